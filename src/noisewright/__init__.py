@@ -1,0 +1,3 @@
+"""Noisewright."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Channels, metrics, guarantees, audits and certificates: the vocabulary that every other room speaks."""

@@ -1,0 +1,172 @@
+"""Certificates: a claim, the integers that are drawn from, and how the draw was made, as one JSON document.
+
+``numerics`` is ``"exact"`` when the claim was proved about the integers that are sampled, and ``"floating"`` when a theorem
+holds for real numbers but the draw is made in floats. ``randomness`` says where random bits come from; a certificate for a
+simulation says ``not for release``.
+
+:meth:`Certificate.verify` runs :mod:`noisewright.core.checker`, the small program that anyone can read and run alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from noisewright.core import checker
+from noisewright.core.certify import CertifiedChannel
+from noisewright.core.distances import Distances, LineDistances, TableDistances, UniformDistances
+from noisewright.core.errors import CertificateError, MetricError
+from noisewright.core.labels import decode_label, encode_label
+from noisewright.core.metric import Metric, Table, named_metric
+
+__all__ = ["RELEASE_RANDOMNESS", "SIMULATION_RANDOMNESS", "Certificate"]
+
+RELEASE_RANDOMNESS = "operating system seed, AES-256-CTR"
+SIMULATION_RANDOMNESS = "a numpy generator: not for release"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate as the JSON document it is; build one with :meth:`build` or :meth:`of`."""
+
+    document: Mapping[str, Any]
+
+    @classmethod
+    def build(
+        cls,
+        *,
+        mechanism: str,
+        epsilon: Fraction,
+        metric: str,
+        distances: Mapping[str, Any],
+        proof: Mapping[str, Any],
+        simulated: bool = False,
+        **more: Any,
+    ) -> Certificate:
+        """A certificate with an exact claim and proof; ``more`` are further plain fields."""
+        from noisewright import __version__
+
+        document = {
+            "format": checker.FORMAT,
+            "version": checker.VERSION,
+            "made_by": f"noisewright {__version__}",
+            "mechanism": mechanism,
+            "claim": {"epsilon": str(epsilon), "delta": "0", "metric": metric, "distances": dict(distances)},
+            "proof": dict(proof),
+            "numerics": "exact",
+            "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,
+            **more,
+        }
+        return cls({**document, "digest": checker.digest(document)})
+
+    @classmethod
+    def of(cls, certified: CertifiedChannel, mechanism: str = "finite channel", simulated: bool = False) -> Certificate:
+        """The certificate of an integer table."""
+        return cls.build(
+            mechanism=mechanism,
+            epsilon=certified.epsilon,
+            metric=str(certified.metric),
+            distances=certified.distances.to_json(),
+            proof={
+                "kind": "table",
+                "width": certified.width,
+                "precision": certified.precision,
+                "table": [[f"{entry:x}" for entry in row] for row in certified.table],
+            },
+            simulated=simulated,
+            inputs=[encode_label(label) for label in certified.inputs],
+            outputs=[encode_label(label) for label in certified.outputs],
+            change=certified.change,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Read a certificate; it is checked for shape only, :meth:`verify` proves it."""
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None
+        if not isinstance(document, dict) or document.get("format") != checker.FORMAT:
+            raise CertificateError("this is JSON, but not a Noisewright certificate.")
+        return cls(document)
+
+    def to_json(self) -> str:
+        """The certificate as JSON text."""
+        return json.dumps(self.document, indent=1, ensure_ascii=True)
+
+    def verify(self) -> str:
+        """Prove the claim again, with integers alone; the claim in words, or a :class:`CertificateError`."""
+        try:
+            return checker.check(dict(self.document))
+        except checker.NotProved as problem:
+            raise CertificateError(f"the certificate does not prove its claim: {problem}") from None
+
+    @property
+    def numerics(self) -> str:
+        """``exact`` or ``floating``."""
+        return str(self.document["numerics"])
+
+    @property
+    def randomness(self) -> str:
+        """Where the random bits come from."""
+        return str(self.document["randomness"])
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The claimed epsilon, exactly."""
+        return Fraction(self.document["claim"]["epsilon"])
+
+    def table(self) -> CertifiedChannel:
+        """The integer table that this certificate is about; its claim is proved first."""
+        self.verify()
+        proof, claim = self.document["proof"], self.document["claim"]
+        if proof["kind"] != "table":
+            raise CertificateError(f"this certificate is about a {proof['kind']}, not about a table.")
+        entries = np.array([[int(entry, 16) for entry in row] for row in proof["table"]], dtype=object)
+        entries.flags.writeable = False
+        inputs = tuple(decode_label(label) for label in self.document["inputs"])
+        outputs = tuple(decode_label(label) for label in self.document["outputs"])
+        if entries.shape != (len(inputs), len(outputs)):
+            raise CertificateError("the certificate does not name each row and each column of its table once.")
+        distances = _distances(claim["distances"], len(inputs))
+        return CertifiedChannel(
+            table=entries,
+            width=int(proof["width"]),
+            inputs=inputs,
+            outputs=outputs,
+            epsilon=self.epsilon,
+            metric=_metric(claim["metric"], distances, inputs),
+            distances=distances,
+            precision=int(proof["precision"]),
+            change=float(self.document["change"]),
+        )
+
+
+def _distances(stated: Mapping[str, Any], size: int) -> Distances:
+    if stated["shape"] == "uniform":
+        return UniformDistances(size, Fraction(stated["distance"]))
+    if stated["shape"] == "line":
+        return LineDistances(tuple(Fraction(p) for p in stated["places"]))
+    return TableDistances(size, tuple(None if d == "inf" else Fraction(d) for d in stated["distances"]))
+
+
+def _metric(name: str, distances: Distances, inputs: tuple[Any, ...]) -> Metric:
+    """The named metric where the name and the labels suffice to rebuild it, otherwise the distances as a table."""
+    try:
+        metric = named_metric(name)
+        if metric.exact(inputs) == distances:
+            return metric
+    except MetricError:
+        pass
+    values = [[distances.between(i, j) for j in range(len(inputs))] for i in range(len(inputs))]
+    return Table(
+        np.array([[np.inf if d is None else float(d) for d in row] for row in values]),
+        inputs,
+        name=name,
+        tolerance=1e-6,
+    )

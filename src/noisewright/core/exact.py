@@ -1,0 +1,154 @@
+r"""Exact numbers and directed rounding: what every privacy decision rests on.
+
+All functions here work on integers and fractions. ``exp_bounds`` and ``log_bounds`` enclose a real number between two
+integers over a power of two, so that a caller can always round towards more privacy:
+
+>>> from fractions import Fraction
+>>> low, high = exp_bounds(Fraction(1), 64)
+>>> low / 2**64 <= 2.718281828459045 <= high / 2**64, high - low <= 2
+(True, True)
+>>> float_up(Fraction(1, 3)) > Fraction(1, 3) > float_down(Fraction(1, 3))
+True
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from fractions import Fraction
+from functools import lru_cache
+
+from noisewright.core.errors import ParameterError
+
+__all__ = [
+    "Exact",
+    "as_fraction",
+    "ceil_div",
+    "exp_bounds",
+    "float_down",
+    "float_up",
+    "log_bounds",
+    "positive_fraction",
+]
+
+Exact = int | float | str | Fraction
+"""A number given exactly: an int, a Fraction, a string such as ``"1/3"`` or ``"0.1"``, or a float taken as it is."""
+
+
+def as_fraction(value: object, name: str = "value") -> Fraction:
+    """The exact value of ``value``. A float counts as the binary fraction it is; the string ``"0.1"`` is one tenth."""
+    if isinstance(value, Fraction):
+        return value
+    if not isinstance(value, bool) and isinstance(value, numbers.Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, str):
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            raise ParameterError(f"{name} = {value!r} is not a number; write it like 0.5 or 1/2.") from None
+    if not isinstance(value, bool) and isinstance(value, numbers.Real):
+        number = float(value)
+        if math.isfinite(number):
+            return Fraction(number)
+        raise ParameterError(f"{name} must be a finite number, not {number}.")
+    raise ParameterError(f"{name} must be a number, not {type(value).__name__}.")
+
+
+def positive_fraction(value: object, name: str) -> Fraction:
+    """The exact value of ``value``, which must be finite and above zero."""
+    number = as_fraction(value, name)
+    if number <= 0:
+        shown = value if isinstance(value, str) else float(number)
+        raise ParameterError(f"{name} must be greater than 0, not {shown}.")
+    return number
+
+
+def ceil_div(numerator: int, denominator: int) -> int:
+    """The integer quotient rounded up."""
+    return -(-numerator // denominator)
+
+
+def float_up(value: Fraction) -> float:
+    """The smallest float that is at least ``value``."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.ldexp(1 - 2.0**-53, 1024)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def float_down(value: Fraction) -> float:
+    """The largest float that is at most ``value``."""
+    return -float_up(-value)
+
+
+@lru_cache(maxsize=65536)
+def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
+    r"""Integers ``(low, high)`` with ``low <= e**exponent * 2**bits <= high``.
+
+    The relative width is about ``2**-bits`` for non-negative exponents, the absolute width about one unit for negative
+    ones. Taylor's series after halving the argument, each operation rounded outwards.
+    """
+    if exponent < 0:
+        # e**-z is at least 2**-ceil(z/ln 2), so these many more bits keep one unit of 2**-bits.
+        low, high = exp_bounds(-exponent, bits + 2)
+        return (1 << (2 * bits + 2)) // high, ceil_div(1 << (2 * bits + 2), low)
+    if exponent == 0:
+        return 1 << bits, 1 << bits
+    halvings = max(0, math.ceil(exponent).bit_length() + 1 + math.isqrt(bits) // 2)
+    work = bits + 2 * halvings + 32
+    numerator, denominator = exponent.numerator, exponent.denominator << halvings
+    low_arg, high_arg = (numerator << work) // denominator, ceil_div(numerator << work, denominator)
+    low = high = low_term = high_term = 1 << work
+    order = 0
+    while high_term > 1:
+        order += 1
+        low_term = (low_term * low_arg // order) >> work
+        high_term = ceil_div(high_term * high_arg, order << work)
+        low, high = low + low_term, high + high_term
+    high += 2  # the rest of the series is below the last term, because the argument is at most 1/2
+    for _ in range(halvings):
+        low, high = (low * low) >> work, ceil_div(high * high, 1 << work)
+    return low >> (work - bits), ceil_div(high, 1 << (work - bits))
+
+
+def log_bounds(value: Fraction, bits: int) -> tuple[int, int]:
+    """Integers ``(low, high)`` with ``low <= ln(value) * 2**bits <= high``; ``value`` must be above zero."""
+    if value <= 0:
+        raise ParameterError("the logarithm needs a number greater than 0.")
+    power = value.numerator.bit_length() - value.denominator.bit_length()
+    mantissa = value / Fraction(2) ** power
+    if mantissa > Fraction(4, 3):
+        mantissa, power = mantissa / 2, power + 1
+    elif mantissa < Fraction(2, 3):
+        mantissa, power = mantissa * 2, power - 1
+    work = bits + abs(power).bit_length() + 16
+    low, high = _atanh_bounds((mantissa - 1) / (mantissa + 1), work)
+    if power:
+        low_ln2, high_ln2 = _ln2_bounds(work)
+        low += power * (low_ln2 if power > 0 else high_ln2)
+        high += power * (high_ln2 if power > 0 else low_ln2)
+    shift = work - bits - 1  # ln x = 2 atanh((x - 1) / (x + 1)): one factor of two is the missing bit
+    return low >> shift, ceil_div(high, 1 << shift)
+
+
+@lru_cache(maxsize=64)
+def _ln2_bounds(bits: int) -> tuple[int, int]:
+    """Half of ln 2, that is atanh(1/3), over ``2**bits``."""
+    return _atanh_bounds(Fraction(1, 3), bits)
+
+
+def _atanh_bounds(argument: Fraction, bits: int) -> tuple[int, int]:
+    """Bounds of ``atanh(argument) * 2**bits`` for ``|argument| <= 1/3``."""
+    if argument < 0:
+        low, high = _atanh_bounds(-argument, bits)
+        return -high, -low
+    power = (argument.numerator << bits) // argument.denominator
+    square = power * power >> bits
+    total, order = 0, 1
+    while power:
+        total += power // order
+        power = power * square >> bits
+        order += 2
+    # Each of the (order - 1)/2 terms was rounded down by less than three units, and the rest is below one unit.
+    return total, total + 2 * order + 4

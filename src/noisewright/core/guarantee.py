@@ -1,0 +1,158 @@
+r"""Guarantees: what is promised, for which metric, and what it means for a person.
+
+``Guarantee(epsilon, metric)`` promises that for two secrets at distance ``d`` no output is more than ``e^(epsilon d)`` times
+as likely under one as under the other (plus ``delta``). An epsilon says nothing without its metric, so the two travel
+together.
+
+>>> promise = Guarantee.geo(level=math.log(4), radius=200)
+>>> round(promise.epsilon * 200, 4), promise.metric.name
+(1.3863, 'euclidean')
+>>> promise.bound(200) >= math.log(4)
+True
+>>> for sentence in Guarantee(1.0, Discrete()).reading().split(". "):
+...     print(sentence)
+Whatever the output, the odds between any two secrets that differ change by a factor of at most 2.72
+A belief of 50 % in one of two such secrets can become at most 73.1 %.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, positive_fraction
+from noisewright.core.metric import Discrete, Euclidean, Metric
+
+__all__ = ["Guarantee", "Scope", "split"]
+
+Scope = Literal["metric", "adjacent"]
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """``(epsilon, delta)`` privacy for a metric.
+
+    ``scope="metric"``: every pair of secrets, with loss at most ``epsilon d``.
+    ``scope="adjacent"``: pairs at distance at most 1, with loss at most ``epsilon``; farther pairs by chains of such steps.
+    ``radius``: the promise is made only for pairs at most that far apart.
+    ``seed_failure``: the probability, over public random seeds drawn once, that the promise does not hold at all.
+    """
+
+    epsilon: float
+    metric: Metric
+    delta: float = 0.0
+    scope: Scope = "metric"
+    radius: float | None = None
+    seed_failure: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.epsilon >= 0 or math.isinf(self.epsilon):
+            raise ParameterError(f"epsilon must be a finite number that is 0 or more, not {self.epsilon}.")
+        for name, value in (("delta", self.delta), ("seed_failure", self.seed_failure)):
+            if not 0 <= value <= 1:
+                raise ParameterError(f"{name} must be between 0 and 1, not {value}.")
+        if self.scope not in ("metric", "adjacent"):
+            raise ParameterError(f"scope must be 'metric' or 'adjacent', not {self.scope!r}.")
+        if self.radius is not None and not self.radius > 0:
+            raise ParameterError(f"radius must be above 0, not {self.radius}; leave it out for every pair.")
+
+    @classmethod
+    def geo(cls, *, level: Exact, radius: Exact) -> Guarantee:
+        """Geo-indistinguishability: any two places within ``radius`` are indistinguishable up to ``level``."""
+        ratio = positive_fraction(level, "level") / positive_fraction(radius, "radius")
+        return cls(float_up(ratio), Euclidean())
+
+    def bound(self, distance: float) -> float:
+        """The largest log-ratio for two secrets at this distance, rounded up; ``inf`` where nothing is promised."""
+        if not distance >= 0:
+            raise ParameterError(f"a distance is 0 or more, not {distance}.")
+        if math.isinf(distance) or (self.radius is not None and distance > self.radius):
+            return math.inf
+        steps = Fraction(math.ceil(distance)) if self.scope == "adjacent" else Fraction(distance)
+        return float_up(Fraction(self.epsilon) * steps)
+
+    def posterior(self, prior: float, distance: float = 1.0) -> float:
+        """The largest belief, after any output, in one of two secrets at this distance, believed ``prior`` before."""
+        if not 0 <= prior <= 1:
+            raise ParameterError(f"a prior belief is between 0 and 1, not {prior}.")
+        bound = self.bound(distance)
+        if math.isinf(bound) or bound > 700:
+            return 1.0 if prior > 0 else 0.0
+        factor = float_up(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64))
+        return min(1.0, factor * prior / (factor * prior + 1 - prior) * (1 + 2.0**-50))
+
+    def reading(self, distance: float = 1.0) -> str:
+        """The promise in plain words, for two secrets at the given distance."""
+        bound = self.bound(distance)
+        who = (
+            "any two secrets that differ"
+            if isinstance(self.metric, Discrete)
+            else f"any two secrets within {distance:g} ({self.metric})"
+        )
+        if math.isinf(bound):
+            return f"Nothing is promised about {who}."
+        text = (
+            f"Whatever the output, the odds between {who} change by a factor of at most {_readable(bound)}. "
+            f"A belief of 50 % in one of two such secrets can become at most {100 * self.posterior(0.5, distance):.3g} %."
+        )
+        if self.delta:
+            text += f" This may fail with probability {self.delta:g}."
+        if self.seed_failure:
+            text += f" It rests on public seeds that are unlucky with probability {self.seed_failure:g}."
+        return text
+
+    def compose(self, other: Guarantee) -> Guarantee:
+        """Both released about the same secret. Losses add, each in its own metric."""
+        if self.scope != other.scope or self.radius != other.radius:
+            raise ParameterError("only guarantees of one scope and radius compose; restate one of them first.")
+        delta = min(1.0, float_up(Fraction(self.delta) + Fraction(other.delta)))
+        failure = min(1.0, float_up(Fraction(self.seed_failure) + Fraction(other.seed_failure)))
+        if self.metric == other.metric or self.epsilon == 0 or other.epsilon == 0:
+            metric = other.metric if self.epsilon == 0 else self.metric
+            epsilon = float_up(Fraction(self.epsilon) + Fraction(other.epsilon))
+            return replace(self, epsilon=epsilon, metric=metric, delta=delta, seed_failure=failure)
+        if self.scope == "adjacent":
+            raise ParameterError("adjacent guarantees compose only when they mean the same neighbours (metric).")
+        metric = self.epsilon * self.metric + other.epsilon * other.metric
+        return replace(self, epsilon=1.0, metric=metric, delta=delta, seed_failure=failure)
+
+    def __str__(self) -> str:
+        text = f"epsilon = {self.epsilon:g} per unit of {self.metric}"
+        if self.scope == "adjacent":
+            text = f"epsilon = {self.epsilon:g} between neighbours ({self.metric} at most 1)"
+        if self.delta:
+            text += f", delta = {self.delta:g}"
+        if self.radius is not None:
+            text += f", for pairs within {self.radius:g}"
+        return text
+
+    def to_json(self) -> dict[str, Any]:
+        """The guarantee as plain data."""
+        return {
+            "epsilon": self.epsilon,
+            "metric": str(self.metric),
+            "delta": self.delta,
+            "scope": self.scope,
+            "radius": self.radius,
+            "seed_failure": self.seed_failure,
+        }
+
+
+def split(epsilon: Exact, parts: int | list[Exact]) -> list[Fraction]:
+    """A budget in equal parts, or in proportion to weights; the parts add up to it exactly."""
+    budget = positive_fraction(epsilon, "epsilon")
+    weights: list[Exact] = [1] * parts if isinstance(parts, int) else list(parts)
+    shares = [as_fraction(w, "a weight") for w in weights]
+    if not shares or any(w <= 0 for w in shares):
+        raise ParameterError("a budget is split into one or more parts with weights above 0.")
+    total = sum(shares, Fraction(0))
+    return [budget * w / total for w in shares]
+
+
+def _readable(bound: float) -> str:
+    if bound > 20:
+        return f"e^{bound:.4g}"
+    return f"{math.exp(bound):.3g}"

@@ -1,0 +1,49 @@
+"""The mechanism protocol: what every mechanism offers, whatever its domain.
+
+A mechanism is a channel that knows its guarantee and can be drawn from. A third party's mechanism is one as soon as it has
+these members; :func:`noisewright.testing.check_mechanism` tells whether it keeps what they promise.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from noisewright.core.certificate import Certificate
+from noisewright.core.channel import Channel
+from noisewright.core.guarantee import Guarantee
+
+__all__ = ["Mechanism"]
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """A randomised map from secrets to outputs with a guarantee."""
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised."""
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One draw for every value; a scalar gives a scalar, an array an array of the same shape.
+
+        Without ``rng`` the bits are cryptographic. A numpy generator makes a simulation that can be repeated, and must
+        not be used for a real release.
+        """
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio of output probabilities for two secrets at this distance, rounded up."""
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The claim and its proof; with an ``rng`` it says that such draws are not for release."""
+
+    def error(self, loss: str = "absolute") -> float:
+        """The expected loss of an output taken at face value, for the secret where that is largest."""
+
+    def channel(self) -> Channel:
+        """The channel, where secrets and outputs are finite."""
