@@ -116,6 +116,11 @@ class Channel:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.matrix))
 
+    @property
+    def has_logs(self) -> bool:
+        """Whether the channel was built from log-probabilities, which say more than floats near zero."""
+        return self._logs is not None
+
     def row(self, secret: Label) -> Floats:
         """The output distribution of one secret."""
         return np.asarray(self.matrix[self.positions([secret])[0]])

@@ -1,0 +1,246 @@
+r"""Channels, priors and certificates on disk, without loss and never half-written.
+
+=========  ==========================================================================================================
+``.json``  a channel, or a certificate (which holds the integer table it is about)
+``.csv``   a channel: the first row names the outputs, the first column the secrets
+``.npz``   a channel in numpy's format
+=========  ==========================================================================================================
+
+Numbers are written so that reading gives the same float, bit for bit. A file is written under a temporary name and then
+renamed, so there is either the old file or the whole new one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core import checker
+from noisewright.core.certificate import Certificate
+from noisewright.core.channel import Channel
+from noisewright.core.errors import ChannelError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.core.labels import decode_label, encode_label
+from noisewright.core.mechanism import Mechanism
+
+__all__ = ["load", "load_certificate", "load_channel", "save", "write_atomically"]
+
+CHANNEL_FORMAT = "noisewright-channel"
+VERSION = 1
+
+
+def load(path: str | os.PathLike[str]) -> Channel | Certificate:
+    """What a file holds: a channel or a certificate."""
+    if Path(path).suffix.lower() == ".json":
+        document = _json(path)
+        if isinstance(document, dict) and document.get("format") == checker.FORMAT:
+            return Certificate(document)
+        return _channel_from_json(document, path)
+    return load_channel(path)
+
+
+def load_channel(path: str | os.PathLike[str]) -> Channel:
+    """A channel from ``.json``, ``.csv`` or ``.npz``; from a certificate of a table, the channel of that table."""
+    suffix = Path(path).suffix.lower()
+    if suffix == ".json":
+        found = load(path)
+        return found if isinstance(found, Channel) else found.table().channel()
+    if suffix == ".csv":
+        return _channel_from_csv(path)
+    if suffix == ".npz":
+        return _channel_from_npz(path)
+    raise FileFormatError(f"{_name(path)}: channels are read from .json, .csv or .npz files.")
+
+
+def load_certificate(path: str | os.PathLike[str]) -> Certificate:
+    """A certificate from a ``.json`` file; it is not proved yet, see :meth:`Certificate.verify`."""
+    document = _json(path)
+    if not isinstance(document, dict) or document.get("format") != checker.FORMAT:
+        raise FileFormatError(f"{_name(path)} is not a Noisewright certificate.")
+    return Certificate(document)
+
+
+def save(thing: Channel | Certificate | Mechanism, path: str | os.PathLike[str]) -> Path:
+    """Write a channel (``.json``, ``.csv``, ``.npz``) or a certificate (``.json``; a mechanism gives its own)."""
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if isinstance(thing, Channel):
+        writers = {".json": _channel_to_json, ".csv": _channel_to_csv, ".npz": _channel_to_npz}
+        if suffix not in writers:
+            raise ParameterError(f"{target.name}: a channel is written to a .json, .csv or .npz file.")
+        content = writers[suffix](thing)
+    else:
+        if suffix != ".json":
+            raise ParameterError(f"{target.name}: a certificate is written to a .json file.")
+        certificate = thing if isinstance(thing, Certificate) else thing.certificate()
+        content = certificate.to_json().encode()
+    write_atomically(target, content)
+    return target
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file so that it appears whole or not at all."""
+    target = Path(path)
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as problem:
+        raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, target)
+    except OSError as problem:
+        raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+# JSON ------------------------------------------------------------------------------------------------------------
+
+
+def _channel_to_json(channel: Channel) -> bytes:
+    document: dict[str, Any] = {
+        "format": CHANNEL_FORMAT,
+        "version": VERSION,
+        "inputs": [encode_label(x) for x in channel.inputs],
+        "outputs": [encode_label(y) for y in channel.outputs],
+        "matrix": channel.matrix.tolist(),
+    }
+    if channel.has_logs:
+        document["logs"] = [["-inf" if np.isneginf(v) else v for v in row] for row in channel.logs.tolist()]
+    return json.dumps(document).encode()
+
+
+def _channel_from_json(document: Any, path: str | os.PathLike[str]) -> Channel:
+    if not isinstance(document, dict) or document.get("format") != CHANNEL_FORMAT:
+        raise FileFormatError(f"{_name(path)} is JSON, but neither a Noisewright channel nor a certificate.")
+    if document.get("version") != VERSION:
+        raise FileFormatError(f"{_name(path)} has version {document.get('version')!r}; this program reads {VERSION}.")
+    try:
+        inputs = [decode_label(x) for x in document["inputs"]]
+        outputs = [decode_label(y) for y in document["outputs"]]
+        logs = document.get("logs")
+        if logs is not None:
+            return Channel.from_logs([[float(v) for v in row] for row in logs], inputs, outputs)
+        return Channel(document["matrix"], inputs, outputs)
+    except NoisewrightError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+    except (KeyError, TypeError, ValueError):
+        raise FileFormatError(
+            f"{_name(path)} is incomplete: a channel file has inputs, outputs and a matrix."
+        ) from None
+
+
+def _json(path: str | os.PathLike[str]) -> Any:
+    try:
+        return json.loads(_bytes(path))
+    except (ValueError, RecursionError):
+        raise FileFormatError(f"{_name(path)} is not JSON, or it was cut short.") from None
+
+
+# CSV -------------------------------------------------------------------------------------------------------------
+
+
+def _channel_to_csv(channel: Channel) -> bytes:
+    if channel.has_logs and (channel.matrix[np.isfinite(channel.logs)] == 0).any():
+        raise ParameterError(
+            "this channel has entries too small for a .csv of probabilities; write it to .json or .npz."
+        )
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["", *(_spell(y) for y in channel.outputs)])
+    for x, row in zip(channel.inputs, channel.matrix.tolist(), strict=True):
+        writer.writerow([_spell(x), *(repr(v) for v in row)])
+    return text.getvalue().encode()
+
+
+def _channel_from_csv(path: str | os.PathLike[str]) -> Channel:
+    try:
+        rows = [row for row in csv.reader(io.StringIO(_bytes(path).decode("utf-8-sig"), newline="")) if row]
+    except (UnicodeDecodeError, csv.Error):
+        raise FileFormatError(f"{_name(path)} is not a text file with comma-separated values.") from None
+    if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
+        raise FileFormatError(
+            f"{_name(path)}: give a row of output names, then a row for each secret, all of one length."
+        )
+    try:
+        matrix = [[float(v) for v in row[1:]] for row in rows[1:]]
+    except ValueError:
+        raise FileFormatError(
+            f"{_name(path)}: an entry is not a number; the first row and column hold names."
+        ) from None
+    try:
+        return Channel(matrix, [_read(row[0]) for row in rows[1:]], [_read(name) for name in rows[0][1:]])
+    except ChannelError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+
+
+def _spell(label: Hashable) -> str:
+    """A label as a CSV cell: plain where that is unambiguous, JSON where it is not."""
+    if isinstance(label, str) and label and _read(label) == label and not label.startswith(('"', "{")):
+        return label
+    return json.dumps(encode_label(label))
+
+
+def _read(cell: str) -> Hashable:
+    try:
+        return decode_label(json.loads(cell))
+    except (ValueError, FileFormatError):
+        return cell
+
+
+# NPZ -------------------------------------------------------------------------------------------------------------
+
+
+def _channel_to_npz(channel: Channel) -> bytes:
+    names = json.dumps([[encode_label(x) for x in channel.inputs], [encode_label(y) for y in channel.outputs]])
+    arrays: dict[str, NDArray[Any]] = {
+        "matrix": channel.matrix,
+        "labels": np.frombuffer(names.encode(), dtype=np.uint8),
+    }
+    if channel.has_logs:
+        arrays["logs"] = channel.logs
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def _channel_from_npz(path: str | os.PathLike[str]) -> Channel:
+    try:
+        with np.load(io.BytesIO(_bytes(path)), allow_pickle=False) as arrays:
+            inputs, outputs = json.loads(arrays["labels"].tobytes())
+            names = [decode_label(x) for x in inputs], [decode_label(y) for y in outputs]
+            if "logs" in arrays:
+                return Channel.from_logs(arrays["logs"], *names)
+            return Channel(arrays["matrix"], *names)
+    except ChannelError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+    except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile):
+        raise FileFormatError(f"{_name(path)} is not a channel in .npz form, or it was cut short.") from None
+
+
+def _bytes(path: str | os.PathLike[str]) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise FileFormatError(f"there is no file {path}.") from None
+    except OSError as problem:
+        raise FileFormatError(f"{path} cannot be read: {problem.strerror}.") from None
+
+
+def _name(path: str | os.PathLike[str]) -> str:
+    return Path(path).name

@@ -1,0 +1,1 @@
+"""Mechanisms: one file each, one line each in the registry."""

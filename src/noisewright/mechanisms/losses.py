@@ -1,0 +1,40 @@
+"""Named losses of an output taken at face value, as a matrix over secrets and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.channel import Channel
+from noisewright.core.errors import ParameterError
+
+__all__ = ["LOSSES", "expected_loss"]
+
+LOSSES = ("absolute", "squared", "zero-one")
+
+
+def expected_loss(channel: Channel, loss: str) -> float:
+    """The expected loss for the secret where it is largest."""
+    return float((channel.matrix * _matrix(channel.inputs, channel.outputs, loss)).sum(axis=1).max())
+
+
+def _matrix(inputs: Sequence[Hashable], outputs: Sequence[Hashable], loss: str) -> NDArray[np.float64]:
+    if loss == "zero-one":
+        return np.array([[float(x != y) for y in outputs] for x in inputs])
+    if loss not in LOSSES:
+        raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+    try:
+        x, y = _vectors(inputs), _vectors(outputs)
+    except (TypeError, ValueError):
+        raise ParameterError(f"the {loss} loss needs secrets and outputs that are numbers; use 'zero-one'.") from None
+    if x.shape[1] != y.shape[1]:
+        raise ParameterError(f"the {loss} loss needs secrets and outputs of one dimension; use 'zero-one'.")
+    apart = np.sqrt(((x[:, None, :] - y[None, :, :]) ** 2).sum(-1))
+    return np.asarray(apart if loss == "absolute" else apart**2)
+
+
+def _vectors(labels: Sequence[Any]) -> NDArray[np.float64]:
+    return np.array([np.atleast_1d(np.asarray(label, dtype=np.float64)) for label in labels], dtype=np.float64)

@@ -1,0 +1,273 @@
+r"""The conformance suite: what every mechanism must satisfy, ours and anyone's.
+
+>>> import noisewright as nw
+>>> from noisewright.testing import check_mechanism
+>>> report = check_mechanism(nw.geometric(epsilon=1, within=(0, 9)), secrets=range(10), unknown=[10, 0.5])
+>>> report.passed[:3]
+['protocol', 'guarantee', 'certificate']
+
+A failed check raises :class:`ConformanceError`, which names the check and says what was found. Statistical checks use a fixed
+seed; a correct mechanism fails one of them with probability below 1e-6.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import pickle
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from noisewright.core.certificate import Certificate
+from noisewright.core.channel import Channel
+from noisewright.core.errors import DataError, NoisewrightError, ParameterError
+from noisewright.core.mechanism import Mechanism
+
+__all__ = ["ConformanceError", "Report", "check_mechanism"]
+
+ERROR_RATE = 1e-8
+
+
+class ConformanceError(AssertionError):
+    """A mechanism does not keep what the protocol promises."""
+
+
+@dataclass
+class Report:
+    """The checks that a mechanism passed, and those that do not apply to it with the reason."""
+
+    passed: list[str] = field(default_factory=list)
+    not_applicable: dict[str, str] = field(default_factory=dict)
+
+
+def check_mechanism(
+    mechanism: Mechanism,
+    *,
+    secrets: Iterable[Hashable],
+    unknown: Sequence[Any] = (),
+    refused: Sequence[Callable[[], Any]] = (),
+    draws: int = 20_000,
+    seed: int = 1,
+) -> Report:
+    """Run every check and return the report.
+
+    ``secrets`` are values the mechanism takes (a few, or all); ``unknown`` are values it must refuse without showing them;
+    ``refused`` are calls with bad parameters that must raise :class:`~noisewright.core.errors.ParameterError`.
+    """
+    chosen = list(secrets)
+    report = Report()
+    checks: list[tuple[str, Callable[[], str | None]]] = [
+        ("protocol", lambda: _protocol(mechanism)),
+        ("guarantee", lambda: _guarantee(mechanism, chosen)),
+        ("certificate", lambda: _certificate(mechanism, chosen)),
+        ("law", lambda: _law(mechanism, chosen, draws, seed)),
+        ("shapes", lambda: _shapes(mechanism, chosen, seed)),
+        ("error", lambda: _error(mechanism, chosen, draws, seed)),
+        ("unknown values", lambda: _unknown(mechanism, unknown)),
+        ("bad parameters", lambda: _refused(refused)),
+        ("pickling", lambda: _pickling(mechanism, chosen, seed)),
+        ("forking", lambda: _forking(mechanism, chosen)),
+    ]
+    for name, check in checks:
+        reason = check()
+        if reason is None:
+            report.passed.append(name)
+        else:
+            report.not_applicable[name] = reason
+    return report
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ConformanceError(message)
+
+
+def _channel(mechanism: Mechanism) -> Channel | None:
+    try:
+        return mechanism.channel()
+    except ParameterError:
+        return None
+
+
+def _protocol(mechanism: Mechanism) -> str | None:
+    _require(isinstance(mechanism, Mechanism), "protocol: a member of the Mechanism protocol is missing.")
+    _require(mechanism.map(0.0) == 0.0, "protocol: map(0) must be 0; equal secrets look alike.")
+    losses = [mechanism.map(d) for d in (0.0, 0.5, 1.0, 2.0)]
+    _require(losses == sorted(losses), "protocol: map must not fall as the distance grows.")
+    return None
+
+
+def _guarantee(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
+    """The audit of the channel, for every pair, is within the promise (up to the rounding of floats)."""
+    channel = _channel(mechanism)
+    if channel is None:
+        return "no finite channel"
+    guarantee = mechanism.guarantee
+    _require(set(secrets) <= set(channel.inputs), "guarantee: the channel does not have all of the secrets.")
+    if guarantee.delta == 0 and guarantee.scope == "metric" and guarantee.radius is None:
+        found = channel.epsilon(guarantee.metric)
+        _require(found.value <= guarantee.epsilon * (1 + 1e-9), f"guarantee: the channel has {found}.")
+        return None
+    within = guarantee.radius if guarantee.scope == "metric" else 1.0
+    need = channel.delta(guarantee.epsilon, guarantee.metric, within)
+    _require(
+        need <= guarantee.delta + 1e-12, f"guarantee: delta = {need:g} is needed, {guarantee.delta:g} is promised."
+    )
+    return None
+
+
+def _certificate(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
+    del secrets
+    certificate = mechanism.certificate()
+    _require(certificate.numerics in ("exact", "floating"), "certificate: numerics must be exact or floating.")
+    again = Certificate.from_json(certificate.to_json())
+    _require(again.document == certificate.document, "certificate: it changes when written and read.")
+    simulated = mechanism.certificate(np.random.default_rng(0))
+    _require(
+        "not for release" in simulated.randomness, "certificate: a simulation must say that it is not for release."
+    )
+    _require(
+        "not for release" not in certificate.randomness, "certificate: a release must not call itself a simulation."
+    )
+    if certificate.numerics == "floating":
+        return None
+    again.verify()
+    _require(
+        float(certificate.epsilon) <= mechanism.guarantee.epsilon, "certificate: it claims more than the guarantee."
+    )
+    return None
+
+
+def _law(mechanism: Mechanism, secrets: list[Hashable], draws: int, seed: int) -> str | None:
+    """A chi-square test of the draws of a few secrets against the channel's rows."""
+    channel = _channel(mechanism)
+    if channel is None:
+        return "no finite channel"
+    rng = np.random.default_rng(seed)
+    position = {label: i for i, label in enumerate(channel.outputs)}
+    some = [secrets[i] for i in sorted({0, len(secrets) // 2, len(secrets) - 1})]
+    for secret in some:
+        released = mechanism.release(_column(secret, draws), rng)
+        counts = np.bincount([position[_label(v)] for v in released], minlength=len(position))
+        expected = channel.row(secret) * draws
+        _require(not counts[expected == 0].any(), f"law: secret {secret!r} gave an output of probability 0.")
+        order = np.argsort(-expected)
+        # Outcomes that are too rare to count go into one class, so that the chi-square law holds.
+        common = order[expected[order] >= 10]
+        seen = np.append(counts[common], draws - counts[common].sum())
+        wanted = np.append(expected[common], max(draws - expected[common].sum(), 0.0))
+        use = wanted > 1e-9
+        statistic = float((((seen - wanted) ** 2)[use] / wanted[use]).sum())
+        limit = float(chi2.isf(ERROR_RATE, max(int(use.sum()) - 1, 1)))
+        _require(statistic <= limit, f"law: the draws of secret {secret!r} do not follow the channel.")
+    return None
+
+
+def _shapes(mechanism: Mechanism, secrets: list[Hashable], seed: int) -> str | None:
+    """A scalar gives a scalar, a column a column, and the two agree under one seed."""
+    first = secrets[0]
+    alone = mechanism.release(first, np.random.default_rng(seed))
+    column = mechanism.release(_column(first, 1), np.random.default_rng(seed))
+    _require(len(column) == 1, "shapes: a column of one value must give a column of one output.")
+    _require(_label(column[0]) == _label(alone), "shapes: one value and a column of one value differ under one seed.")
+    many = mechanism.release(_column(first, 7), np.random.default_rng(seed))
+    _require(len(many) == 7, "shapes: a column must give as many outputs as it has values.")
+    _require(len(mechanism.release(_column(first, 0))) == 0, "shapes: an empty column must give an empty column.")
+    return None
+
+
+def _error(mechanism: Mechanism, secrets: list[Hashable], draws: int, seed: int) -> str | None:
+    """``error()`` is not below what draws show for the secrets that were given."""
+    try:
+        promised = mechanism.error("absolute")
+    except ParameterError:
+        return "no numbers to compare"
+    _require(math.isfinite(promised) and promised >= 0, "error: it must be a finite number that is 0 or more.")
+    rng = np.random.default_rng(seed)
+    for secret in [secrets[0], secrets[len(secrets) // 2]]:
+        released = [_label(v) for v in mechanism.release(_column(secret, draws), rng)]
+        apart = np.array([np.linalg.norm(np.subtract(v, secret)) for v in released])  # type: ignore[call-overload]
+        slack = 6 * float(apart.std()) / math.sqrt(draws) + 1e-9
+        _require(float(apart.mean()) <= promised + slack, f"error: secret {secret!r} is off by more than error() says.")
+    return None
+
+
+def _unknown(mechanism: Mechanism, unknown: Sequence[Any]) -> str | None:
+    if not len(unknown):
+        return "no unknown values were given"
+    for value in unknown:
+        try:
+            mechanism.release(_column(value, 3))
+        except DataError as problem:
+            _require(str(value) not in str(problem).split(), "unknown values: the message shows the value.")
+        else:
+            raise ConformanceError("unknown values: a value outside the secrets was released.")
+    return None
+
+
+def _refused(refused: Sequence[Callable[[], Any]]) -> str | None:
+    if not len(refused):
+        return "no bad parameters were given"
+    for number, call in enumerate(refused):
+        try:
+            call()
+        except NoisewrightError as problem:
+            _require(len(str(problem)) > 10, f"bad parameters: call {number} is refused without a sentence.")
+        else:
+            raise ConformanceError(f"bad parameters: call {number} was accepted.")
+    return None
+
+
+def _pickling(mechanism: Mechanism, secrets: list[Hashable], seed: int) -> str | None:
+    copy = pickle.loads(pickle.dumps(mechanism))
+    column = _column(secrets[0], 50)
+    mine, theirs = (list(m.release(column, np.random.default_rng(seed))) for m in (mechanism, copy))
+    _require(mine == theirs, "pickling: a copy draws differently under one seed.")
+    _require(
+        copy.guarantee == mechanism.guarantee or str(copy.guarantee) == str(mechanism.guarantee), "pickling: guarantee."
+    )
+    fresh = [list(map(_label, m.release(_column(secrets[0], 500)))) for m in (mechanism, copy)]
+    _require(fresh[0] != fresh[1], "pickling: a copy repeats the randomness of the original.")
+    return None
+
+
+def _forking(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
+    """Children of a fork draw differently from each other and from the parent."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return "this system does not fork"
+    column = _column(secrets[len(secrets) // 2], 500)
+    mechanism.release(column)  # a stream exists before the fork
+    context = multiprocessing.get_context("fork")
+    pipes = []
+    for _ in range(2):
+        ours, theirs = context.Pipe(duplex=False)
+        child = context.Process(target=_draw_into, args=(mechanism, column, theirs))
+        child.start()
+        pipes.append((ours, child))
+    results = [ours.recv() for ours, _ in pipes]
+    for _, child in pipes:
+        child.join()
+    results.append(list(map(_label, mechanism.release(column))))
+    distinct = {tuple(map(repr, result)) for result in results}
+    _require(len(distinct) == 3, "forking: two processes drew the same noise.")
+    return None
+
+
+def _draw_into(mechanism: Mechanism, column: Any, pipe: Any) -> None:
+    pipe.send(list(map(_label, mechanism.release(column))))
+
+
+def _column(value: Any, count: int) -> Any:
+    if isinstance(value, tuple):
+        return [value] * count
+    return np.array([value] * count, dtype=None if count else type(value))
+
+
+def _label(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist())
+    return value.item() if isinstance(value, np.generic) else value
