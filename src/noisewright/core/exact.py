@@ -90,7 +90,8 @@ def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     ones. Taylor's series after halving the argument, each operation rounded outwards.
     """
     if exponent < 0:
-        # e**-z is at least 2**-ceil(z/ln 2), so these many more bits keep one unit of 2**-bits.
+        if -exponent > bits:  # below one unit, and the power itself would be a needlessly long integer
+            return 0, 1
         low, high = exp_bounds(-exponent, bits + 2)
         return (1 << (2 * bits + 2)) // high, ceil_div(1 << (2 * bits + 2), low)
     if exponent == 0:

@@ -1,0 +1,31 @@
+"""Random bits and exact integer samplers: everything in the library that draws, draws from here.
+
+>>> from noisewright.noise import discrete_laplace
+>>> noise = discrete_laplace(10, size=5)  # fresh cryptographic noise
+>>> noise.shape, noise.dtype.name
+((5,), 'int64')
+
+No sampler uses a float to decide an outcome. Each reads as many random bits as the decision needs, so that its law is
+the stated one exactly, tails included.
+"""
+
+from noisewright.noise.bernoulli import Probability, bernoulli, bernoulli_exp
+from noisewright.noise.bits import Bits, Rng, bits_from
+from noisewright.noise.gaussian import discrete_gaussian
+from noisewright.noise.geometric import discrete_laplace, geometric
+from noisewright.noise.integers import uniform_below
+from noisewright.noise.table import TableSampler
+
+__all__ = [
+    "Bits",
+    "Probability",
+    "Rng",
+    "TableSampler",
+    "bernoulli",
+    "bernoulli_exp",
+    "bits_from",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "geometric",
+    "uniform_below",
+]

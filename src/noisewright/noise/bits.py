@@ -1,0 +1,173 @@
+r"""The one doorway to randomness: every sampler of the library takes its bits from here.
+
+A source is anything with ``words(count)``, which returns that many independent, uniform 64-bit words. Two kinds come
+with the library:
+
+* the **system source** (``rng=None``): the AES-256-CTR keystream under a key and nonce from the operating system.
+  Each thread of each process has its own key, taken when the thread first draws, taken again in a forked child, and
+  replaced after every 64 MiB, so that a stolen key says nothing about noise drawn long before. Predicting the stream
+  is as hard as breaking AES;
+* a **numpy generator**, for simulations and tests: repeatable, hence guessable, and marked ``for_release = False``.
+
+>>> bits_from(None).label
+'system seed, AES-256-CTR'
+>>> bits_from(np.random.default_rng(7)).for_release
+False
+
+The construction is the CTR mode of NIST SP 800-38A (2001), keyed from ``os.urandom``.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from noisewright.core.errors import ParameterError
+
+__all__ = ["Bits", "GeneratorBits", "Rng", "SystemBits", "bits_from", "half_words"]
+
+REKEY_WORDS = 1 << 23
+"""A system stream takes a new key after this many 64-bit words (64 MiB)."""
+
+_ZEROS = memoryview(bytes(1 << 20))
+
+
+@runtime_checkable
+class Bits(Protocol):
+    """A source of independent uniform bits."""
+
+    @property
+    def for_release(self) -> bool:
+        """Whether noise made from these bits may protect real data."""
+
+    @property
+    def label(self) -> str:
+        """What a certificate says about the source."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """The next ``count`` words, each uniform on 0, ..., 2**64 - 1; the array may be read-only."""
+
+
+Rng = np.random.Generator | Bits | None
+"""What every sampler accepts as ``rng``; None for a release."""
+
+
+def bits_from(rng: Rng = None) -> Bits:
+    """The source that ``rng`` stands for.
+
+    ``None`` is the system source of this process and thread, the only one to use for a release. A numpy ``Generator``
+    is for simulations. A source of one's own (see :class:`Bits`) is used as it is.
+
+    >>> bits_from(None).words(3).shape
+    (3,)
+    """
+    if rng is None:
+        return SystemBits()
+    if isinstance(rng, np.random.Generator):
+        return GeneratorBits(rng)
+    if isinstance(rng, Bits) and not isinstance(rng, type):
+        return rng
+    raise ParameterError(
+        f"rng is a {type(rng).__name__}, but must be None, a numpy.random.Generator or a Bits source; leave it out for "
+        "a release, or give numpy.random.default_rng(seed) for a simulation."
+    )
+
+
+@dataclass(frozen=True)
+class SystemBits:
+    """The AES-256-CTR stream of the calling thread.
+
+    The object is a handle and holds no key: the stream belongs to the (process, thread) that asks. So a copy, a pickle
+    sent to a worker, or a child forked from this process can never repeat words that were already handed out.
+
+    >>> import pickle
+    >>> one = SystemBits()
+    >>> other = pickle.loads(pickle.dumps(one))
+    >>> bool((one.words(4) == other.words(4)).any())
+    False
+    """
+
+    @property
+    def for_release(self) -> bool:
+        return True
+
+    @property
+    def label(self) -> str:
+        return "system seed, AES-256-CTR"
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        # The fork hook below already drops the parent's streams; the process id is checked as well, because a fork
+        # made outside Python does not run hooks.
+        stream: _Stream | None = getattr(_streams, "stream", None)
+        if stream is None or stream.pid != os.getpid():
+            stream = _streams.stream = _Stream()
+        return stream.words(count)
+
+
+@dataclass(frozen=True)
+class GeneratorBits:
+    """A numpy generator as a source of bits: for simulations and tests only, because its seed reproduces the noise."""
+
+    generator: np.random.Generator
+
+    @property
+    def for_release(self) -> bool:
+        return False
+
+    @property
+    def label(self) -> str:
+        return "numpy generator: simulation, not for release"
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        return self.generator.integers(0, 1 << 64, size=count, dtype=np.uint64)
+
+
+def half_words(bits: Bits, count: int) -> NDArray[np.uint32]:
+    """``count`` uniform 32-bit words: the two halves of each 64-bit word, the lower one first on little-endian
+    machines."""
+    return np.ascontiguousarray(bits.words((count + 1) // 2)).view(np.uint32)[:count]
+
+
+class _Stream:
+    """One keyed stream: used by one thread of one process, never copied."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self._rekey()
+
+    def _rekey(self) -> None:
+        self._left = REKEY_WORDS
+        self._cipher = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(os.urandom(16))).encryptor()
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        parts = []
+        while True:
+            part = min(count, len(_ZEROS) // 8)
+            if part > self._left:
+                self._rekey()
+            self._left -= part
+            parts.append(self._cipher.update(_ZEROS[: 8 * part]))
+            count -= part
+            if count <= 0:
+                return np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=np.uint64)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a keyed stream cannot be copied or pickled; ask bits_from(None) for a source instead.")
+
+
+_streams = threading.local()
+
+
+def _forget_streams() -> None:
+    global _streams  # noqa: PLW0603  (a new empty store is the whole point)
+    _streams = threading.local()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_streams)

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import noisewright.noise
+
+MODULES = [
+    "noisewright.noise",
+    *(f"noisewright.noise.{m.name}" for m in pkgutil.iter_modules(noisewright.noise.__path__)),
+]
+
+
+@pytest.mark.parametrize("name", [m for m in MODULES if not m.endswith("blocks")])
+def test_the_examples_in_the_docstrings(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0
+    assert result.attempted > 0
+
+
+def test_the_room_has_a_public_surface() -> None:
+    assert all(hasattr(noisewright.noise, name) for name in noisewright.noise.__all__)
+    assert noisewright.noise.__all__ == sorted(noisewright.noise.__all__)
