@@ -146,8 +146,9 @@ def _channel_from_json(document: Any, path: str | os.PathLike[str]) -> Channel:
 
 
 def _json(path: str | os.PathLike[str]) -> Any:
+    content = _bytes(path)
     try:
-        return json.loads(_bytes(path))
+        return json.loads(content)
     except (ValueError, RecursionError):
         raise FileFormatError(f"{_name(path)} is not JSON, or it was cut short.") from None
 
@@ -169,8 +170,9 @@ def _channel_to_csv(channel: Channel) -> bytes:
 
 
 def _channel_from_csv(path: str | os.PathLike[str]) -> Channel:
+    content = _bytes(path)
     try:
-        rows = [row for row in csv.reader(io.StringIO(_bytes(path).decode("utf-8-sig"), newline="")) if row]
+        rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")) if row]
     except (UnicodeDecodeError, csv.Error):
         raise FileFormatError(f"{_name(path)} is not a text file with comma-separated values.") from None
     if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
@@ -220,8 +222,9 @@ def _channel_to_npz(channel: Channel) -> bytes:
 
 
 def _channel_from_npz(path: str | os.PathLike[str]) -> Channel:
+    content = _bytes(path)
     try:
-        with np.load(io.BytesIO(_bytes(path)), allow_pickle=False) as arrays:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             inputs, outputs = json.loads(arrays["labels"].tobytes())
             names = [decode_label(x) for x in inputs], [decode_label(y) for y in outputs]
             if "logs" in arrays:

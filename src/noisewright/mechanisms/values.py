@@ -6,7 +6,7 @@ which value or where: the message must not become a second output.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -32,11 +32,10 @@ class Labels:
         kinds = {_kind(label) for label in self.labels}
         self.kind = kinds.pop() if len(kinds) == 1 else "number" if kinds <= {"integer", "number"} else "other"
         self.array = _array(self.labels, self.kind)
-        if self.kind in ("integer", "number"):
+        self._index = {label: i for i, label in enumerate(self.labels)} if self.kind in ("string", "other") else {}
+        if not self._index:
             self._order = np.argsort(self.array, kind="stable")
             self._sorted = self.array[self._order]
-        else:
-            self._index = {label: i for i, label in enumerate(self.labels)}
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -49,10 +48,10 @@ class Labels:
             return self._strings(values)
         given = np.asarray(values)
         if given.dtype.kind not in "iuf" or (self.kind == "integer" and not _all_whole(given)):
-            raise DataError(f"the values are not {self._expected()}; convert the column first.")
+            raise DataError("the values are not of the kind of the declared secrets; convert the column first.")
         spot = np.minimum(np.searchsorted(self._sorted, given), len(self._sorted) - 1)
         if not np.array_equal(self._sorted[spot], given):
-            raise DataError(f"a value is not {self._expected()}; clamp or drop such values first.")
+            raise DataError("a value is not one of the declared secrets; clamp or drop such values first.")
         return np.asarray(self._order[spot], dtype=np.intp), given.ndim == 0
 
     def decode(self, codes: Codes, single: bool) -> Any:
@@ -64,15 +63,17 @@ class Labels:
     def _strings(self, values: Any) -> tuple[Codes, bool]:
         given = np.asarray(values)
         if given.dtype.kind not in "UO" and given.size:
-            raise DataError(f"the values are not {self._expected()}; convert the column first.")
+            raise DataError("the values are not of the kind of the declared secrets; convert the column first.")
         try:
             found = pc.index_in(
                 pa.array(given.ravel(), type=pa.string()), value_set=pa.array(self.labels, type=pa.string())
             )
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-            raise DataError(f"the values are not {self._expected()}; convert the column first.") from None
+            raise DataError(
+                "the values are not of the kind of the declared secrets; convert the column first."
+            ) from None
         if found.null_count:
-            raise DataError(f"a value is not {self._expected()}; map or drop such values first.")
+            raise DataError("a value is not one of the declared secrets; map or drop such values first.")
         return found.to_numpy().astype(np.intp).reshape(given.shape), given.ndim == 0
 
     def _one_by_one(self, values: Any) -> tuple[Codes, bool]:
@@ -85,13 +86,7 @@ class Labels:
         try:
             return np.array([index[_hashable(v)] for v in items], dtype=np.intp), False
         except (KeyError, TypeError):
-            raise DataError(f"a value is not {self._expected()}; map or drop such values first.") from None
-
-    def _index_of(self) -> dict[Hashable, int]:
-        return self._index if self.kind not in ("integer", "number") else {}
-
-    def _expected(self) -> str:
-        return "one of the declared secrets"
+            raise DataError("a value is not one of the declared secrets; map or drop such values first.") from None
 
 
 def check_dense(size: int) -> None:

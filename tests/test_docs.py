@@ -1,0 +1,94 @@
+"""Every code block of the documentation is run: Python as doctests or scripts, shell commands in a real shell."""
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_blocks_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "survey.csv").write_text(",a,b\na,0.7,0.3\nb,0.4,0.6\n")
+    scope: dict[str, object] = {}
+    for language, text in blocks(page):
+        assert language in ("python", "console", ""), f"{page.name}: a block of an unknown language {language!r}"
+        if language == "python" and ">>>" in text:
+            test = doctest.DocTestParser().get_doctest(text, scope, page.name, str(page), 0)
+            runner = doctest.DocTestRunner(optionflags=FLAGS)
+            said: list[str] = []
+            runner.run(test, out=said.append, clear_globs=False)
+            scope = test.globs
+            assert not runner.failures, "".join(said)
+        elif language == "python":
+            exec(compile(text, str(page), "exec"), scope)
+        elif language == "console":
+            run_console(text, tmp_path)
+
+
+def run_console(text: str, folder: Path) -> None:
+    """Run each `$ command`; lines below it are what it must print, spaces aside."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        if expected.strip():
+            checker = doctest.OutputChecker()
+            assert checker.check_output(expected, done.stdout, FLAGS), f"{command} printed {done.stdout!r}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if not link.startswith("http") and not (page.parent / link).exists()]
+    assert not missing
+
+
+def test_there_is_a_page_for_every_registered_mechanism():
+    from noisewright.mechanisms import registry
+
+    index = (ROOT / "docs/mechanisms/index.md").read_text(encoding="utf-8")
+    for name in registry.names():
+        assert (ROOT / "docs/mechanisms" / f"{name}.md").exists()
+        assert f"[{name}]({name}.md)" in index
+
+
+def test_readme_names_the_two_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in text
+    assert "make test" in text
+
+
+def test_a_wrong_number_in_a_page_would_be_caught(tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text("```python\n>>> 1 + 1\n3\n\n```\n")
+    with pytest.raises(AssertionError, match="Expected"):
+        test_blocks_run(page, tmp_path, monkeypatch)
+
+
+def test_pictures_are_drawn_by_their_script(tmp_path):
+    """The script that draws the documentation's pictures still runs and draws every picture that is there."""
+    shutil.copy(ROOT / "docs/make_pictures.py", tmp_path / "make_pictures.py")
+    done = subprocess.run(
+        [sys.executable, "make_pictures.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    drawn = {p.name for p in (tmp_path / "pictures").glob("*.png")}
+    assert drawn == {p.name for p in (ROOT / "docs/pictures").glob("*.png")}
