@@ -77,14 +77,11 @@ class Labels:
         return found.to_numpy().astype(np.intp).reshape(given.shape), given.ndim == 0
 
     def _one_by_one(self, values: Any) -> tuple[Codes, bool]:
-        if isinstance(values, Hashable) and values in self._index_of():
-            return np.array(self._index_of()[values], dtype=np.intp), True
-        items: Sequence[Any] = (
-            list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-        )
-        index = self._index_of()
+        if isinstance(values, Hashable) and values in self._index:
+            return np.array(self._index[values], dtype=np.intp), True
+        items = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
         try:
-            return np.array([index[_hashable(v)] for v in items], dtype=np.intp), False
+            return np.array([self._index[_hashable(v)] for v in items], dtype=np.intp), False
         except (KeyError, TypeError):
             raise DataError("a value is not one of the declared secrets; map or drop such values first.") from None
 
