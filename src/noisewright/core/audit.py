@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds
 from noisewright.core.metric import Discrete, Line, Metric, Scaled
 
 __all__ = [
@@ -43,8 +43,11 @@ __all__ = [
 Floats = NDArray[np.float64]
 Label = Hashable
 
-_IMPOSSIBLE = -1e9
-"""Stands for log 0: two of them differ by 0 (no constraint), one against any other differs by more than 1e8."""
+_IMPOSSIBLE, _INFINITE = -1e300, 1e299
+"""Stand for log 0 and for the loss it causes: two impossible outputs differ by 0 (no constraint), one against any possible
+output (whose logarithm is above -1e9, see ``Channel.from_logs``) by more than ``_INFINITE``."""
+
+_LARGEST = np.finfo(np.float64).max
 
 
 @dataclass(frozen=True)
@@ -98,14 +101,14 @@ def distinguishability(logs: Floats) -> Floats:
     """``d_C``: the largest absolute log-ratio for every pair of rows."""
     finite = _finite(logs)
     result = cdist(finite, finite, "chebyshev")
-    return np.asarray(np.where(result > 1e8, np.inf, result))
+    return np.asarray(np.where(result > _INFINITE, np.inf, result))
 
 
 def directed(logs: Floats) -> Floats:
-    """``D[x, x'] = max_y ln C[x,y] / C[x',y]``, in one direction only."""
+    """``D[x, x'] = max_y ln C[x,y] / C[x',y]``, in one direction only, rounded up."""
     finite = _finite(logs)
-    result = np.array([(row - finite).max(axis=1) for row in finite])
-    return np.where(result > 1e8, np.inf, np.maximum(result, 0.0))
+    result = np.array([_rounded_up(row - finite, row, finite).max(axis=1) for row in finite])
+    return np.where(result > _INFINITE, np.inf, result)
 
 
 def smallest_epsilon(logs: Floats, inputs: Sequence[Label], outputs: Sequence[Label], metric: Metric) -> Audit:
@@ -114,7 +117,7 @@ def smallest_epsilon(logs: Floats, inputs: Sequence[Label], outputs: Sequence[La
     Distances on a line add up, so neighbours decide, and under the discrete metric a column's largest and smallest
     entries do: both in one pass over the matrix. Other metrics take every pair.
     """
-    base, factor = (metric.inner, float(metric.factor)) if isinstance(metric, Scaled) else (metric, 1.0)
+    base, factor = (metric.inner, float_down(metric.factor)) if isinstance(metric, Scaled) else (metric, 1.0)
     if isinstance(base, Line):
         ratio, first, second = _along_line(logs, base, inputs)
     elif isinstance(base, Discrete):
@@ -127,10 +130,8 @@ def smallest_epsilon(logs: Floats, inputs: Sequence[Label], outputs: Sequence[La
     column = int(np.abs(finite[first] - finite[second]).argmax())
     if finite[first, column] < finite[second, column]:
         first, second = second, first
-    # Both logarithms, their difference and the quotient are off by at most one unit in the last place each.
-    spread = np.abs(finite[[first, second], column]).max() if math.isfinite(ratio) else 0.0
-    loss = float(base.matrix([inputs[first], inputs[second]])[0, 1])
-    rounded = ratio if math.isinf(ratio) else (ratio * (1 + 2.0**-50) + (2.0**-51 * float(spread)) / loss) / factor
+    # The losses were rounded up; this covers the distance, its factor and the quotients.
+    rounded = max(ratio * (1 + 2.0**-50) / factor, 5e-324) if factor else math.inf
     probabilities = (math.exp(logs[first, column]), math.exp(logs[second, column]))
     return Audit(rounded, metric, (inputs[first], inputs[second]), outputs[column], probabilities)
 
@@ -147,50 +148,60 @@ def worst_event(
     exact = as_fraction(epsilon, "epsilon")
     if exact < 0:
         raise ParameterError(f"epsilon must be 0 or more, not {float(exact):g}.")
-    best, pair = 0.0, (0, 0)
-    factors = _factors(exact, metric, inputs, within)
-    for x in range(len(matrix)):
-        gaps = matrix[x] - factors[x][:, None] * matrix
-        deltas = np.where(gaps > 0, gaps, 0.0).sum(axis=1)
-        other = int(deltas.argmax())
-        if deltas[other] > best:
-            best, pair = float(deltas[other]), (x, other)
-    if best == 0:
+    distances = metric.matrix(inputs)
+    deltas = _excesses(matrix, float_down(exact), exact, distances, _promised(distances, within))
+    first, second = (int(i) for i in np.unravel_index(int(deltas.argmax()), deltas.shape))
+    if deltas[first, second] == 0:
         return Event(0.0, None, (), float_up(exact), metric)
-    first, second = pair
-    gaps = matrix[first] - factors[first, second] * matrix[second]
-    chosen = tuple(y for y, gap in zip(outputs, gaps, strict=True) if gap > 0)
-    delta = min(1.0, math.fsum(g for g in gaps if g > 0) * (1 + 2.0**-50))
-    return Event(delta, (inputs[first], inputs[second]), chosen, float_up(exact), metric)
+    factors = _factors(float_down(exact), exact, distances)
+    chosen = tuple(
+        y for y, gap in zip(outputs, _gaps(matrix[first], factors[first], matrix)[second], strict=True) if gap > 0
+    )
+    # The winner and those so close that rounding might have decided are summed again in fractions, if they are few.
+    close = np.argwhere(deltas >= deltas[first, second] * (1 - (matrix.shape[1] + 32) * 2.0**-52)).tolist()
+    delta = float(deltas[first, second])
+    if len(close) <= 64:
+        delta = max(_exact_excess(matrix[i], float(factors[i, j]), matrix[j]) for i, j in close)
+    return Event(min(1.0, delta), (inputs[first], inputs[second]), chosen, float_up(exact), metric)
 
 
 def epsilon_at(
     matrix: Floats,
+    logs: Floats,
     inputs: Sequence[Label],
     outputs: Sequence[Label],
     delta: Exact,
     metric: Metric,
     within: float | None,
 ) -> Audit:
-    """The smallest epsilon for a given delta: sort the likelihood ratios and find where the mass above runs out."""
+    """The smallest epsilon for a given delta: sort the likelihood ratios and find where the mass above runs out.
+
+    That is done in floats for every pair, and again in fractions for the pairs that rounding might have decided.
+    """
     allowed = as_fraction(delta, "delta")
     if not 0 <= allowed <= 1:
         raise ParameterError(f"delta must be between 0 and 1, not {float(allowed):g}.")
     if allowed == 0 and within is None:
-        with np.errstate(divide="ignore"):
-            return smallest_epsilon(np.log(matrix), inputs, outputs, metric)
+        return smallest_epsilon(logs, inputs, outputs, metric)
     budget = float_down(allowed)
-    best, pair = 0.0, None
     distances = metric.matrix(inputs)
-    for x in range(len(matrix)):
-        needed = _epsilons_for(matrix[x], matrix, budget)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(needed == 0, 0.0, needed / distances[x])
-        ratios[np.isinf(distances[x]) | (distances[x] > (np.inf if within is None else within))] = 0.0
-        other = int(ratios.argmax())
-        if ratios[other] > best:
-            best, pair = float(ratios[other]), (inputs[x], inputs[other])
-    return Audit(best * (1 + 2.0**-49), metric, pair, None, None, float_up(allowed))
+    promised = _promised(distances, within)
+    needed = np.array([_epsilons_for(row, matrix, budget) for row in matrix])
+    ratios = np.where(promised, _quotients(needed, distances), 0.0)
+    first, second = (int(i) for i in np.unravel_index(int(ratios.argmax()), ratios.shape))
+    best = float(ratios[first, second])
+    if math.isfinite(best):
+        excesses = _excesses(matrix, best, Fraction(best), distances, promised)
+        known: dict[Any, float] = {}
+        for i, j in np.argwhere(excesses > budget).tolist():
+            columns = tuple(sorted(zip(matrix[i].tolist(), matrix[j].tolist(), strict=True)))
+            key = (columns, float(distances[i, j]))
+            if key not in known:
+                known[key] = _exact_epsilon(columns, allowed, float(distances[i, j]))
+            if known[key] > best:
+                best, first, second = known[key], i, j
+    pair = (inputs[first], inputs[second]) if best else None
+    return Audit(best, metric, pair, None, None, float_up(allowed))
 
 
 def d_vulnerability(distribution: Floats, metric: Metric, points: Sequence[Label]) -> float:
@@ -218,48 +229,112 @@ def _finite(logs: Floats) -> Floats:
     return np.where(np.isneginf(logs), _IMPOSSIBLE, logs)
 
 
+def _rounded_up(losses: Floats, first: Floats, second: Floats) -> Floats:
+    """Upper bounds of losses that are differences of logarithms; each logarithm is off by up to one unit in the last place."""
+    errors = 2.0**-51 * np.maximum(np.abs(first), np.abs(second))
+    return np.asarray(np.where(losses > 0, losses * (1 + 2.0**-52) + errors, 0.0))
+
+
 def _along_line(logs: Floats, metric: Line, inputs: Sequence[Label]) -> tuple[float, int, int]:
     if len(logs) < 2:
         return 0.0, 0, 0
-    places = metric.places(inputs)
-    order = np.argsort(places, kind="stable")
-    losses = np.abs(np.diff(_finite(logs)[order], axis=0)).max(axis=1)
-    ratios = _quotients(losses, np.diff(places[order]))
-    k = int(ratios.argmax())
-    return float(ratios[k]), int(order[k]), int(order[k + 1])
+    steps = list(metric.exact(inputs).pairs())
+    left, right = np.array([i for i, _, _ in steps]), np.array([j for _, j, _ in steps])
+    distances = np.array([float_down(d) for _, _, d in steps])
+    finite = _finite(logs)
+    first, second = finite[left], finite[right]
+    losses = np.abs(first - second)
+    k = int(_quotients(losses.max(axis=1), distances).argmax())
+    ratios = _quotients(_rounded_up(losses, first, second).max(axis=1), distances)
+    return float(ratios.max()), int(left[k]), int(right[k])
 
 
 def _between_extremes(logs: Floats) -> tuple[float, int, int]:
     finite = _finite(logs)
-    losses = finite.max(axis=0) - finite.min(axis=0)
-    column = int(losses.argmax())
-    loss = float(losses[column])
-    return math.inf if loss > 1e8 else loss, int(finite[:, column].argmax()), int(finite[:, column].argmin())
+    high, low = finite.max(axis=0), finite.min(axis=0)
+    column = int((high - low).argmax())
+    loss = float(_rounded_up(high - low, high, low).max())
+    return math.inf if loss > _INFINITE else loss, int(finite[:, column].argmax()), int(finite[:, column].argmin())
 
 
 def _all_pairs(logs: Floats, distances: Floats) -> tuple[float, int, int]:
-    ratios = _quotients(distinguishability(logs), distances)
-    first, second = np.unravel_index(int(ratios.argmax()), ratios.shape)
-    return float(ratios[first, second]), int(first), int(second)
+    losses = distinguishability(logs)
+    first, second = np.unravel_index(int(_quotients(losses, distances).argmax()), losses.shape)
+    spread = np.abs(np.where(np.isneginf(logs), 0.0, logs)).max(axis=1)
+    ratios = _quotients(_rounded_up(losses, spread[:, None], spread[None, :]), distances)
+    return float(ratios.max()), int(first), int(second)
 
 
 def _quotients(losses: Floats, distances: Floats) -> Floats:
-    losses = np.where(losses > 1e8, np.inf, losses)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    losses = np.where(losses > _INFINITE, np.inf, losses)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where((losses == 0) | np.isinf(distances), 0.0, losses / distances)
 
 
-def _factors(epsilon: Fraction, metric: Metric, inputs: Sequence[Label], within: float | None) -> Floats:
-    """Allowed factors ``e^(epsilon d)``, rounded down; infinite for pairs that are not promised anything."""
-    distances = metric.matrix(inputs)
-    unit_low = float_down(Fraction(exp_bounds(epsilon, 80)[0], 1 << 80))
+def _promised(distances: Floats, within: float | None) -> NDArray[np.bool_]:
+    """The pairs that are promised anything."""
+    return np.isfinite(distances) if within is None else np.isfinite(distances) & (distances <= within)
+
+
+def _factors(below: float, exact: Fraction, distances: Floats) -> Floats:
+    """Allowed factors ``e^(epsilon d)``, rounded down; ``below`` is epsilon as a float, rounded down."""
+    unit = float_down(Fraction(exp_bounds(exact, 80)[0], 1 << 80))
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled = np.exp(float(epsilon) * distances * (1 - 2.0**-52)) * (1 - 2.0**-50)
-        factors = np.where(distances == 1, unit_low, np.where(distances == 0, 1.0, scaled))
-    factors[~np.isfinite(factors)] = np.finfo(np.float64).max
-    if within is not None:
-        factors[distances > within] = np.finfo(np.float64).max
-    return factors
+        scaled = np.exp(below * distances * (1 - 2.0**-50)) * (1 - 2.0**-50)
+    return np.minimum(np.where(distances == 1, unit, np.where(distances == 0, 1.0, scaled)), _LARGEST)
+
+
+def _excesses(matrix: Floats, below: float, exact: Fraction, distances: Floats, promised: NDArray[np.bool_]) -> Floats:
+    """``sum_y max(C[x,y] - e^(epsilon d) C[x',y], 0)`` for every promised pair, rounded up."""
+    factors = _factors(below, exact, distances)
+    sums = [np.maximum(_gaps(row, factors[x], matrix), 0.0).sum(axis=1) for x, row in enumerate(matrix)]
+    return np.where(promised, np.array(sums) * (1 + (matrix.shape[1] + 16) * 2.0**-53), 0.0)
+
+
+def _gaps(row: Floats, factors: Floats, others: Floats) -> Floats:
+    """``row - factor * other`` with a small *relative* error even where the two almost cancel.
+
+    The rounding error of the product is found by splitting both numbers in halves (Dekker), and taken off as well.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = factors[:, None] * others
+        high, wide = _half(factors)[:, None], _half(others)
+        low, narrow = factors[:, None] - high, others - wide
+        errors = low * narrow - (((products - high * wide) - low * wide) - high * narrow)
+    # Beyond 2^900 the halves overflow; factors that large are rounded down by more than the product can be rounded up.
+    return np.asarray((row - products) - np.where(factors[:, None] < 2.0**900, errors, 0.0))
+
+
+def _exact_excess(row: Floats, factor: float, other: Floats) -> float:
+    """``sum max(row - factor * other, 0)`` in fractions, rounded up."""
+    pairs = zip(row.tolist(), other.tolist(), strict=True)
+    gaps = (Fraction(a) - Fraction(factor) * Fraction(b) for a, b in pairs if a > 0)
+    return float_up(sum((gap for gap in gaps if gap > 0), Fraction(0)))
+
+
+def _half(values: Floats) -> Floats:
+    """The upper 26 bits."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        shifted = 134217729.0 * values
+        return np.asarray(shifted - (shifted - values))
+
+
+def _exact_epsilon(columns: tuple[tuple[float, float], ...], delta: Fraction, distance: float) -> float:
+    """The smallest epsilon for one ordered pair of rows, in fractions, rounded up."""
+    pairs = [(Fraction(a), Fraction(b)) for a, b in columns if a > 0]
+    pairs.sort(key=lambda pair: pair[1] / pair[0])
+    above = below = factor = Fraction(0)
+    for a, b in pairs:
+        above, below = above + a, below + b
+        if above > delta:
+            if below == 0:
+                return math.inf
+            factor = max(factor, (above - delta) / below)
+    if factor <= 1:
+        return 0.0
+    if distance == 0:
+        return math.inf
+    return float_up(Fraction(log_bounds(factor, 96)[1], 1 << 96) / Fraction(distance))
 
 
 def _epsilons_for(row: Floats, others: Floats, delta: float) -> Floats:

@@ -26,8 +26,8 @@ from noisewright.core.metric import Metric, Table, named_metric
 
 __all__ = ["RELEASE_RANDOMNESS", "SIMULATION_RANDOMNESS", "Certificate"]
 
-RELEASE_RANDOMNESS = "operating system seed, AES-256-CTR"
-SIMULATION_RANDOMNESS = "a numpy generator: not for release"
+RELEASE_RANDOMNESS = "system seed, AES-256-CTR"
+SIMULATION_RANDOMNESS = "numpy generator: simulation, not for release"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Certificate:
     def from_json(cls, text: str) -> Certificate:
         """Read a certificate; it is checked for shape only, :meth:`verify` proves it."""
         try:
-            document = json.loads(text)
+            document = checker.read(text)
         except (ValueError, RecursionError):
             raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None
         if not isinstance(document, dict) or document.get("format") != checker.FORMAT:
@@ -129,8 +129,14 @@ class Certificate:
             raise CertificateError(f"this certificate is about a {proof['kind']}, not about a table.")
         entries = np.array([[int(entry, 16) for entry in row] for row in proof["table"]], dtype=object)
         entries.flags.writeable = False
-        inputs = tuple(decode_label(label) for label in self.document["inputs"])
-        outputs = tuple(decode_label(label) for label in self.document["outputs"])
+        try:
+            inputs = tuple(decode_label(label) for label in self.document["inputs"])
+            outputs = tuple(decode_label(label) for label in self.document["outputs"])
+            change = float(self.document["change"])
+        except (KeyError, TypeError, ValueError):
+            raise CertificateError(
+                "the certificate does not name its rows, its columns or its change properly."
+            ) from None
         if entries.shape != (len(inputs), len(outputs)):
             raise CertificateError("the certificate does not name each row and each column of its table once.")
         distances = _distances(claim["distances"], len(inputs))
@@ -143,7 +149,7 @@ class Certificate:
             metric=_metric(claim["metric"], distances, inputs),
             distances=distances,
             precision=int(proof["precision"]),
-            change=float(self.document["change"]),
+            change=change,
         )
 
 

@@ -39,7 +39,7 @@ from scipy.sparse.linalg import lsqr
 from noisewright.core.distances import Distances
 from noisewright.core.envelope import Envelope, Integers
 from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up, positive_fraction
+from noisewright.core.exact import Exact, ceil_div, float_up, log_bounds, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Metric
 
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from noisewright.core.channel import Channel
 
 __all__ = ["CertifiedChannel", "certify"]
+
+_LN2 = log_bounds(Fraction(2), 64)[0]
 
 SIGNIFICANT_BITS = 44
 """Even the smallest entry of a table is kept to this many bits, where the channel allows it."""
@@ -99,9 +101,10 @@ def certify(channel: Channel, epsilon: Exact, metric: Metric, *, max_change: flo
     distances = metric.exact(channel.inputs)
     twins = distances.twins()  # secrets at distance 0 must look alike: treat them as one, then copy
     distinct = sorted(set(twins))
-    merged = np.array([weights[[i for i, t in enumerate(twins) if t == k]].max(axis=0) for k in distinct], dtype=object)
+    groups = [[i for i, t in enumerate(twins) if t == k] for k in distinct]
+    merged = np.array([weights[group].max(axis=0) for group in groups], dtype=object)
 
-    raised, width, raised_scale, envelope = _raise(merged, scale, distances.restrict(distinct), budget)
+    raised, width, raised_scale, envelope = _raise(merged, scale, distances.merge(groups), budget)
     balanced = _balance(raised, raised_scale, width, limit=max_change / 4)
     table = _settle(balanced, width, envelope)
     place = {t: k for k, t in enumerate(distinct)}
@@ -119,15 +122,15 @@ def exact_weights(channel: Channel) -> tuple[Integers, int]:
     """The channel's floats as integers over ``2**scale``, without rounding; underflowed entries come from their logs."""
     mantissas, exponents = np.frexp(channel.matrix)
     present = mantissas > 0
-    hidden = np.isfinite(channel.logs) & (channel.matrix < 1e-290)
+    logs = channel.logs
+    hidden = np.isfinite(logs) & (channel.matrix < 1e-290)
     lowest = int(exponents[present].min())
     if hidden.any():
-        lowest = min(lowest, math.floor(float(channel.logs[hidden].min()) / math.log(2)) - 1)
+        lowest = min(lowest, math.floor(float(logs[hidden].min()) / math.log(2)) - 1)
     scale = max(53, 53 - lowest)
     whole = np.ldexp(mantissas, 53).astype(np.int64).astype(object)
     weights: Integers = whole << np.maximum(exponents + scale - 53, 0).astype(object)
-    for i, j in np.argwhere(hidden):
-        weights[i, j] = sum(exp_bounds(Fraction(float(channel.logs[i, j])), scale)) // 2
+    weights[hidden] = [_exp(v, scale) for v in logs[hidden].tolist()]
     return weights, scale
 
 
@@ -245,6 +248,14 @@ def _refusal(channel: Channel, metric: Metric, epsilon: Fraction) -> str:
         f"this channel cannot be certified at epsilon = {float(epsilon):g} for the {metric} metric: "
         f"{needs}, because of secrets {pair}; {advice}."
     )
+
+
+def _exp(exponent: float, scale: int) -> int:
+    """``e**exponent * 2**scale`` for a negative exponent, to the accuracy of the float that it is given as."""
+    power, rest = divmod(int(math.ldexp(exponent, 64)), _LN2)
+    mantissa = int(math.ldexp(math.exp(math.ldexp(float(rest), -64)), 52))
+    shift = power + scale - 52
+    return mantissa << shift if shift >= 0 else mantissa >> -shift
 
 
 def _log(value: int) -> float:

@@ -33,6 +33,9 @@ __all__ = ["Channel"]
 Floats = NDArray[np.float64]
 Label = Hashable
 
+SMALLEST_LOG = -1e9
+"""Log-probabilities below this are refused: no integer table could hold such a number."""
+
 ROW_TOLERANCE = 1e-9
 """Rows may miss a sum of one by this much and are then renormalised; beyond it they are refused."""
 
@@ -68,10 +71,19 @@ class Channel:
         cls, logs: ArrayLike, inputs: Iterable[Label] | None = None, outputs: Iterable[Label] | None = None
     ) -> Channel:
         """A channel from log-probabilities, for entries too small for a float (below e^-745)."""
-        values = np.array(logs, dtype=np.float64)
-        if values.ndim != 2 or np.isnan(values).any() or (values == np.inf).any():
+        values = _as_matrix(logs)
+        if np.isnan(values).any() or (values == np.inf).any():
             raise ChannelError("log-probabilities must form a matrix of numbers that are finite or -inf.")
-        channel = cls(np.exp(values), inputs, outputs)
+        if ((values < SMALLEST_LOG) & np.isfinite(values)).any():
+            raise ChannelError(
+                f"log-probabilities must be at least {SMALLEST_LOG:g}, or -inf for an impossible output."
+            )
+        with np.errstate(over="ignore"):
+            matrix = np.exp(values)
+        channel = cls(matrix, inputs, outputs)
+        sums = matrix.sum(axis=1)
+        rescaled = (channel.matrix != matrix).any(axis=1)  # the logarithms say the same as the matrix
+        values[rescaled] -= np.log(sums[rescaled, None])
         values.flags.writeable = False
         _set(channel, channel.matrix, values, channel.inputs, channel.outputs)
         return channel
@@ -81,7 +93,12 @@ class Channel:
         """The 0-1 channel of a program: each secret goes to the program's answer, so secrets fall into blocks."""
         secrets = list(inputs)
         answers = [program(x) for x in secrets]
-        outputs = list(dict.fromkeys(answers))
+        try:
+            outputs = list(dict.fromkeys(answers))
+        except TypeError:
+            raise ChannelError(
+                "a program must answer with numbers, strings or tuples; a list cannot be a label."
+            ) from None
         position = {label: i for i, label in enumerate(outputs)}
         matrix = np.zeros((len(secrets), len(outputs)))
         matrix[np.arange(len(secrets)), [position[a] for a in answers]] = 1.0
@@ -130,7 +147,7 @@ class Channel:
         index = {label: i for i, label in enumerate(self.inputs)}
         try:
             return np.array([index[x] for x in secrets], dtype=np.intp)
-        except KeyError:
+        except (KeyError, TypeError):
             raise ChannelError(f"a secret is not among the {len(index)} inputs of this channel; see .inputs.") from None
 
     def __eq__(self, other: object) -> bool:
@@ -142,7 +159,7 @@ class Channel:
         )
 
     def __hash__(self) -> int:
-        return hash((self.inputs, self.outputs, self.matrix.tobytes()))
+        return hash((self.inputs, self.outputs))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (np.array(self.matrix), self._logs, self.inputs, self.outputs)
@@ -170,7 +187,7 @@ class Channel:
 
     def epsilon_at(self, delta: Exact, metric: Metric | None = None, within: float | None = None) -> Audit:
         """The smallest epsilon for which ``delta`` is enough, with the pair that needs it."""
-        return audit.epsilon_at(self.matrix, self.inputs, self.outputs, delta, metric or Discrete(), within)
+        return audit.epsilon_at(self.matrix, self.logs, self.inputs, self.outputs, delta, metric or Discrete(), within)
 
     def distinguishability(self) -> Floats:
         """The channel's own metric: ``d_C(x, x') = max_y |ln C[x,y] / C[x',y]|``."""
@@ -220,8 +237,12 @@ class Channel:
         For the epsilon of a composition use :class:`~noisewright.core.compose.Accountant`: it needs no product.
         """
         self._same_secrets(other)
+        both = [(i, j) for i in self.outputs for j in other.outputs]
+        if self._logs is not None or other._logs is not None:
+            sums = self.logs[:, :, None] + other.logs[:, None, :]
+            return Channel.from_logs(sums.reshape(len(self.inputs), -1), self.inputs, both)
         product = np.einsum("xi,xj->xij", self.matrix, other.matrix).reshape(len(self.inputs), -1)
-        return Channel(product, self.inputs, [(i, j) for i in self.outputs for j in other.outputs])
+        return Channel(product, self.inputs, both)
 
     def after(self, query: Callable[[Any], Label] | Mapping[Any, Label], secrets: Iterable[Label]) -> Channel:
         """Ask ``query`` of each of ``secrets`` and run this channel on the answer."""
@@ -231,6 +252,8 @@ class Channel:
             rows = self.positions([ask(x) for x in names])
         except (KeyError, ChannelError):
             raise ChannelError("the query gives an answer that is not an input of this channel; see .inputs.") from None
+        if self._logs is not None:
+            return Channel.from_logs(self._logs[rows], names, self.outputs)
         return Channel(self.matrix[rows], names, self.outputs)
 
     def _same_secrets(self, other: Channel) -> None:
@@ -243,7 +266,7 @@ class Channel:
 def _as_matrix(matrix: ArrayLike) -> Floats:
     try:
         values = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ChannelError("a channel needs a matrix of numbers with rows of one length.") from None
     if values.ndim != 2 or 0 in values.shape:
         raise ChannelError(f"a channel needs at least one row and one column, not an array of shape {values.shape}.")
@@ -257,7 +280,10 @@ def _stochastic(values: Floats, inputs: tuple[Label, ...], normalise: bool) -> F
     if (values < 0).any():
         row = int(np.argwhere(values < 0)[0, 0])
         raise ChannelError(f"row {inputs[row]!r} has a negative entry; probabilities are 0 or more.")
-    sums = values.sum(axis=1)
+    if normalise:  # by a power of two first, which is exact, so that the sum does not overflow
+        values = np.where(values.max(axis=1, keepdims=True) > 1e300, np.ldexp(values, -64), values)
+    with np.errstate(over="ignore"):
+        sums = values.sum(axis=1)
     if normalise and (sums == 0).any():
         raise ChannelError(f"row {inputs[int(np.argmax(sums == 0))]!r} has no weight, so it cannot be normalised.")
     off = np.abs(sums - 1)
@@ -286,7 +312,9 @@ def _labels(names: Iterable[Label] | None, count: int, what: str, which: str) ->
 
 
 def _plain(label: Any) -> Any:
-    """numpy scalars become the Python numbers they stand for, so that labels compare and print as expected."""
+    """numpy scalars, also inside tuples, become the Python numbers they stand for: labels print and are written plainly."""
+    if isinstance(label, tuple):
+        return tuple(_plain(part) for part in label)
     return label.item() if isinstance(label, np.generic) else label
 
 

@@ -44,15 +44,15 @@ def check(document: Any) -> str:
             raise NotProved("this checker proves claims with epsilon >= 0 and delta = 0 only.")
         kinds = {"table": check_table, "response": check_response, "law": check_law}
         kinds[proof["kind"]](epsilon, claim["distances"], proof)
+        return f"epsilon = {float(epsilon):.6g} per unit of {claim['metric']}"
     except NotProved:
         raise
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, IndexError, AttributeError) as problem:
+    except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, AttributeError, MemoryError) as problem:
         raise NotProved(f"the file is incomplete or malformed ({type(problem).__name__}: {problem}).") from None
-    return f"epsilon = {float(epsilon):.6g} per unit of {claim['metric']}"
 
 
 def check_table(epsilon: Fraction, distances: Any, proof: Any) -> None:
-    width, precision = int(proof["width"]), int(proof["precision"])
+    width, precision = size_of(proof["width"]), size_of(proof["precision"])
     rows = [[int(entry, 16) for entry in row] for row in proof["table"]]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
         raise NotProved("the table has rows of different lengths, or none.")
@@ -72,7 +72,7 @@ def check_table(epsilon: Fraction, distances: Any, proof: Any) -> None:
 
 
 def check_response(epsilon: Fraction, distances: Any, proof: Any) -> None:
-    width, precision, size = int(proof["width"]), int(proof["precision"]), int(proof["size"])
+    width, precision, size = size_of(proof["width"]), size_of(proof["precision"]), int(proof["size"])
     keep, other = int(proof["keep"], 16), int(proof["other"], 16)
     if size < 2 or min(keep, other) < 0 or keep + (size - 1) * other != 1 << width:
         raise NotProved(f"keep + (size - 1) * other is not 2^{width}.")
@@ -116,6 +116,13 @@ def pairs(distances: Any, size: int) -> Iterator[tuple[int, int, Fraction]]:
         raise NotProved(f"unknown shape of distances {distances['shape']!r}.")
 
 
+def size_of(bits: Any) -> int:
+    """A number of bits, within reason: a file must not make this program run for ever."""
+    if not isinstance(bits, int) or not 0 <= bits <= 1 << 20:
+        raise NotProved("width and precision must be whole numbers of bits, at most 2^20.")
+    return bits
+
+
 def compare(larger: int, smaller: int, limit: int, precision: int, rows: str, output: object) -> None:
     if larger << precision > limit * smaller:
         raise NotProved(f"the promise is broken between {rows} at output {output}.")
@@ -136,6 +143,17 @@ def exp_below(exponent: Fraction, precision: int) -> int:
     return total >> (work - precision)
 
 
+def read(text: str) -> Any:
+    """The document of a JSON text; a name that occurs twice is refused, since two readers could see two claims."""
+
+    def once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(members)) < len(members):
+            raise ValueError("a name occurs twice.")
+        return dict(members)
+
+    return json.loads(text, object_pairs_hook=once)
+
+
 def digest(document: dict[str, Any]) -> str:
     """SHA-256 of everything but the digest itself, in a fixed spelling."""
     content = {key: value for key, value in document.items() if key != "digest"}
@@ -148,7 +166,7 @@ def main(paths: list[str]) -> int:
     for path in paths:
         try:
             with open(path, encoding="utf-8") as file:
-                print(f"{path}: proved: {check(json.load(file))}")
+                print(f"{path}: proved: {check(read(file.read()))}")
         except NotProved as problem:
             failed += 1
             print(f"{path}: NOT PROVED: {problem}")

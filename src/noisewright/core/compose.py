@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from noisewright.core.audit import Audit
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ChannelError, ParameterError
+from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete, Metric
 
@@ -54,10 +56,10 @@ class Accountant:
         else:
             distances = release.metric.matrix(self.inputs)
             losses = np.vectorize(release.bound, otypes=[np.float64])(distances)
-            delta = release.delta + release.seed_failure
+            delta = float_up(Fraction(release.delta) + Fraction(release.seed_failure))
         if times:
             self._directed = self._directed + times * losses
-        self.delta = min(1.0, self.delta + times * delta)
+        self.delta = min(1.0, float_up(Fraction(self.delta) + times * Fraction(delta)))
         self.releases += times
         return self
 
@@ -72,7 +74,7 @@ class Accountant:
         metric = metric or Discrete()
         distances = metric.matrix(self.inputs)
         losses = self.distinguishability()
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratios = np.where((losses == 0) | np.isinf(distances), 0.0, losses / distances)
         first, second = (int(i) for i in np.unravel_index(int(ratios.argmax()), ratios.shape))
         value = float(ratios[first, second])

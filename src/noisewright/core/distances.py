@@ -46,8 +46,8 @@ class Distances(Protocol):
     def components(self) -> list[int]:
         """For each point the first one at a finite distance from it, which may be itself."""
 
-    def restrict(self, keep: Sequence[int]) -> Distances:
-        """The distances between some of the points."""
+    def merge(self, groups: Sequence[Sequence[int]]) -> Distances:
+        """The distances between groups of points, each treated as one: the smallest between their members."""
 
     def to_json(self) -> dict[str, Any]:
         """The form that a certificate carries."""
@@ -75,8 +75,8 @@ class UniformDistances:
     def components(self) -> list[int]:
         return [0] * self.size
 
-    def restrict(self, keep: Sequence[int]) -> UniformDistances:
-        return UniformDistances(len(keep), self.distance)
+    def merge(self, groups: Sequence[Sequence[int]]) -> UniformDistances:
+        return UniformDistances(len(groups), self.distance)
 
     def to_json(self) -> dict[str, Any]:
         return {"shape": "uniform", "distance": str(self.distance)}
@@ -113,8 +113,8 @@ class LineDistances:
     def components(self) -> list[int]:
         return [0] * self.size
 
-    def restrict(self, keep: Sequence[int]) -> LineDistances:
-        return LineDistances(tuple(self.places[i] for i in keep))
+    def merge(self, groups: Sequence[Sequence[int]]) -> LineDistances:
+        return LineDistances(tuple(self.places[group[0]] for group in groups))
 
     def to_json(self) -> dict[str, Any]:
         return {"shape": "line", "places": [str(p) for p in self.places]}
@@ -184,10 +184,14 @@ class TableDistances:
     def components(self) -> list[int]:
         return self._first_such(lambda d: d is not None)
 
-    def restrict(self, keep: Sequence[int]) -> TableDistances:
-        return TableDistances(
-            len(keep), tuple(self.between(keep[i], keep[j]) for i in range(len(keep)) for j in range(i + 1, len(keep)))
-        )
+    def merge(self, groups: Sequence[Sequence[int]]) -> TableDistances:
+        # Rounding may leave the members of a group at slightly different distances from the rest.
+        def apart(one: Sequence[int], other: Sequence[int]) -> Fraction | None:
+            known = [d for d in (self.between(i, j) for i in one for j in other) if d is not None]
+            return min(known, default=None)
+
+        size = len(groups)
+        return TableDistances(size, tuple(apart(groups[i], groups[j]) for i in range(size) for j in range(i + 1, size)))
 
     def _first_such(self, near: Callable[[Fraction | None], bool]) -> list[int]:
         """Group points along a chain of near ones, named by the first of each group."""

@@ -18,6 +18,7 @@ A belief of 50 % in one of two such secrets can become at most 73.1 %.
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -49,6 +50,9 @@ class Guarantee:
     seed_failure: float = 0.0
 
     def __post_init__(self) -> None:
+        for name, value in (("epsilon", self.epsilon), ("delta", self.delta), ("seed_failure", self.seed_failure)):
+            if isinstance(value, bool) or not isinstance(value, numbers.Real):
+                raise ParameterError(f"{name} must be a number, not {type(value).__name__}.")
         if not self.epsilon >= 0 or math.isinf(self.epsilon):
             raise ParameterError(f"epsilon must be a finite number that is 0 or more, not {self.epsilon}.")
         for name, value in (("delta", self.delta), ("seed_failure", self.seed_failure)):

@@ -114,7 +114,10 @@ def as_prior(prior: ArrayLike | None, size: int, what: str = "a prior") -> Float
     """A probability vector of the given size, checked; ``None`` stands for the uniform one."""
     if prior is None:
         return np.full(size, 1.0 / size)
-    values = np.asarray(prior, dtype=np.float64)
+    try:
+        values = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ChannelError(f"{what} needs {size} probabilities, one for each secret; these are not numbers.") from None
     if values.shape != (size,):
         raise ChannelError(
             f"{what} needs {size} probabilities, one for each secret, not an array of shape {values.shape}."

@@ -34,7 +34,10 @@ def decode_label(value: Any) -> Hashable:
         if list(value) == ["tuple"] and isinstance(value["tuple"], list):
             return tuple(decode_label(part) for part in value["tuple"])
         if list(value) == ["fraction"]:
-            return Fraction(value["fraction"])
+            try:
+                return Fraction(value["fraction"])
+            except (TypeError, ValueError, ZeroDivisionError):
+                raise FileFormatError("a label in this file is a fraction that cannot be read.") from None
         raise FileFormatError("a label in this file is neither a number, a string nor a tuple of those.")
     if isinstance(value, list):
         raise FileFormatError("a label in this file is a list; labels are numbers, strings or tuples.")

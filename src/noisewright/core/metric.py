@@ -31,7 +31,7 @@ from scipy.spatial.distance import cdist
 
 from noisewright.core.distances import Distances, LineDistances, TableDistances, UniformDistances
 from noisewright.core.errors import MetricError
-from noisewright.core.exact import Exact, as_fraction
+from noisewright.core.exact import Exact, as_fraction, float_down
 
 __all__ = [
     "Angular",
@@ -111,8 +111,15 @@ class Line(Metric):
     name = "line"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
-        places = self.places(points)
-        return np.abs(places[:, None] - places[None, :])
+        numbers = _numbers(points, self.name)
+        places = np.array([float(c) for c in numbers])
+        if all(Fraction(p) == c for p, c in zip(places.tolist(), numbers, strict=True)):
+            with np.errstate(over="ignore"):
+                return _at_most_largest(np.abs(places[:, None] - places[None, :]))
+        # Numbers that floats only round (thirds, integers above 2^53): their differences are taken exactly.
+        common = math.lcm(*(c.denominator for c in numbers))
+        whole = np.array([int(c * common) for c in numbers], dtype=object)
+        return np.asarray(np.abs(whole[:, None] - whole[None, :]) / common, dtype=np.float64)
 
     def places(self, points: Sequence[Point]) -> Floats:
         """The points as numbers."""
@@ -130,7 +137,12 @@ class Euclidean(Metric):
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         vectors = _vectors(points, self.name)
-        return np.asarray(cdist(vectors, vectors, "euclidean"))
+        # Squares of very large or very small coordinates leave the range of floats: bring them back by a power of two.
+        power = int(np.frexp(np.abs(vectors).max(initial=0.0))[1])
+        power = power if abs(power) > 400 else 0
+        with np.errstate(over="ignore"):
+            shrunk = np.ldexp(vectors, -power)
+            return _at_most_largest(np.ldexp(cdist(shrunk, shrunk, "euclidean"), power))
 
     def exact(self, points: Sequence[Point]) -> Distances:
         return TableDistances.of(_exact_vectors(points, self.name), _root_of_squares)
@@ -144,7 +156,7 @@ class Manhattan(Metric):
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         vectors = _vectors(points, self.name)
-        return np.asarray(cdist(vectors, vectors, "cityblock"))
+        return _at_most_largest(cdist(vectors, vectors, "cityblock"))
 
     def exact(self, points: Sequence[Point]) -> Distances:
         return TableDistances.of(
@@ -178,12 +190,13 @@ class Angular(Metric):
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         vectors = _vectors(points, self.name)
-        norms = np.linalg.norm(vectors, axis=1)
-        if np.any(norms == 0):
+        largest = np.abs(vectors).max(axis=1, initial=0.0)
+        if np.any(largest == 0):
             raise MetricError(
-                f"the angular metric needs vectors that are not zero; point {_first(norms == 0)} is zero."
+                f"the angular metric needs vectors that are not zero; point {_first(largest == 0)} is zero."
             )
-        unit = vectors / norms[:, None]
+        shrunk = np.ldexp(vectors, -np.frexp(largest)[1][:, None])  # so that squares stay within the range of floats
+        unit = shrunk / np.linalg.norm(shrunk, axis=1)[:, None]
         # Kahan's formula: accurate for small and for nearly opposite angles, where arccos of a product is not.
         apart, along = cdist(unit, unit), cdist(unit, -unit)
         angles = 2 * np.arctan2(apart, along) / np.pi
@@ -276,7 +289,10 @@ class Scaled(Metric):
         return f"{exact} * {self.inner}"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
-        return self.inner.matrix(points) * float(self.factor)
+        inner = self.inner.matrix(points)
+        factor = float_down(self.factor)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.where(np.isinf(inner), np.inf, _at_most_largest(inner * factor))
 
     def exact(self, points: Sequence[Point]) -> Distances:
         return self.inner.exact(points).scaled(self.factor)
@@ -293,7 +309,7 @@ class Sum(Metric):
         return " + ".join(str(part) for part in self.parts)
 
     def matrix(self, points: Sequence[Point]) -> Floats:
-        return np.asarray(np.sum([part.matrix(points) for part in self.parts], axis=0))
+        return _summed([part.matrix(points) for part in self.parts])
 
     def exact(self, points: Sequence[Point]) -> Distances:
         return TableDistances.combine([part.exact(points) for part in self.parts], sum)
@@ -343,7 +359,7 @@ class Product(Metric):
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         parts = [part.matrix(place) for part, place in zip(self.parts, self._places(points), strict=True)]
-        return np.asarray(np.sum(parts, axis=0) if self.combine == "sum" else np.max(parts, axis=0))
+        return _summed(parts) if self.combine == "sum" else np.asarray(np.max(parts, axis=0))
 
     def exact(self, points: Sequence[Point]) -> Distances:
         parts = [part.exact(place) for part, place in zip(self.parts, self._places(points), strict=True)]
@@ -386,8 +402,9 @@ def check_axioms(matrix: Floats, points: Sequence[Point], tolerance: float) -> N
             f"but back it is {matrix[j, i]:g}."
         )
     for k in range(len(matrix)):
-        detour = matrix[:, k, None] + matrix[None, k, :]
-        broken = matrix > detour * (1 + tolerance)
+        with np.errstate(over="ignore"):
+            detour = matrix[:, k, None] + matrix[None, k, :]
+            broken = matrix > detour * (1 + tolerance)
         if broken.any():
             i, j = np.argwhere(broken)[0]
             raise MetricError(
@@ -398,15 +415,34 @@ def check_axioms(matrix: Floats, points: Sequence[Point], tolerance: float) -> N
 
 def _numbers(points: Sequence[Point], name: str) -> tuple[Fraction, ...]:
     for p in points:
-        if isinstance(p, bool) or not isinstance(p, (numbers.Real, Fraction)) or not math.isfinite(float(p)):
-            raise MetricError(f"the {name} metric needs finite numbers as points; {p!r} is not one.")
+        if isinstance(p, bool) or not isinstance(p, (numbers.Real, Fraction)) or not _within_floats(p):
+            raise MetricError(f"the {name} metric needs finite numbers as points; {str(p)[:40]!r} is not one.")
     return tuple(as_fraction(p) for p in points)
+
+
+def _within_floats(number: numbers.Real | Fraction) -> bool:
+    try:
+        return math.isfinite(float(number))
+    except OverflowError:
+        return False
+
+
+def _at_most_largest(distances: Floats) -> Floats:
+    """Distances beyond the largest float count as that one: an infinite distance would promise nothing."""
+    return np.asarray(np.minimum(distances, np.finfo(np.float64).max))
+
+
+def _summed(parts: Sequence[Floats]) -> Floats:
+    """The sum of distances; infinite only where one of them is."""
+    with np.errstate(over="ignore"):
+        total = np.sum(parts, axis=0)
+    return np.where(np.isinf(parts).any(axis=0), np.inf, _at_most_largest(total))
 
 
 def _vectors(points: Sequence[Point], name: str) -> Floats:
     try:
         vectors = np.array([np.atleast_1d(np.asarray(p, dtype=np.float64)) for p in points], dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise MetricError(f"the {name} metric needs points that are number vectors of one length.") from None
     if vectors.ndim != 2 or not np.isfinite(vectors).all():
         raise MetricError(f"the {name} metric needs points that are finite number vectors of one length.")

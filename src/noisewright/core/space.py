@@ -41,7 +41,8 @@ def closure(weights: ArrayLike, points: Sequence[Point] = ()) -> Table:
         )
     np.fill_diagonal(distances, 0.0)
     for k in range(len(distances)):
-        np.minimum(distances, distances[:, k, None] + distances[None, k, :], out=distances)
+        with np.errstate(over="ignore"):
+            np.minimum(distances, distances[:, k, None] + distances[None, k, :], out=distances)
     return Table(distances, tuple(points), name="shortest path")
 
 
@@ -67,9 +68,11 @@ def sensitivity(
 ) -> float:
     """The smallest ``c`` with ``d_out(f(x), f(x')) <= c d(x, x')`` for all pairs; ``inf`` if there is none."""
     outer, inner = (output_metric or Line()).matrix([query(x) for x in secrets]), metric.matrix(secrets)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(outer == 0, 0.0, np.where(np.isinf(inner), 0.0, outer / inner))
     largest = float(ratio.max(initial=0.0))
+    if math.isinf(largest):
+        return largest
     finite = np.isfinite(inner)
     if (outer[finite] > largest * inner[finite]).any():  # the quotient was rounded down
         largest = math.nextafter(largest, math.inf)

@@ -28,6 +28,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
+from noisewright.core.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
 from noisewright.core.errors import ParameterError
 
 __all__ = ["Bits", "GeneratorBits", "Rng", "SystemBits", "bits_from", "half_words"]
@@ -99,7 +100,7 @@ class SystemBits:
 
     @property
     def label(self) -> str:
-        return "system seed, AES-256-CTR"
+        return RELEASE_RANDOMNESS
 
     def words(self, count: int) -> NDArray[np.uint64]:
         # The fork hook below already drops the parent's streams; the process id is checked as well, because a fork
@@ -122,7 +123,7 @@ class GeneratorBits:
 
     @property
     def label(self) -> str:
-        return "numpy generator: simulation, not for release"
+        return SIMULATION_RANDOMNESS
 
     def words(self, count: int) -> NDArray[np.uint64]:
         return self.generator.integers(0, 1 << 64, size=count, dtype=np.uint64)
