@@ -32,7 +32,7 @@ from noisewright.core.errors import ChannelError, FileFormatError, NoisewrightEr
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.mechanism import Mechanism
 
-__all__ = ["load", "load_certificate", "load_channel", "save", "write_atomically"]
+__all__ = ["load", "load_certificate", "load_channel", "load_labelled_csv", "save", "write_atomically"]
 
 CHANNEL_FORMAT = "noisewright-channel"
 VERSION = 1
@@ -170,6 +170,15 @@ def _channel_to_csv(channel: Channel) -> bytes:
 
 
 def _channel_from_csv(path: str | os.PathLike[str]) -> Channel:
+    inputs, outputs, matrix = load_labelled_csv(path)
+    try:
+        return Channel(matrix, inputs, outputs)
+    except ChannelError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+
+
+def load_labelled_csv(path: str | os.PathLike[str]) -> tuple[list[Hashable], list[Hashable], list[list[float]]]:
+    """Numbers with a name for each row and each column: the names of the rows, of the columns, and the numbers."""
     content = _bytes(path)
     try:
         rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")) if row]
@@ -185,10 +194,7 @@ def _channel_from_csv(path: str | os.PathLike[str]) -> Channel:
         raise FileFormatError(
             f"{_name(path)}: an entry is not a number; the first row and column hold names."
         ) from None
-    try:
-        return Channel(matrix, [_read(row[0]) for row in rows[1:]], [_read(name) for name in rows[0][1:]])
-    except ChannelError as problem:
-        raise FileFormatError(f"{_name(path)}: {problem}") from None
+    return [_read(row[0]) for row in rows[1:]], [_read(name) for name in rows[0][1:]], matrix
 
 
 def _spell(label: Hashable) -> str:

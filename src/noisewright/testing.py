@@ -112,8 +112,12 @@ def _guarantee(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
         found = channel.epsilon(guarantee.metric)
         _require(found.value <= guarantee.epsilon * (1 + 1e-9), f"guarantee: the channel has {found}.")
         return None
-    within = guarantee.radius if guarantee.scope == "metric" else 1.0
-    need = channel.delta(guarantee.epsilon, guarantee.metric, within)
+    if guarantee.scope == "adjacent":  # neighbours are allowed the whole epsilon, however close they are
+        near, factor = guarantee.metric.matrix(channel.inputs) <= 1, math.exp(guarantee.epsilon)
+        excess = (np.maximum(row - factor * channel.matrix[near[x]], 0).sum(-1) for x, row in enumerate(channel.matrix))
+        need = max(float(found.max()) for found in excess)
+    else:
+        need = channel.delta(guarantee.epsilon, guarantee.metric, guarantee.radius)
     _require(
         need <= guarantee.delta + 1e-12, f"guarantee: delta = {need:g} is needed, {guarantee.delta:g} is promised."
     )
@@ -225,7 +229,7 @@ def _refused(refused: Sequence[Callable[[], Any]]) -> str | None:
 def _pickling(mechanism: Mechanism, secrets: list[Hashable], seed: int) -> str | None:
     copy = pickle.loads(pickle.dumps(mechanism))
     column = _column(secrets[0], 50)
-    mine, theirs = (list(m.release(column, np.random.default_rng(seed))) for m in (mechanism, copy))
+    mine, theirs = (list(map(_label, m.release(column, np.random.default_rng(seed)))) for m in (mechanism, copy))
     _require(mine == theirs, "pickling: a copy draws differently under one seed.")
     _require(
         copy.guarantee == mechanism.guarantee or str(copy.guarantee) == str(mechanism.guarantee), "pickling: guarantee."

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds
@@ -97,42 +96,45 @@ class Event:
     metric: Metric
 
 
-def distinguishability(logs: Floats) -> Floats:
-    """``d_C``: the largest absolute log-ratio for every pair of rows."""
-    finite = _finite(logs)
-    result = cdist(finite, finite, "chebyshev")
-    return np.asarray(np.where(result > _INFINITE, np.inf, result))
+def distinguishability(given: Floats, exact_logs: bool = False) -> Floats:
+    """``d_C``: the largest absolute log-ratio for every pair of rows, rounded up."""
+    one_way = directed(given, exact_logs)
+    return np.maximum(one_way, one_way.T)
 
 
-def directed(logs: Floats) -> Floats:
-    """``D[x, x'] = max_y ln C[x,y] / C[x',y]``, in one direction only, rounded up."""
-    finite = _finite(logs)
-    result = np.array([_rounded_up(row - finite, row, finite).max(axis=1) for row in finite])
-    return np.where(result > _INFINITE, np.inf, result)
+def directed(given: Floats, exact_logs: bool = False) -> Floats:
+    """``D[x, x'] = max_y ln C[x,y] / C[x',y]``, in one direction only, rounded up; ``given`` as for the smallest epsilon."""
+    numbers = _finite(given) if exact_logs else given
+    return np.array([_largest_loss(row, np.minimum(row, numbers), exact_logs) for row in numbers])
 
 
-def smallest_epsilon(logs: Floats, inputs: Sequence[Label], outputs: Sequence[Label], metric: Metric) -> Audit:
+def smallest_epsilon(
+    given: Floats, inputs: Sequence[Label], outputs: Sequence[Label], metric: Metric, exact_logs: bool = False
+) -> Audit:
     """The smallest epsilon for a metric: ``max over pairs of d_C / d``.
 
-    Distances on a line add up, so neighbours decide, and under the discrete metric a column's largest and smallest
-    entries do: both in one pass over the matrix. Other metrics take every pair.
+    ``given`` are the probabilities, or with ``exact_logs`` their logarithms: what the audit takes as true. Distances on a
+    line add up, so neighbours decide, and under the discrete metric a column's largest and smallest entries do: both in one
+    pass over the matrix. Other metrics take every pair.
     """
     base, factor = (metric.inner, float_down(metric.factor)) if isinstance(metric, Scaled) else (metric, 1.0)
+    numbers = _finite(given) if exact_logs else given
     if isinstance(base, Line):
-        ratio, first, second = _along_line(logs, base, inputs)
+        ratio, first, second = _along_line(numbers, exact_logs, base, inputs)
     elif isinstance(base, Discrete):
-        ratio, first, second = _between_extremes(logs)
+        ratio, first, second = _between_extremes(numbers, exact_logs)
     else:
-        ratio, first, second = _all_pairs(logs, base.matrix(inputs))
+        ratio, first, second = _all_pairs(numbers, exact_logs, base.matrix(inputs))
     if ratio == 0:
         return Audit(0.0, metric, None, None, None)
-    finite = _finite(logs)
-    column = int(np.abs(finite[first] - finite[second]).argmax())
-    if finite[first, column] < finite[second, column]:
-        first, second = second, first
+    with np.errstate(divide="ignore"):
+        logs = numbers[[first, second]] if exact_logs else _finite(np.log(given[[first, second]]))
+    column = int(np.abs(logs[0] - logs[1]).argmax())
+    if logs[0, column] < logs[1, column]:
+        first, second, logs = second, first, logs[::-1]
     # The losses were rounded up; this covers the distance, its factor and the quotients.
     rounded = max(ratio * (1 + 2.0**-50) / factor, 5e-324) if factor else math.inf
-    probabilities = (math.exp(logs[first, column]), math.exp(logs[second, column]))
+    probabilities = (math.exp(logs[0, column]), math.exp(logs[1, column]))
     return Audit(rounded, metric, (inputs[first], inputs[second]), outputs[column], probabilities)
 
 
@@ -167,7 +169,6 @@ def worst_event(
 
 def epsilon_at(
     matrix: Floats,
-    logs: Floats,
     inputs: Sequence[Label],
     outputs: Sequence[Label],
     delta: Exact,
@@ -181,8 +182,8 @@ def epsilon_at(
     allowed = as_fraction(delta, "delta")
     if not 0 <= allowed <= 1:
         raise ParameterError(f"delta must be between 0 and 1, not {float(allowed):g}.")
-    if allowed == 0 and within is None:
-        return smallest_epsilon(logs, inputs, outputs, metric)
+    if allowed == 1:
+        return Audit(0.0, metric, None, None, None, 1.0)
     budget = float_down(allowed)
     distances = metric.matrix(inputs)
     promised = _promised(distances, within)
@@ -206,9 +207,8 @@ def epsilon_at(
 
 def d_vulnerability(distribution: Floats, metric: Metric, points: Sequence[Label]) -> float:
     """``max ln(p_x / p_x') / d(x, x')``: how peaked a belief is, in units of the metric."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.asarray(distribution, dtype=np.float64))
-    ratio, _, _ = _all_pairs(logs[:, None], metric.matrix(points))
+    belief = np.asarray(distribution, dtype=np.float64)
+    ratio, _, _ = _all_pairs(belief[:, None], False, metric.matrix(points))
     return ratio
 
 
@@ -219,9 +219,7 @@ def d_leakage(matrix: Floats, prior: Floats, metric: Metric, points: Sequence[La
     """
     if (prior <= 0).any():
         raise ParameterError("d-leakage needs a prior that gives every secret a probability above 0.")
-    with np.errstate(divide="ignore"):
-        logs = np.log(matrix[:, matrix.any(axis=0)]) + np.log(prior)[:, None]
-    ratio, _, _ = _all_pairs(logs, metric.matrix(points))
+    ratio, _, _ = _all_pairs(matrix * prior[:, None], False, metric.matrix(points))
     return ratio - d_vulnerability(prior, metric, points)
 
 
@@ -229,44 +227,47 @@ def _finite(logs: Floats) -> Floats:
     return np.where(np.isneginf(logs), _IMPOSSIBLE, logs)
 
 
-def _rounded_up(losses: Floats, first: Floats, second: Floats) -> Floats:
-    """Upper bounds of losses that are differences of logarithms; each logarithm is off by up to one unit in the last place."""
-    errors = 2.0**-51 * np.maximum(np.abs(first), np.abs(second))
-    return np.asarray(np.where(losses > 0, losses * (1 + 2.0**-52) + errors, 0.0))
+def _largest_loss(high: Floats, low: Floats, exact_logs: bool) -> Floats:
+    """For every row the largest ``ln(high / low)``, rounded up, where ``high >= low``."""
+    if exact_logs:
+        result = (high - low).max(axis=1) * (1 + 2.0**-52)
+        return np.asarray(np.where(result > _INFINITE, np.inf, result))
+    # ln(1 + (high - low) / low) has a small relative error even where the two are close; log high - log low has not.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        excess = np.where(high > low, (high - low) / low, 0.0).max(axis=1)
+        result = np.log1p(excess) * (1 + 2.0**-50)
+        for x in np.flatnonzero(np.isinf(result)):  # either impossible, or so small that the quotient overflowed
+            top, bottom = np.broadcast_to(high, low.shape)[x], low[x]
+            loss = float((_finite(np.log(top)) - _finite(np.log(bottom))).max())
+            result[x] = math.inf if loss > _INFINITE else loss * (1 + 2.0**-48)
+    return np.asarray(result)
 
 
-def _along_line(logs: Floats, metric: Line, inputs: Sequence[Label]) -> tuple[float, int, int]:
-    if len(logs) < 2:
+def _along_line(numbers: Floats, exact_logs: bool, metric: Line, inputs: Sequence[Label]) -> tuple[float, int, int]:
+    if len(numbers) < 2:
         return 0.0, 0, 0
     steps = list(metric.exact(inputs).pairs())
     left, right = np.array([i for i, _, _ in steps]), np.array([j for _, j, _ in steps])
     distances = np.array([float_down(d) for _, _, d in steps])
-    finite = _finite(logs)
-    first, second = finite[left], finite[right]
-    losses = np.abs(first - second)
-    k = int(_quotients(losses.max(axis=1), distances).argmax())
-    ratios = _quotients(_rounded_up(losses, first, second).max(axis=1), distances)
-    return float(ratios.max()), int(left[k]), int(right[k])
+    first, second = numbers[left], numbers[right]
+    ratios = _quotients(_largest_loss(np.maximum(first, second), np.minimum(first, second), exact_logs), distances)
+    k = int(ratios.argmax())
+    return float(ratios[k]), int(left[k]), int(right[k])
 
 
-def _between_extremes(logs: Floats) -> tuple[float, int, int]:
-    finite = _finite(logs)
-    high, low = finite.max(axis=0), finite.min(axis=0)
-    column = int((high - low).argmax())
-    loss = float(_rounded_up(high - low, high, low).max())
-    return math.inf if loss > _INFINITE else loss, int(finite[:, column].argmax()), int(finite[:, column].argmin())
+def _between_extremes(numbers: Floats, exact_logs: bool) -> tuple[float, int, int]:
+    losses = _largest_loss(numbers.max(axis=0)[:, None], numbers.min(axis=0)[:, None], exact_logs)
+    column = int(losses.argmax())
+    return float(losses[column]), int(numbers[:, column].argmax()), int(numbers[:, column].argmin())
 
 
-def _all_pairs(logs: Floats, distances: Floats) -> tuple[float, int, int]:
-    losses = distinguishability(logs)
-    first, second = np.unravel_index(int(_quotients(losses, distances).argmax()), losses.shape)
-    spread = np.abs(np.where(np.isneginf(logs), 0.0, logs)).max(axis=1)
-    ratios = _quotients(_rounded_up(losses, spread[:, None], spread[None, :]), distances)
-    return float(ratios.max()), int(first), int(second)
+def _all_pairs(numbers: Floats, exact_logs: bool, distances: Floats) -> tuple[float, int, int]:
+    ratios = _quotients(distinguishability(numbers, exact_logs), distances)
+    first, second = np.unravel_index(int(ratios.argmax()), ratios.shape)
+    return float(ratios[first, second]), int(first), int(second)
 
 
 def _quotients(losses: Floats, distances: Floats) -> Floats:
-    losses = np.where(losses > _INFINITE, np.inf, losses)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where((losses == 0) | np.isinf(distances), 0.0, losses / distances)
 
@@ -281,7 +282,7 @@ def _factors(below: float, exact: Fraction, distances: Floats) -> Floats:
     unit = float_down(Fraction(exp_bounds(exact, 80)[0], 1 << 80))
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = np.exp(below * distances * (1 - 2.0**-50)) * (1 - 2.0**-50)
-    return np.minimum(np.where(distances == 1, unit, np.where(distances == 0, 1.0, scaled)), _LARGEST)
+    return np.clip(np.where(distances == 1, unit, scaled), 1.0, _LARGEST)
 
 
 def _excesses(matrix: Floats, below: float, exact: Fraction, distances: Floats, promised: NDArray[np.bool_]) -> Floats:

@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,10 +45,15 @@ class Certificate:
         metric: str,
         distances: Mapping[str, Any],
         proof: Mapping[str, Any],
+        delta: Fraction = Fraction(0),
         simulated: bool = False,
+        numerics: Literal["exact", "floating"] = "exact",
         **more: Any,
     ) -> Certificate:
-        """A certificate with an exact claim and proof; ``more`` are further plain fields."""
+        """A certificate with a claim and its proof; ``more`` are further plain fields.
+
+        ``numerics="floating"`` says that the draw is made in floats; :meth:`verify` then answers that nothing is proved.
+        """
         from noisewright import __version__
 
         document = {
@@ -56,9 +61,9 @@ class Certificate:
             "version": checker.VERSION,
             "made_by": f"noisewright {__version__}",
             "mechanism": mechanism,
-            "claim": {"epsilon": str(epsilon), "delta": "0", "metric": metric, "distances": dict(distances)},
+            "claim": {"epsilon": str(epsilon), "delta": str(delta), "metric": metric, "distances": dict(distances)},
             "proof": dict(proof),
-            "numerics": "exact",
+            "numerics": numerics,
             "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,
             **more,
         }

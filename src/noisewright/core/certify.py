@@ -141,11 +141,16 @@ def _raise(
     closest = min((d for _, _, d in distances.pairs() if d > 0), default=Fraction(1))
     fine = max(0, ceil_div((epsilon * closest).denominator, (epsilon * closest).numerator).bit_length())
     columns = weights.shape[1]
+    room = SIGNIFICANT_BITS + fine + columns.bit_length() + 4
+    weights, scale = (
+        weights << (room + 64),
+        scale + room + 64,
+    )  # enough at once, unless the majorant has new small entries
     while True:
         envelope = Envelope(distances, epsilon, scale + fine + 64)
         raised = envelope.majorant(weights)
         smallest = min(v.bit_length() for v in raised.ravel() if v)
-        width = max(64, scale - smallest + SIGNIFICANT_BITS + fine + columns.bit_length() + 4)
+        width = max(64, scale - smallest + room)
         if scale >= width + 32:
             return raised, width, scale, envelope
         weights, scale = weights << (width + 64 - scale), width + 64
@@ -169,8 +174,10 @@ def _balance(weights: Integers, scale: int, width: int, limit: float) -> Integer
         )[0]
         if not np.isfinite(direction).all() or np.abs(direction).max() * (worst / one) > limit:
             break
-        factors = np.array([one + ((round(h * 2.0**60) * worst) >> 60) for h in direction.tolist()], dtype=object)
-        rescaled = (weights * factors) >> scale
+        changes = np.array([(round(h * 2.0**60) * worst) >> 60 for h in direction.tolist()], dtype=object)
+        # weights * (1 + change), leaving out the low bits of the weights that the small change does not reach.
+        skip = max(0, scale - max(abs(c) for c in changes).bit_length())
+        rescaled = weights + (((weights >> skip) * changes) >> (scale - skip))
         gaps_after = one - rescaled.sum(axis=1)
         worst_after = max(abs(g) for g in gaps_after)
         if 2 * worst_after > worst:
@@ -189,7 +196,8 @@ def _settle(weights: Integers, width: int, envelope: Envelope) -> Integers:
     """
     one, total = 1 << envelope.bits, 1 << width
     groups = envelope.distances.components()
-    support = np.array([(weights[np.array(groups) == g] > 0).any(axis=0) for g in groups])
+    possible = {g: (weights[np.array(groups) == g] > 0).any(axis=0) for g in set(groups)}
+    support = np.array([possible[g] for g in groups])
     counts = support.sum(axis=1).astype(int).tolist()
     largest = max(weights.sum(axis=1))
     smallest = envelope.smallest_factor()

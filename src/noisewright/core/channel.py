@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core import audit
 from noisewright.core.audit import Audit, Event
 from noisewright.core.errors import ChannelError
-from noisewright.core.exact import Exact
+from noisewright.core.exact import Exact, as_fraction
 from noisewright.core.hyper import Hyper, as_prior
 from noisewright.core.metric import Discrete, Metric
 
@@ -47,6 +47,7 @@ class Channel:
     """
 
     __slots__ = ("_logs", "inputs", "matrix", "outputs")
+    __array_ufunc__ = None  # so that ``array @ channel`` is refused, not taken apart by numpy
 
     matrix: Floats
     _logs: Floats | None
@@ -171,7 +172,8 @@ class Channel:
 
     def epsilon(self, metric: Metric | None = None) -> Audit:
         """The smallest epsilon with ``C[x,y] <= exp(epsilon d(x,x')) C[x',y]`` everywhere, and the worst case."""
-        return audit.smallest_epsilon(self.logs, self.inputs, self.outputs, metric or Discrete())
+        given, exact_logs = self._given()
+        return audit.smallest_epsilon(given, self.inputs, self.outputs, metric or Discrete(), exact_logs)
 
     def delta(self, epsilon: Exact, metric: Metric | None = None, within: float | None = None) -> float:
         """The smallest delta for ``epsilon``: the largest hockey-stick divergence over pairs of secrets.
@@ -187,15 +189,17 @@ class Channel:
 
     def epsilon_at(self, delta: Exact, metric: Metric | None = None, within: float | None = None) -> Audit:
         """The smallest epsilon for which ``delta`` is enough, with the pair that needs it."""
-        return audit.epsilon_at(self.matrix, self.logs, self.inputs, self.outputs, delta, metric or Discrete(), within)
+        if as_fraction(delta, "delta") == 0 and within is None:
+            return self.epsilon(metric)
+        return audit.epsilon_at(self.matrix, self.inputs, self.outputs, delta, metric or Discrete(), within)
 
     def distinguishability(self) -> Floats:
         """The channel's own metric: ``d_C(x, x') = max_y |ln C[x,y] / C[x',y]|``."""
-        return audit.distinguishability(self.logs)
+        return audit.distinguishability(*self._given())
 
     def directed(self) -> Floats:
         """Directed losses ``max_y ln C[x,y] / C[x',y]``, which add up exactly under composition."""
-        return audit.directed(self.logs)
+        return audit.directed(*self._given())
 
     def certify(self, epsilon: Exact, metric: Metric | None = None, *, max_change: float = 1e-6) -> CertifiedChannel:
         """An integer table that has the guarantee exactly, with its certificate; see :mod:`noisewright.core.certify`."""
@@ -255,6 +259,10 @@ class Channel:
         if self._logs is not None:
             return Channel.from_logs(self._logs[rows], names, self.outputs)
         return Channel(self.matrix[rows], names, self.outputs)
+
+    def _given(self) -> tuple[Floats, bool]:
+        """The numbers that this channel was made of, and whether they are logarithms."""
+        return (self.matrix, False) if self._logs is None else (self._logs, True)
 
     def _same_secrets(self, other: Channel) -> None:
         if self.inputs != other.inputs:

@@ -8,15 +8,23 @@ integers that are drawn from, and proves the one from the other with integers al
   table     output y has probability table[x][y] / 2^width. Proved: every row sums to 2^width, and for every two secrets and
             every output  table[x][y] <= L * table[x'][y],  L being a fraction below e^(epsilon d).
   response  as a table whose diagonal entries are all `keep` and all others `other`; d is one distance for every pair.
-  law       integer noise with P(k) proportional to e^(-|k|/scale), added to a number and perhaps clamped; a step of one
-            changes log-probabilities by at most 1/scale. Proved: 1/scale <= epsilon * d for one step.
+  law       integer noise with the stated law, added to a number that was rounded to whole steps; perhaps clamped. Proved:
+            the loss for one step (or for neighbours, which are at distance at most 1), from the formulas in check_law;
+            with delta above 0, the probability by which neighbours may miss it, from those in check_delta.
+  planar    pairs of integers with P(k) proportional to e^(-rate |k|), |k| the Euclidean length, added to a point that was
+            rounded to whole steps. Proved: rate <= epsilon * d for one step; the triangle inequality does the rest.
+  ranged    P(j | i) = e^(-rate |i - j|) / Z(i) on the whole numbers of some ranges. Proved: the loss of a few pairs of inputs
+            that imply all others; see check_ranged.
+  constant  the output does not depend on the secret; nothing is left to prove.
 
-The only analysis used is e^z >= 1 + z + z^2/2! + ... cut anywhere (z >= 0), and e^z = (e^(z/2))^2.
+The only analysis used is e^z >= 1 + z + z^2/2! + ... cut anywhere (z >= 0), e^-z >= 1 - z, and e^z = (e^(z/2))^2.
 """
 
+import functools
 import hashlib
 import json
 import sys
+from bisect import bisect_right
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -37,14 +45,25 @@ def check(document: Any) -> str:
         raise NotProved(f"this checker reads version {VERSION}, the file says {document.get('version')!r}.")
     if document.get("digest") != digest(document):
         raise NotProved("the file was changed or cut after it was written: its digest does not match its content.")
+    if document.get("numerics") != "exact":
+        raise NotProved(
+            "floating: a theorem holds for real numbers, but nothing is proved about the floats that are drawn."
+        )
     try:
         claim, proof = document["claim"], document["proof"]
-        epsilon = Fraction(claim["epsilon"])
-        if epsilon < 0 or Fraction(claim["delta"]) != 0:
-            raise NotProved("this checker proves claims with epsilon >= 0 and delta = 0 only.")
-        kinds = {"table": check_table, "response": check_response, "law": check_law}
-        kinds[proof["kind"]](epsilon, claim["distances"], proof)
-        return f"epsilon = {float(epsilon):.6g} per unit of {claim['metric']}"
+        epsilon, delta = Fraction(claim["epsilon"]), Fraction(claim["delta"])
+        if epsilon < 0 or not 0 <= delta < 1:
+            raise NotProved("this checker proves claims with epsilon >= 0 and delta from 0 to below 1 only.")
+        kinds = {"table": check_table, "response": check_response, "law": check_law, "constant": check_constant}
+        kinds["planar"], kinds["ranged"] = check_planar, check_ranged
+        if delta:
+            check_delta(epsilon, delta, claim["distances"], proof)
+        else:
+            kinds[proof["kind"]](epsilon, claim["distances"], proof)
+        with_delta = f", delta = {float(delta):.6g}" if delta else ""
+        if claim["distances"]["shape"] == "adjacent":
+            return f"epsilon = {float(epsilon):.6g} between neighbours ({claim['metric']} at most 1){with_delta}"
+        return f"epsilon = {float(epsilon):.6g} per unit of {claim['metric']}{with_delta}"
     except NotProved:
         raise
     except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, AttributeError, MemoryError) as problem:
@@ -64,11 +83,12 @@ def check_table(epsilon: Fraction, distances: Any, proof: Any) -> None:
         for y, column in enumerate(zip(*rows)):
             compare(max(column), min(column), limit, precision, "two rows", y)
         return
+    shifted = [[entry << precision for entry in row] for row in rows]
     for x, other, distance in pairs(distances, len(rows)):
         limit = exp_below(epsilon * distance, precision)
-        for y in range(len(rows[x])):
-            compare(rows[x][y], rows[other][y], limit, precision, f"rows {x} and {other}", y)
-            compare(rows[other][y], rows[x][y], limit, precision, f"rows {other} and {x}", y)
+        for y, (here, there) in enumerate(zip(rows[x], rows[other])):
+            if shifted[x][y] > limit * there or shifted[other][y] > limit * here:
+                raise NotProved(f"the promise is broken between rows {x} and {other} at output {y}.")
 
 
 def check_response(epsilon: Fraction, distances: Any, proof: Any) -> None:
@@ -83,12 +103,199 @@ def check_response(epsilon: Fraction, distances: Any, proof: Any) -> None:
     compare(other, keep, limit, precision, "two rows", "of the truth")
 
 
+def check_constant(epsilon: Fraction, distances: Any, proof: Any) -> None:
+    """Two equal distributions: any epsilon from 0 on."""
+
+
+def check_planar(epsilon: Fraction, distances: Any, proof: Any) -> None:
+    step, rate = Fraction(distances["distance"]), Fraction(proof["rate"])
+    if distances["shape"] != "steps" or step <= 0 or not 0 < rate <= epsilon * step:
+        raise NotProved("the rate of the noise is too large for the claim.")
+
+
+def check_ranged(epsilon: Fraction, distances: Any, proof: Any) -> None:
+    """Outputs are the whole numbers of `ranges`, inputs those of `inputs` (each inside its range); a = e^-rate.
+
+    For inputs i < j the loss is largest at the outputs i and j: rate (j - i) + |ln Z(i) - ln Z(j)|. Up to a factor that is
+    the same for all i, Z(i) = 1 + a - P a^l - Q a^r, with l and r the distances to the ends of the range of i, and
+    P, Q >= 0 the mass that is missing beyond them.
+    """
+    adjacent = distances["shape"] == "adjacent"
+    step, rate, bits = Fraction(distances["distance"]), Fraction(proof["rate"]), size_of(proof["precision"])
+    ranges, inputs = ([tuple(pair) for pair in proof[name]] for name in ("ranges", "inputs"))
+    check_order(ranges, inputs)
+    if distances["shape"] not in ("adjacent", "steps") or step <= 0 or rate <= 0:
+        raise NotProved("ranges need distances in steps, and a rate above 0.")
+    if adjacent and proof["reach"] < neighbouring_steps(distances):
+        raise NotProved("neighbours may be farther apart than the steps that were looked at.")
+    power, one = powers(rate, bits), 1 << bits
+    mirrored = [(hi and -hi, lo and -lo) for lo, hi in reversed(ranges)]
+    missing = list(zip(missing_below(ranges, power, one), reversed(missing_below(mirrored, power, one))))
+
+    def weight(k: int, i: int, high: bool) -> int:  # Z(i) of an i in range k, rounded down or up
+        total = one + power(1)[high]
+        for end, share in zip(ranges[k], missing[k]):
+            if end is not None:
+                total -= power(abs(i - end))[not high] * share[not high] // one + (not high)
+        return total
+
+    for (k, i), (m, j) in near_pairs(inputs, proof["reach"]) if adjacent else facing_pairs(inputs):
+        limit = exp_below(epsilon if adjacent else epsilon * step * (j - i), bits) * power(j - i)[0]
+        for (p, x), (q, y) in (((k, i), (m, j)), ((m, j), (k, i))):
+            if weight(p, x, True) << 2 * bits > limit * weight(q, y, False):
+                raise NotProved(f"the promise is broken between inputs {x} and {y}.")
+
+
+def check_order(ranges: Any, inputs: Any) -> None:
+    """Ranges go upwards without touching, only the outermost ends may be missing (None), and inputs lie inside them."""
+    ends = [end for pair in zip(ranges, inputs) for end in (pair[0][0], pair[1][0], pair[1][1], pair[0][1])]
+    open_low, open_high = ranges[0][0] is None, ranges[-1][1] is None
+    known = ends[2 if open_low else 0 : -2 if open_high else None]
+    fits = len(ranges) == len(inputs) and (inputs[0][0] is None) == open_low and (inputs[-1][1] is None) == open_high
+    whole = all(type(end) is int for end in known)
+    if not fits or not whole or known != sorted(known) or any(hi >= lo for (_, hi), (lo, _) in zip(ranges, ranges[1:])):
+        raise NotProved("the ranges are not in order, or the inputs are not inside them.")
+
+
+def facing_pairs(inputs: Any) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """For a promise that grows with distance. Losses add up along a path of inputs, so steps of one inside a range and jumps
+    over a gap imply all others. Z is concave on a range, hence so is ln Z, and its steepest steps are the outermost."""
+    for k, (lo, hi) in enumerate(inputs):
+        if lo != hi and lo is not None:
+            yield (k, lo), (k, lo + 1)
+        if lo != hi and hi is not None:
+            yield (k, hi - 1), (k, hi)
+        if k + 1 < len(inputs):
+            yield (k, hi), (k + 1, inputs[k + 1][0])
+
+
+def near_pairs(inputs: Any, reach: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """For a promise between inputs at most `reach` steps apart. Z changes by a factor of at most e^rate a step, so the loss
+    grows with the distance, and each i needs only its farthest partner. Where i and j = i + reach both move inside their ranges
+    let t = a^i: K Z(i) - Z(j) >= 0 with K = e^epsilon a^reach >= 1 says that (K - 1)(1 + a) t + A t^2 + B >= 0 for some A and
+    B. On t > 0 the left side is concave (A <= 0) or rising (A > 0), so the ends of the stretch imply the rest."""
+    ends = [end for pair in inputs for end in pair if end is not None]
+    lows = [-float("inf") if lo is None else lo for lo, _ in inputs]
+    for i in sorted(set(ends) | {end - reach for end in ends}):
+        k = bisect_right(lows, i) - 1
+        m = bisect_right(lows, i + reach) - 1
+        if k >= 0 and (inputs[k][1] is None or i <= inputs[k][1]):
+            j = i + reach if inputs[m][1] is None else min(i + reach, inputs[m][1])
+            if j > i:
+                yield (k, i), (m, j)
+
+
+def missing_below(ranges: Any, power: Any, one: int) -> list[tuple[int, int]]:
+    """For each range, (1 - a) times the sum of a^(lo - j) over the j < lo that are not feasible, as bounds over `one`.
+
+    With gap g = lo - (last hi) and M numbers in the last range, P' = a - a^g + a^(g + M - 1) P.
+    """
+    found = [power(1)]
+    for (lo, hi), (after, _) in zip(ranges, ranges[1:]):
+        beyond = (0, 0) if lo is None else power(after - lo)
+        low, high = (power(1)[end] - power(after - hi)[not end] + beyond[end] * found[-1][end] // one for end in (0, 1))
+        found.append((max(low, 0), high + 1))
+    return found
+
+
+def powers(rate: Fraction, bits: int) -> Any:
+    """A function of n that gives integers below and above e^(-rate n) * 2^bits, by repeated squaring."""
+    work = bits + 64  # squaring doubles the relative error, at most 64 times
+    squares, known = [(minus_below(rate, work), minus_above(rate, work))], {0: (1 << bits, 1 << bits)}
+
+    def power(n: int) -> tuple[int, int]:
+        if n not in known:
+            low = high = 1 << work
+            for place in range(n.bit_length()):
+                below, above = squares[place]
+                squares[place + 1 :] = squares[place + 1 :] or [(below * below >> work, (above * above >> work) + 1)]
+                if n >> place & 1:
+                    low, high = low * below >> work, (high * above >> work) + 1
+            known[n] = low >> 64, (high >> 64) + 1
+        return known[n]
+
+    return power
+
+
 def check_law(epsilon: Fraction, distances: Any, proof: Any) -> None:
-    if proof["law"] != "discrete laplace" or distances["shape"] != "steps":
+    steps = neighbouring_steps(distances) if distances["shape"] == "adjacent" else 1
+    allowed = epsilon if distances["shape"] == "adjacent" else epsilon * Fraction(distances["distance"])
+    if distances["shape"] not in ("adjacent", "steps") or allowed < 0:
+        raise NotProved(f"a law needs distances in steps, not {distances['shape']!r}.")
+    if proof["law"] == "discrete laplace":  # P(k) ~ e^(-|k|/scale): a step changes the exponent by at most 1/scale
+        scale = Fraction(proof["scale"])
+        if scale <= 0 or allowed * scale < steps:
+            raise NotProved("the scale of the noise is too small for the claim.")
+    elif proof["law"] == "staircase":
+        # P(k) ~ e^(-rate * level(|k|)), level(n) = floor((n + width - first) / width): it never falls as n grows, and rises
+        # by exactly one from n to n + width, so by at most one over at most `width` steps, in either direction.
+        width, first, rate = int(proof["width"]), int(proof["first"]), Fraction(proof["rate"])
+        if not 1 <= first <= width or steps > width or not 0 < rate <= allowed:
+            raise NotProved("the steps of the staircase are too short or too high for the claim.")
+    else:
         raise NotProved(f"unknown law {proof['law']!r}.")
-    step, scale = Fraction(distances["distance"]), Fraction(proof["scale"])
-    if step <= 0 or scale <= 0 or epsilon * step * scale < 1:
-        raise NotProved("the scale of the noise is too small for the claim.")
+
+
+def check_delta(epsilon: Fraction, delta: Fraction, distances: Any, proof: Any) -> None:
+    """Both laws have P(k - s)/P(k) rising in k, so delta is reached on outputs k >= start, and it grows with the shift s."""
+    if proof["kind"] != "law" or distances["shape"] != "adjacent":
+        raise NotProved("a delta above 0 is proved only for the law of noise between neighbours.")
+    steps = neighbouring_steps(distances)
+    if proof["law"] == "discrete laplace":
+        # P(k >= n) = a^n / (1 + a) for n >= 0, with a = e^(-1/scale); P(k - steps) > e^epsilon P(k) from `start` on.
+        scale = Fraction(proof["scale"])
+        start = (steps + epsilon * scale) // 2 + 1
+        outside = minus_below((steps + 1 - start) / scale, 256) + minus_below(start / scale - epsilon, 256)
+        proved = scale > 0 and (
+            start > steps or 1 - Fraction(outside, (1 << 256) + minus_above(1 / scale, 256)) <= delta
+        )
+    elif proof["law"] == "discrete gaussian":
+        proved = gaussian_delta(epsilon, steps, Fraction(proof["sigma"]) ** 2, int(proof["stride"])) <= delta
+    else:
+        raise NotProved(f"unknown law {proof['law']!r}.")
+    if not proved:
+        raise NotProved("the noise is too small for the claim.")
+
+
+def gaussian_delta(epsilon: Fraction, steps: int, square: Fraction, stride: int) -> Fraction:
+    """At least the delta of noise with P(k) ~ w(k) = e^(-k^2 / (2 square)), for two numbers `steps` apart.
+
+    It is the sum of w(k - steps) (1 - e^(epsilon - g(k))), g(k) = (2 k steps - steps^2) / (2 square), over all k with
+    g(k) > epsilon, divided by the sum of all w(k). Sums go in runs of `stride` numbers, each bounded by its ends.
+    """
+    bits = 384
+    if stride < 1 or not 0 < square <= (stride << 20) ** 2:
+        raise NotProved("the stride must be a whole number of steps, above 0 and not below sigma / 2^20.")
+    # The sum of all, from below: w(stride), w(2 stride), ... are the smallest of the runs that end there.
+    total, weight = 1 << bits, minus_below(stride**2 / (2 * square), bits)
+    factor, change = weight, minus_below(stride**2 / square, bits)
+    while weight >> (bits - 64):
+        total += 2 * stride * weight
+        factor = factor * change >> bits
+        weight = weight * factor >> bits
+    # The excess, from above: w is largest at the beginning of a run, behind its end, or at k = steps; the bracket at its end.
+    k = (2 * square * epsilon + steps**2) // (2 * steps) + 1
+    weight = minus_above((k - steps) ** 2 / (2 * square), bits)
+    factor = minus_above((2 * (k - steps) * stride + stride**2) / (2 * square), bits)
+    change = minus_above(stride**2 / square, bits)
+    bracket = minus_below((2 * (k + stride - 1) * steps - steps**2) / (2 * square) - epsilon, bits)
+    fall, excess = minus_below(stride * steps / square, bits), 0
+    while k <= steps or weight >> (bits - 128):
+        following = (weight * factor >> bits) + 1
+        largest = weight if stride == 1 or k >= steps else following if k + stride <= steps else 1 << bits
+        excess += (stride * largest * ((1 << bits) - bracket) >> bits) + 1
+        k, weight, factor = k + stride, following, (factor * change >> bits) + 1
+        bracket = bracket * fall >> bits
+    # From here on w(k - steps) falls by e^-x or more each time, x = (k - steps) / square, and 1/(1 - e^-x) <= 1 + 1/x.
+    return (excess + weight * (1 + square / (k - steps))) / total
+
+
+def neighbouring_steps(distances: Any) -> int:
+    """Numbers at distance at most 1 are at most this many steps apart when both are rounded to steps of that distance."""
+    step = Fraction(distances["distance"])
+    if step <= 0:
+        raise NotProved("the distance of one step must be above 0.")
+    return -(-1 // step)
 
 
 def pairs(distances: Any, size: int) -> Iterator[tuple[int, int, Fraction]]:
@@ -128,6 +335,7 @@ def compare(larger: int, smaller: int, limit: int, precision: int, rows: str, ou
         raise NotProved(f"the promise is broken between {rows} at output {output}.")
 
 
+@functools.cache
 def exp_below(exponent: Fraction, precision: int) -> int:
     """An integer at most e^exponent * 2^precision, for exponent >= 0; every step is rounded down."""
     exponent = min(exponent, Fraction(precision))  # a smaller exponent is still below, and keeps the number short
@@ -138,6 +346,22 @@ def exp_below(exponent: Fraction, precision: int) -> int:
     while term:
         total, order = total + term, order + 1
         term = (term * argument // order) >> work
+    for _ in range(halvings):
+        total = total * total >> work
+    return total >> (work - precision)
+
+
+def minus_above(exponent: Fraction, precision: int) -> int:
+    """An integer at least e^-exponent * 2^precision."""
+    below = exp_below(exponent, precision) if exponent >= 0 else minus_below(-exponent, precision)
+    return (1 << 2 * precision) // below + 1
+
+
+def minus_below(exponent: Fraction, precision: int) -> int:
+    """An integer at most e^-exponent * 2^precision, for exponent >= 0: e^-z >= 1 - z for a tiny z, squared many times."""
+    halvings = precision + 2 * int(exponent + 1).bit_length()
+    work = precision + halvings + 32
+    total = (1 << work) + (-exponent.numerator << work) // (exponent.denominator << halvings)
     for _ in range(halvings):
         total = total * total >> work
     return total >> (work - precision)

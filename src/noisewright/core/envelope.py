@@ -11,9 +11,9 @@ distance between all pairs a column maximum does; only a general table takes eve
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +36,16 @@ class Envelope:
     def __init__(self, distances: Distances, epsilon: Fraction, bits: int) -> None:
         self.distances, self.epsilon, self.bits = distances, epsilon, bits
         self._pairs: list[tuple[int, int, int]] | None = None
+        self._factors: dict[Fraction, int] = {}
 
     def factor(self, distance: Fraction) -> int:
         """The largest factor that is allowed at a distance, rounded down, over ``2**bits``."""
+        known = self._factors.get(distance)
+        if known is None:
+            known = self._factors[distance] = self._factor(distance)
+        return known
+
+    def _factor(self, distance: Fraction) -> int:
         # No entry of a table exceeds another by more than 2**width, so beyond that a larger factor proves nothing more.
         return exp_bounds(min(self.epsilon * distance, Fraction(self.bits)), self.bits)[0]
 
@@ -56,7 +63,7 @@ class Envelope:
         result, changed = weights, True
         # One pass is enough for a metric; distances that break the triangle inequality by a rounding error need more.
         while changed:
-            raised = np.array([self._raised(result, x) for x in range(len(result))], dtype=object)
+            raised = self._raised(result)
             changed = bool(((raised - result) > (raised >> (self.bits // 2))).any())
             result = raised
         return result
@@ -113,8 +120,18 @@ class Envelope:
             result[left] = np.maximum(result[left], (result[right] * shrink) >> self.bits)
         return result
 
-    def _raised(self, weights: Integers, x: int) -> Any:
-        reach = [(z, self.distances.between(x, z)) for z in range(len(weights))]
-        near = [z for z, d in reach if d is not None]
-        shrinks = np.array([self.shrink(d) for _, d in reach if d is not None], dtype=object)
-        return np.maximum(weights[x], (weights[near] * shrinks[:, None]).max(axis=0) >> self.bits)
+    def _raised(self, weights: Integers) -> Integers:
+        """One pass over all pairs. Floats only choose what is worth computing; what is computed is exact."""
+        size = len(weights)
+        given = [[self.distances.between(x, z) for z in range(size)] for x in range(size)]
+        apart = np.array([[math.inf if d is None else float(d) for d in row] for row in given])
+        logs = np.array([[math.log(v) if v else -math.inf for v in row] for row in weights.tolist()])
+        losses = float(self.epsilon) * apart
+        result = weights.copy()
+        for x in range(size):
+            shrinks = np.array([0 if d is None else self.shrink(d) for d in given[x]], dtype=object)
+            with np.errstate(invalid="ignore"):
+                # Entries more than a millionth below what they may be cannot rise: logarithms are far more accurate.
+                z, y = np.nonzero(logs - losses[x][:, None] > logs[x] - 1e-6)
+            np.maximum.at(result[x], y, (weights[z, y] * shrinks[z]) >> self.bits)
+        return result

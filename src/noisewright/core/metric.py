@@ -22,6 +22,7 @@ import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -145,7 +146,10 @@ class Euclidean(Metric):
             return _at_most_largest(np.ldexp(cdist(shrunk, shrunk, "euclidean"), power))
 
     def exact(self, points: Sequence[Point]) -> Distances:
-        return TableDistances.of(_exact_vectors(points, self.name), _root_of_squares)
+        vectors, over = _whole_vectors(points, self.name)
+        return TableDistances.of(
+            vectors, lambda x, y: _root(sum((a - b) ** 2 for a, b in zip(x, y, strict=True)), over)
+        )
 
 
 @dataclass(frozen=True)
@@ -159,9 +163,9 @@ class Manhattan(Metric):
         return _at_most_largest(cdist(vectors, vectors, "cityblock"))
 
     def exact(self, points: Sequence[Point]) -> Distances:
+        vectors, over = _whole_vectors(points, self.name)
         return TableDistances.of(
-            _exact_vectors(points, self.name),
-            lambda x, y: sum((abs(a - b) for a, b in zip(x, y, strict=True)), Fraction(0)),
+            vectors, lambda x, y: Fraction(sum(abs(a - b) for a, b in zip(x, y, strict=True)), over)
         )
 
 
@@ -455,14 +459,21 @@ def _exact_vectors(points: Sequence[Point], name: str) -> list[tuple[Fraction, .
     return [tuple(as_fraction(c) for c in row) for row in rows]
 
 
-def _root_of_squares(x: tuple[Fraction, ...], y: tuple[Fraction, ...]) -> Fraction:
-    """The Euclidean distance, exact where it is rational and rounded down at 80 bits where it is not."""
-    square = sum(((a - b) ** 2 for a, b in zip(x, y, strict=True)), Fraction(0))
-    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+def _whole_vectors(points: Sequence[Point], name: str) -> tuple[list[tuple[int, ...]], int]:
+    """The exact coordinates as whole numbers over one denominator."""
+    exact = _exact_vectors(points, name)
+    over = math.lcm(*(c.denominator for row in exact for c in row))
+    return [tuple(int(c * over) for c in row) for row in exact], over
+
+
+@lru_cache(maxsize=1 << 16)
+def _root(square: int, over: int) -> Fraction:
+    """``sqrt(square) / over``, exact where it is rational and rounded down at 80 bits where it is not."""
+    root = math.isqrt(square)
     if root * root == square:
-        return root
-    shift = 160 + 2 * max(0, square.denominator.bit_length() - square.numerator.bit_length())
-    return Fraction(math.isqrt((square.numerator << shift) // square.denominator), 1 << (shift // 2))
+        return Fraction(root, over)
+    shift = 80 + max(0, over.bit_length() - root.bit_length())
+    return Fraction(math.isqrt(square << (2 * shift)), over << shift)
 
 
 def _codes(points: Sequence[Point]) -> NDArray[np.intp]:

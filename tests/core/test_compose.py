@@ -1,0 +1,98 @@
+"""The accountant: exactly the product channel, without building it."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from core_support import random_matrix, randomised_response, seeds, true_epsilon
+from hypothesis import given, settings
+
+from noisewright.core.channel import Channel
+from noisewright.core.compose import Accountant
+from noisewright.core.errors import ChannelError, ParameterError
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.metric import Discrete, Line, Table
+
+
+@given(seeds)
+@settings(max_examples=120)
+def test_exactly_the_loss_of_the_product_and_at_most_the_sum(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 5))
+    parts = [Channel(random_matrix(rng, n, int(rng.integers(1, 4)))) for _ in range(3)]
+    account = Accountant(range(n))
+    for part in parts:
+        account.add(part)
+    product = parts[0].compose(parts[1]).compose(parts[2])
+    assert account.distinguishability() == pytest.approx(product.distinguishability(), rel=1e-9, abs=1e-12)
+    for metric in (Discrete(), Line()):
+        value = account.epsilon(metric).value
+        assert value == pytest.approx(product.epsilon(metric).value, rel=1e-9, abs=1e-12)
+        assert value <= sum(part.epsilon(metric).value for part in parts) * (1 + 1e-9) + 1e-12
+
+
+@given(seeds)
+@settings(max_examples=80)
+def test_never_below_the_truth(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 4))
+    weights = 10.0 ** rng.uniform(-250, 0, 3) * (1 + rng.uniform(-1, 1, (n, 3)) * 10.0 ** -rng.integers(1, 14))
+    channel = Channel(weights, normalise=True)
+    truth = true_epsilon(channel.matrix, lambda i, j: Fraction(1))
+    for times in (1, 2, 7):
+        reported = Decimal(Accountant(range(n)).add(channel, times).epsilon().value)
+        assert times * truth <= reported <= times * truth * (1 + Decimal("1e-13")) + times * Decimal("1e-12")
+
+
+def test_strictly_below_the_sum_when_worst_outputs_disagree() -> None:
+    first, second = Channel([[0.8, 0.2], [0.4, 0.6]]), Channel([[0.6, 0.4], [0.2, 0.8]])
+    account = Accountant([0, 1]).add(first).add(second)
+    assert account.epsilon().value == pytest.approx(math.log(6))
+    assert first.epsilon().value + second.epsilon().value == pytest.approx(math.log(9))
+    assert account.epsilon().pair == (0, 1)
+
+
+def test_guarantees_count_with_all_they_allow() -> None:
+    account = Accountant([0, 1, 3]).add(Guarantee(0.5, Line(), delta=0.125), times=2)
+    account.add(Guarantee(1.0, Discrete(), seed_failure=0.25))
+    assert account.delta == 0.5
+    assert account.releases == 3
+    assert account.epsilon(Line()).value == pytest.approx(2.0)  # neighbours 0 and 1: 1 from the line, 1 from discrete
+    assert account.distinguishability()[0, 2] == pytest.approx(4.0)
+    promise = account.guarantee(Line())
+    assert (promise.delta, promise.metric) == (0.5, Line())
+    assert Fraction(promise.epsilon) >= 2
+
+
+def test_small_deltas_are_added_upwards() -> None:
+    account = Accountant([0]).add(Guarantee(1.0, Line(), delta=0.1), times=3).add(Guarantee(1.0, Line(), delta=1e-30))
+    assert Fraction(account.delta) >= 3 * Fraction(0.1) + Fraction(1e-30)
+
+
+def test_nothing_and_zero_times() -> None:
+    account = Accountant("ab")
+    assert account.epsilon().value == 0
+    account.add(Channel.identity("ab"), times=0)
+    assert account.epsilon().value == 0
+    account.add(Channel.identity("ab"))
+    assert account.epsilon().value == math.inf
+    with pytest.raises(ParameterError, match="epsilon must be a finite number"):
+        account.guarantee()
+
+
+def test_pairs_at_infinite_distance_do_not_count() -> None:
+    metric = Table([[0, math.inf], [math.inf, 0]])
+    assert Accountant([0, 1]).add(Channel.identity([0, 1])).epsilon(metric).value == 0
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ParameterError, match="at least one secret"):
+        Accountant([])
+    with pytest.raises(ChannelError, match="the accountant's secrets, in the same order"):
+        Accountant([1, 0]).add(randomised_response(2, 1.0))
+    with pytest.raises(ParameterError, match="0 or more times, not -1"):
+        Accountant([0, 1]).add(randomised_response(2, 1.0), times=-1)
