@@ -1,0 +1,122 @@
+"""The command itself: its sub-commands, and how everything that can go wrong ends.
+
+Exit codes: 0 when everything asked for was done, 1 when a certificate is not proved or the installation is not healthy,
+2 for an error (one sentence on stderr, or ``{"error": ...}`` on stdout with ``--json``), 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from noisewright.cli import audit, design, doctor, verify
+from noisewright.cli.output import printable, write_json
+
+__all__ = ["app", "main", "run"]
+
+ERROR, INTERRUPTED = 2, 130
+
+USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
+"""The base of all errors about options and arguments, wherever this version of Typer keeps it."""
+
+app = typer.Typer(
+    name="noisewright",
+    help="Design, prove and check privacy mechanisms. The promises are proved about the very numbers that are drawn.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def main() -> NoReturn:
+    """Run the command with the arguments of this process, and end the process."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit code. No exception leaves this function."""
+    _streams()
+    try:
+        code = typer.main.get_command(app).main(list(arguments), prog_name="noisewright", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else ERROR
+    except Exception as problem:
+        if "NOISEWRIGHT_TRACEBACK" in os.environ:
+            raise
+        with contextlib.suppress(typer.Exit, OSError):
+            _report(sentence(problem), "--json" in arguments)
+        return ERROR
+
+
+def _streams() -> None:
+    """A closed stream, or a label that this terminal cannot show, must not end the command."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  (open until the process ends)
+        elif hasattr(getattr(sys, name), "reconfigure"):
+            getattr(sys, name).reconfigure(errors="replace")
+
+
+def sentence(problem: Exception) -> str:
+    """An error as one line for a person."""
+    from noisewright.core.errors import NoisewrightError
+
+    if isinstance(problem, NoisewrightError):
+        text = str(problem)
+    elif isinstance(problem, USAGE_ERROR):
+        text = problem.format_message()
+        text = text[:1].lower() + text[1:] + ("" if text.endswith((".", ")", "?")) else ".")
+    elif isinstance(problem, OSError) and problem.strerror:
+        text = f"{problem.filename}: {problem.strerror}." if problem.filename else f"{problem.strerror}."
+    elif isinstance(problem, MemoryError):
+        text = "this needs more memory than there is; ask for fewer secrets."
+    elif isinstance(problem, ArithmeticError):
+        text = "a number is too large or too small to compute with; choose one nearer to 1."
+    else:
+        text = (
+            f"this went wrong inside Noisewright ({type(problem).__name__}: {problem}); please report it, with what "
+            "NOISEWRIGHT_TRACEBACK=1 in the environment shows."
+        )
+    return printable(" ".join(text.split()))
+
+
+def _report(text: str, as_json: bool) -> None:
+    if as_json:
+        write_json({"error": text})
+    else:
+        sys.stderr.write(f"noisewright: {text}\n")
+        sys.stderr.flush()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from noisewright import __version__
+
+        typer.echo(f"noisewright {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Show the version and end.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    del version
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+app.command("design", **design.SETTINGS)(design.design)
+app.command("audit")(audit.audit)
+app.command("verify")(verify.verify)
+app.command("doctor")(doctor.doctor)

@@ -1,0 +1,107 @@
+"""Certificates on their way to a person: what is claimed, between which secrets, and the channel behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from noisewright.core.certificate import Certificate
+    from noisewright.core.channel import Channel
+    from noisewright.core.guarantee import Guarantee
+    from noisewright.core.metric import Metric
+
+__all__ = ["channel_of", "claimed", "distances_in_words", "prove"]
+
+
+def prove(document: Any) -> tuple[str | None, str | None]:
+    """The claim in words if the checker proves it, otherwise the reason why not."""
+    from noisewright.core import checker
+
+    try:
+        return checker.check(document), None
+    except checker.NotProved as problem:
+        return None, str(problem)
+    except (ArithmeticError, MemoryError, RecursionError):
+        return None, "it holds numbers that are too large to check."
+
+
+def claimed(document: Mapping[str, Any]) -> Guarantee:
+    """The claim of a proved certificate as a guarantee."""
+    from noisewright.core.exact import float_up
+    from noisewright.core.guarantee import Guarantee, Scope
+
+    claim = document["claim"]
+    epsilon, delta = (float_up(Fraction(claim[name])) for name in ("epsilon", "delta"))
+    scope: Scope = "adjacent" if claim["distances"]["shape"] == "adjacent" else "metric"
+    return Guarantee(epsilon, _metric(str(claim["metric"])), delta, scope)
+
+
+def distances_in_words(document: Mapping[str, Any]) -> str:
+    """The distances that the proof is about. They are part of the claim, and a metric's name alone does not give them."""
+    stated = document["claim"]["distances"]
+    shape = stated["shape"]
+    if shape == "uniform":
+        return f"{stated['distance']} between any two secrets"
+    if shape == "steps":
+        return f"{stated['distance']} for one step of the outputs"
+    if shape == "adjacent":
+        return f"neighbours, at most 1 apart; one step of the outputs is {stated['distance']}"
+    if shape == "line":
+        places = sorted(Fraction(place) for place in stated["places"])
+        return f"along a line of {len(places)} places, from {_number(places[0])} to {_number(places[-1])}"
+    if shape != "table":
+        return f"of the shape {shape}"
+    finite = [Fraction(d) for d in stated["distances"] if d != "inf"]
+    span = f", from {_number(min(finite))} to {_number(max(finite))}" if finite else ""
+    return f"a table of {len(stated['distances'])} distances{span}"
+
+
+def channel_of(certificate: Certificate) -> tuple[Channel, Metric] | str:
+    """The channel that a proved certificate is about and the metric of its claim, or why there is none."""
+    from noisewright.core.errors import ParameterError
+    from noisewright.core.labels import decode_label
+    from noisewright.mechanisms.geometric import GeometricMechanism
+    from noisewright.mechanisms.response import ResponseMechanism
+
+    proof = certificate.document["proof"]
+    if proof["kind"] == "table":
+        table = certificate.table()
+        return table.channel(), table.metric
+    metric = _metric(str(certificate.document["claim"]["metric"]))
+    try:
+        if proof["kind"] == "response":
+            names = tuple(decode_label(x) for x in certificate.document["inputs"])
+            parts = int(proof["width"]), int(proof["precision"]), int(proof["keep"], 16), int(proof["other"], 16)
+            return ResponseMechanism(names, certificate.epsilon, *parts).channel(), metric
+        if proof["kind"] == "law" and proof["law"] == "discrete laplace":
+            if proof.get("clamp") is None:
+                return "it is about noise without bounds, which has infinitely many outputs."
+            stated = certificate.document["claim"]["distances"]
+            if stated["shape"] != "steps" or metric.exact([0, 1]).between(0, 1) != Fraction(stated["distance"]):
+                return "one step of its outputs is not one unit of a whole number, so they are not audited as such."
+            low, high = (int(end) for end in proof["clamp"])
+            rate = 1 / Fraction(proof["scale"])
+            return GeometricMechanism(rate, Fraction(1), (low, high), "refuse").channel(), metric
+    except ParameterError as problem:
+        return str(problem)
+    except (KeyError, TypeError, ValueError, ArithmeticError):
+        return "it does not name its secrets properly."
+    return "a channel is not rebuilt from a proof of this kind."
+
+
+def _metric(name: str) -> Metric:
+    from noisewright.core.errors import ParameterError
+    from noisewright.core.metric import Metric, named_metric
+
+    try:
+        return named_metric(name)
+    except ParameterError:
+        metric = Metric()
+        metric.name = name
+        return metric
+
+
+def _number(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else f"{float(value):.6g}"

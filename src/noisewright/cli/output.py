@@ -1,0 +1,176 @@
+"""What all commands share on their way out: one page for a person, or one JSON object for a program."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+__all__ = [
+    "AsJson",
+    "emit",
+    "facts",
+    "heading",
+    "label",
+    "labels",
+    "plain",
+    "plural",
+    "printable",
+    "round_up",
+    "working",
+    "write_json",
+]
+
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object and nothing else.")]
+
+PAGE_WIDTH = 100
+LABEL_LENGTH = 40
+SPINNER_AFTER = 1.0
+BROKEN_PIPE = 141
+
+
+def emit(data: Mapping[str, Any], page: Callable[[], Iterable[RenderableType]], as_json: bool) -> None:
+    """Print the answer, in one piece: ``data`` as JSON, or the ``page`` for a person."""
+    if as_json:
+        write_json(data)
+        return
+    from rich.text import Text
+
+    console = _console(sys.stdout)
+    with console.capture() as captured:
+        for part in page():
+            console.print(part, soft_wrap=isinstance(part, Text))  # a path in a heading stays in one piece
+    _write("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def write_json(data: Mapping[str, Any]) -> None:
+    """One JSON object on one line."""
+    _write(json.dumps(plain(data), allow_nan=False))
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except OSError as problem:
+        # Python flushes once more at its end, which must not fail again and speak up.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(problem, BrokenPipeError):  # the reader has gone, so nobody is left to tell
+            raise typer.Exit(BROKEN_PIPE) from None
+        raise
+
+
+def plain(value: Any) -> Any:
+    """Anything that a command reports as a JSON value; infinities become the string ``"inf"``."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return str(value)
+
+
+def facts(rows: Iterable[tuple[str, str]], indent: int = 2) -> RenderableType:
+    """Two aligned columns: what, and its value."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 3, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(Text(name, style="bold"), Text(value.replace(" %", "%")))  # no line break before the sign
+    return Padding(table, (0, 0, 0, indent))
+
+
+def heading(name: str, verdict: str = "", style: str = "") -> RenderableType:
+    """A name, and what was found about it."""
+    from rich.text import Text
+
+    text = Text(printable(name), style="bold")
+    return text.append(f": {verdict}", style) if verdict else text
+
+
+def label(value: Hashable) -> str:
+    """A secret's or an output's name, safe to show and not too long."""
+    parts = [label(part) for part in value] if isinstance(value, tuple) else []
+    text = f"({', '.join(parts)})" if parts else printable(str(value))
+    return text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 3] + "..."
+
+
+def labels(values: Iterable[Hashable], most: int = 6) -> str:
+    """The first few names, and how many more there are."""
+    names = list(values)
+    text = ", ".join(label(value) for value in names[:most])
+    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 secret``, ``2 secrets``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def printable(text: str) -> str:
+    """Text with control characters spelled out: names come from files, and a terminal obeys what it is sent."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def round_up(value: float) -> str:
+    """A reported loss in six digits, never below the value itself."""
+    if math.isinf(value):
+        return "infinite"
+    exact = Decimal(value)
+    nearest = Context(prec=6).create_decimal(exact)
+    if nearest < exact <= nearest * (1 + Decimal("1e-12")):
+        return f"{_short(nearest)} (+ less than 1e-12 of it)"
+    return _short(Context(prec=6, rounding=ROUND_CEILING).create_decimal(exact))
+
+
+def _short(number: Decimal) -> str:
+    return f"{float(number):.6g}"
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show a spinner on a terminal's stderr once something has taken more than a second."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    status = _console(sys.stderr).status(what)
+    timer = threading.Timer(SPINNER_AFTER, status.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()
+
+
+def _console(stream: Any) -> Console:
+    from rich.console import Console
+
+    terminal = bool(stream.isatty())
+    console = Console(file=stream, force_terminal=terminal, markup=False, highlight=False, emoji=False)
+    if terminal:
+        console.width = min(console.width, PAGE_WIDTH)
+    elif "COLUMNS" not in os.environ:
+        console.width = PAGE_WIDTH
+    return console

@@ -1,0 +1,210 @@
+"""From a constructor's signature to options of the command line.
+
+The type of a parameter decides how its text is read, so a mechanism that is new in the registry has its options at once. A
+parameter with a default whose type has no text form is left to Python; a required one makes the mechanism Python-only.
+"""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from noisewright.cli.metrics import METRIC_HELP, check_number, parse_metric
+from noisewright.core.channel import Channel
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import as_fraction
+from noisewright.core.metric import Metric
+
+__all__ = ["MOST_LABELS", "Parameter", "parameters_of", "read_labels"]
+
+MOST_LABELS = 10_000_000
+"""A range or a count of labels stops here; no mechanism builds more in memory."""
+
+WORDS = {
+    "epsilon": "The allowed loss for each unit of the metric; smaller is more private. Exact: 0.1 or 1/3.",
+    "delta": "The probability by which the promise may be missed.",
+    "sensitivity": "The most that one person can change the true value; the noise grows with it.",
+    "within": "The public range of the values.",
+    "outside": "What happens to a value outside the range: refuse or clamp.",
+    "categories": "The possible answers, or how many there are.",
+    "points": "The possible secrets, which are also the outputs; coordinates are joined by a colon.",
+    "metric": METRIC_HELP,
+    "level": "The loss allowed between two places that are one radius apart; with --radius, in place of --epsilon.",
+    "radius": "The distance within which places are to look alike; with --level.",
+    "lattice": "The step of the public lattice that outputs lie on: a power of two, or auto.",
+    "share": "How much probability goes to the points themselves, at most 1/2; the rest goes to an extra output.",
+}
+"""The words of the house: a name means the same in every mechanism."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One option: how it is shown, and how its text becomes a value."""
+
+    name: str
+    shape: str
+    help: str
+    required: bool
+    read: Callable[[str], Any]
+    flag: bool = False
+
+
+def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
+    """The options of a constructor, or the name of a required parameter that only Python can give."""
+    try:
+        hints = typing.get_type_hints(constructor)
+    except (NameError, TypeError):
+        hints = {}
+    found = []
+    for name, parameter in inspect.signature(constructor).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        required = parameter.default is parameter.empty
+        form = _form(name, _members(hints.get(name, parameter.annotation)))
+        if form is None:
+            if required:
+                return name
+            continue
+        shape, read = form
+        if isinstance(parameter.default, str):  # a word such as "auto" among numbers
+            read = _or_word(parameter.default, read)
+        words = WORDS.get(name, "")
+        if not required and parameter.default is not None:
+            words = f"{words} Default: {parameter.default}.".strip()
+        found.append(Parameter(name, shape, words, required, read, flag=shape == "flag"))
+    return found
+
+
+def read_labels(text: str, name: str) -> Sequence[Hashable]:
+    """``0..100``, ``a,b,c``, ``1,2.5,4`` or ``0:0,0:1`` as labels; all are numbers, all coordinates, or all strings."""
+    ends = re.fullmatch(r"\s*(-?\d{1,18})\.\.(-?\d{1,18})\s*", text)
+    if ends:
+        low, high = int(ends[1]), int(ends[2])
+        if low > high or high - low >= MOST_LABELS:
+            raise ParameterError(f"{name} = {text} must go from a low to a high number, over {MOST_LABELS} at most.")
+        return range(low, high + 1)
+    items = [item.strip() for item in next(csv.reader([text], skipinitialspace=True), [])]
+    if not items or not all(items):
+        raise ParameterError(f"{name} = {text!r} must be a list such as a,b,c or a range such as 0..100.")
+    for convert in (_number_label, _coordinates):
+        values = [convert(item) for item in items]
+        if None not in values:
+            return values
+    return items
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    """The types that a parameter accepts, without None."""
+    union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    return tuple(part for part in (typing.get_args(hint) if union else (hint,)) if part is not type(None))
+
+
+def _form(name: str, members: tuple[Any, ...]) -> tuple[str, Callable[[str], Any]] | None:
+    """How the text of a parameter looks, and the function that reads it; None for a type without a text form."""
+    lists = [m for m in members if typing.get_origin(m) in (Iterable, Sequence, Collection, list)]
+    pairs = [m for m in members if typing.get_origin(m) is tuple]
+    if any(isinstance(m, type) and issubclass(m, Metric) for m in members):
+        return "METRIC", parse_metric
+    if any(m is Channel for m in members):
+        return "FILE", _load_channel
+    if lists:
+        return _list_form(name, lists[0], counted=int in members)
+    if pairs:
+        inner = typing.get_args(pairs[0])
+        if len(inner) == 2 and inner[1] is not Ellipsis and _is_number(_members(inner[0])):
+            return "LOW:HIGH", lambda text: _pair(text, name)
+        return None
+    if members == (bool,):
+        return "flag", bool
+    if members and all(typing.get_origin(m) is Literal for m in members):
+        choices = [choice for m in members for choice in typing.get_args(m)]
+        return "|".join(map(str, choices)), lambda text: _choice(text, name, choices)
+    if members == (str,):
+        return "TEXT", str
+    if _is_number(members):
+        return "NUMBER", lambda text: _number(text, name, members)
+    return None
+
+
+def _list_form(name: str, hint: Any, counted: bool) -> tuple[str, Callable[[str], Any]] | None:
+    inner = _members((typing.get_args(hint) or (Any,))[0])
+    if _is_number(inner):
+        return "A,B,...", lambda text: [_number(item, name, inner) for item in text.split(",")]
+    if not set(inner) & {Hashable, str, Any, object}:
+        return None
+    if not counted:
+        return "A,B,...|LOW..HIGH", lambda text: read_labels(text, name)
+    return "A,B,...|COUNT", lambda text: _count(text, name) if text.strip().isdecimal() else read_labels(text, name)
+
+
+def _is_number(members: tuple[Any, ...]) -> bool:
+    return bool(set(members) & {int, float, Fraction}) and set(members) <= {int, float, str, Fraction}
+
+
+def _number(text: str, name: str, members: tuple[Any, ...]) -> Any:
+    value = as_fraction(check_number(text, name), name)
+    if str in members:  # the constructor reads it exactly, and its messages show what was written
+        return text.strip()
+    if Fraction in members:
+        return value
+    if float in members:
+        return float(value)
+    if value.denominator != 1:
+        raise ParameterError(f"{name} must be a whole number, not {text}.")
+    return int(value)
+
+
+def _pair(text: str, name: str) -> tuple[int | Fraction, int | Fraction]:
+    low, colon, high = text.partition(":")
+    if not colon:
+        raise ParameterError(f"{name} = {text!r} must be two numbers with a colon between them, such as 0:100.")
+    first, second = (as_fraction(check_number(part.strip(), name), name) for part in (low, high))
+    return _whole(first), _whole(second)
+
+
+def _or_word(word: str, read: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda text: word if text == word else read(text)
+
+
+def _whole(value: Fraction) -> int | Fraction:
+    return int(value) if value.denominator == 1 else value
+
+
+def _count(text: str, name: str) -> int:
+    count = int(check_number(text.strip(), name))
+    if count > MOST_LABELS:
+        raise ParameterError(f"{name} = {text} is too many; {MOST_LABELS} is the limit.")
+    return count
+
+
+def _choice(text: str, name: str, choices: list[Any]) -> Any:
+    for choice in choices:
+        if str(choice) == text:
+            return choice
+    raise ParameterError(f"{name} must be one of {', '.join(map(str, choices))}, not {text!r}.")
+
+
+def _number_label(item: str) -> int | float | None:
+    if re.fullmatch(r"-?(0|[1-9]\d{0,17})", item):
+        return int(item)
+    if re.fullmatch(r"-?(0|[1-9]\d{0,17})\.\d{1,30}", item):
+        return float(item)
+    return None
+
+
+def _coordinates(item: str) -> tuple[int | float, ...] | None:
+    parts = [_number_label(part.strip()) for part in item.split(":")]
+    return tuple(part for part in parts if part is not None) if len(parts) > 1 and None not in parts else None
+
+
+def _load_channel(path: str) -> Channel:
+    from noisewright.files import load_channel
+
+    return load_channel(path)

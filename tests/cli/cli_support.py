@@ -1,0 +1,56 @@
+"""What the tests of the command share: how a call ended, and the rules that every call is held to."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a call ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def words(self) -> str:
+        """What was printed, without its line breaks."""
+        return " ".join(self.out.split())
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def hold_to_the_rules(answer: Answer, arguments: tuple[str, ...]) -> Answer:
+    assert "Traceback" not in answer.out + answer.err
+    assert "went wrong inside" not in answer.out + answer.err
+    assert answer.code in (0, 1, 2, 130, 141), answer
+    if "--json" in arguments:
+        assert answer.err == ""
+        if answer.code != 130:
+            assert answer.out.count("\n") == 1
+            document = json.loads(answer.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+            assert isinstance(document, dict)
+            assert (list(document) == ["error"]) == (answer.code == 2)
+    elif answer.code == 2:
+        assert answer.out == ""
+        assert answer.err.startswith("noisewright: ")
+        assert answer.err.count("\n") == 1
+        assert len(answer.err) > 25
+    else:
+        assert answer.err == ""
+    return answer
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NOISEWRIGHT_TRACEBACK")}
+    source = str(Path(__file__).parents[2] / "src")
+    return {**kept, "PYTHONPATH": source, "PYTHONWARNINGS": "error::DeprecationWarning:noisewright", **more}

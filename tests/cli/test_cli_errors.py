@@ -1,0 +1,233 @@
+"""Whatever is given, a bad request ends as one sentence and code 2, and nothing is written.
+
+The rules themselves (one sentence, no traceback, JSON alone) are asserted for every call in ``conftest.py``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+NUMBERS = ["abc", "", "nan", "inf", "-inf", "1/0", "1e999999999", "1" * 5000, "0x10", "--", "½"]
+
+BAD_CHANNELS = {
+    "text.csv": b",a,b\nx,one,0\ny,0,1\n",
+    "sums.csv": b",a,b\nx,0.5,0.6\ny,0.5,0.5\n",
+    "nan.csv": b",a,b\nx,nan,0.5\ny,0.5,0.5\n",
+    "infinite.csv": b",a,b\nx,inf,0.5\ny,0.5,0.5\n",
+    "negative.csv": b",a,b\nx,-0.5,1.5\ny,0.5,0.5\n",
+    "ragged.csv": b",a,b\nx,0.5\ny,0.5,0.5\n",
+    "short.csv": b",a,b\n",
+    "empty.csv": b"",
+    "twice.csv": b",a,b\nx,0.5,0.5\nx,0.5,0.5\n",
+    "binary.csv": b"\xff\xfe\x00",
+    "truncated.json": b'{"format": "noisewright-channel", "inp',
+    "empty.json": b"",
+    "other.json": b'{"hello": "world"}',
+    "list.json": b"[]",
+    "number.json": b"7",
+    "incomplete.json": b'{"format": "noisewright-channel", "version": 1}',
+    "future.json": b'{"format": "noisewright-channel", "version": 9}',
+    "odd.npz": b"PK\x03\x04 not really",
+    "empty.npz": b"",
+    "channel.txt": b",a\nx,1\n",
+    "channel": b",a\nx,1\n",
+}
+
+
+def everything(folder):
+    return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize("name", sorted(BAD_CHANNELS))
+def test_files_that_are_no_channels(call, files, name, as_json):
+    (files / name).write_bytes(BAD_CHANNELS[name])
+    before = everything(files)
+    answer = call("audit", files / name, *(["--json"] if as_json else []))
+    assert answer.code == 2
+    assert name in answer.out + answer.err
+    assert everything(files) == before
+
+
+def test_an_npz_that_holds_something_else(call, files):
+    np.savez(files / "other.npz", a=np.zeros(3))
+    assert call("audit", files / "other.npz").code == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["missing.csv", "missing.json", "missing.npz", "no\nsuch.csv", "\x1b[31m.csv", "a" * 300 + ".csv"]
+)
+def test_missing_files(call, files, name):
+    answer = call("audit", files / name)
+    assert answer.code == 2
+    assert "\x1b" not in answer.err
+
+
+@pytest.mark.parametrize("name", ["folder.csv", "folder.json", "folder.npz", "folder"])
+def test_directories(call, files, name):
+    (files / name).mkdir()
+    assert call("audit", files / name).code == 2
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+def test_numbers_that_are_none(call, files, value):
+    for option in ("--epsilon", "--delta"):
+        assert option.strip("-") in call("audit", files / "line.csv", f"{option}={value}").err
+    out = files / "out.json"
+    assert "epsilon" in call("design", "geometric", f"--epsilon={value}", "-o", out).err
+    assert "sensitivity" in call("design", "geometric", "--epsilon=1", f"--sensitivity={value}", "-o", out).err
+    assert "within" in call("design", "geometric", "--epsilon=1", f"--within=0:{value}", "-o", out).err
+    assert call("design", "geometric", f"--epsilon={value}", "--json").code == 2
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "-1/2", "0.0"])
+@pytest.mark.parametrize("name", ["geometric", "randomised-response", "exponential", "metric-realising"])
+def test_epsilons_that_are_not_above_zero(call, files, name, value):
+    more = {
+        "geometric": [],
+        "randomised-response": ["--categories", "2"],
+        "exponential": ["--points", "0..3"],
+        "metric-realising": ["--points", "0..3", "--metric", "line"],
+    }[name]
+    answer = call("design", name, "--epsilon", value, *more, "-o", files / "out.json")
+    assert answer.code == 2
+    assert "epsilon must be greater than 0" in answer.err
+    assert not (files / "out.json").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--epsilon", "-1"],
+        ["--delta", "-0.1"],
+        ["--delta", "1.1"],
+        ["--metric", "unknown"],
+        ["--metric", ""],
+        ["--metric", "0*line"],
+        ["--metric", "-1*line"],
+        ["--metric", "x*line"],
+        ["--metric", "inf*line"],
+        ["--metric", "1e99999999*line"],
+        ["--metric", "hamming"],
+        ["--metric", "table:"],
+        ["--metric", "table:missing.csv"],
+        ["--unknown"],
+        ["another.csv"],
+        ["--metric"],
+    ],
+)
+def test_bad_options_of_audit(call, files, words):
+    assert call("audit", files / "line.csv", *words).code == 2
+    assert call("audit", files / "line.csv", *words, "--json").code == 2
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        ",no,yes\nno,0,1\n",
+        ",no,maybe\nno,0,1\nmaybe,1,0\n",
+        ",a,b\nno,0,1\nyes,1,0\n",
+        ",no,yes\nno,0,1\nyes,2,0\n",
+        ",no,yes\nno,1,1\nyes,1,0\n",
+        ",no,yes\nno,0,-1\nyes,-1,0\n",
+        ",no,yes\nno,0,nan\nyes,nan,0\n",
+        ",no,yes\nno,0,far\nyes,far,0\n",
+        ",no,no\nno,0,0\nno,0,0\n",
+    ],
+)
+def test_tables_that_are_no_distances(call, files, table):
+    (files / "odd.csv").write_text(table)
+    assert call("audit", files / "response.csv", "--metric", f"table:{files / 'odd.csv'}").code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["unknown"],
+        ["unknown", "--epsilon", "1"],
+        ["geometric"],
+        ["geometric", "--epsilon"],
+        ["geometric", "--epsilon", "1", "--unknown", "1"],
+        ["geometric", "--epsilon", "1", "more"],
+        ["geometric", "--epsilon", "1", "--within", "9:0"],
+        ["geometric", "--epsilon", "1", "--within", "3:3"],
+        ["geometric", "--epsilon", "1", "--within", "9"],
+        ["geometric", "--epsilon", "1", "--within", "0.5:3"],
+        ["geometric", "--epsilon", "1", "--within", "0:1:2"],
+        ["geometric", "--epsilon", "1", "--within", "0:1e100"],
+        ["geometric", "--epsilon", "1", "--outside", "drop"],
+        ["geometric", "--epsilon", "1e-900"],
+        ["geometric", "--epsilon", "1e900"],
+        ["randomised-response", "--epsilon", "1", "--categories", "one"],
+        ["randomised-response", "--epsilon", "1", "--categories", "1"],
+        ["randomised-response", "--epsilon", "1", "--categories", "a,a"],
+        ["randomised-response", "--epsilon", "1", "--categories", "a,,b"],
+        ["randomised-response", "--epsilon", "1", "--categories", "99999999999999"],
+        ["exponential", "--epsilon", "1", "--points", "3"],
+        ["exponential", "--epsilon", "1", "--points", "3..1"],
+        ["exponential", "--epsilon", "1", "--points", "0..99999999999"],
+        ["exponential", "--epsilon", "1", "--points", "0..100000"],
+        ["exponential", "--epsilon", "1", "--points", "a,b"],
+        ["exponential", "--epsilon", "1", "--points", "0..3", "--metric", "unknown"],
+        ["exponential", "--epsilon", "1", "--points", "1,1"],
+        ["metric-realising", "--epsilon", "1", "--points", "0..3"],
+        ["metric-realising", "--epsilon", "1", "--points", "a,*", "--metric", "discrete"],
+        ["metric-realising", "--epsilon", "1", "--points", "0..100000", "--metric", "line"],
+        ["metric-realising", "--epsilon", "1", "--points", "0..3", "--metric", "line", "--share", "0.9"],
+    ],
+)
+def test_bad_designs(call, files, words):
+    before = everything(files)
+    assert call("design", *words, "-o", files / "out.json").code == 2
+    assert call("design", *words, "-o", files / "out.json", "--json").code == 2
+    assert everything(files) == before
+
+
+@pytest.mark.parametrize(
+    "name", ["out.txt", "out", "out.json.csv", "none/out.json", "line.csv/out.json", "folder.json", ""]
+)
+def test_places_that_cannot_take_a_certificate(call, files, name):
+    (files / "folder.json").mkdir()
+    before = everything(files)
+    assert call("design", "geometric", "--epsilon", "1", "-o", f"{files}/{name}").code == 2
+    assert everything(files) == before
+
+
+@pytest.mark.parametrize("words", [["unknown"], ["--unknown"], ["doctor", "more"], ["audit"], ["verify", "--unknown"]])
+def test_bad_commands(call, words):
+    assert call(*words).code == 2
+    assert call(*words, "--json").code == 2
+
+
+def test_an_unexpected_failure_is_one_sentence_too(capsys, monkeypatch, files):
+    from noisewright.cli import run
+
+    def broken(_: object) -> None:
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr("noisewright.files.load", broken)
+    assert run(["audit", str(files / "line.csv")]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1
+    assert "RuntimeError: two lines" in printed.err
+    monkeypatch.setenv("NOISEWRIGHT_TRACEBACK", "1")
+    with pytest.raises(RuntimeError):
+        run(["audit", str(files / "line.csv")])
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (MemoryError(), "memory"),
+        (OverflowError(), "too large"),
+        (PermissionError(13, "Permission denied", "x"), "x: Permission"),
+    ],
+)
+def test_other_failures_in_words(call, monkeypatch, files, problem, words):
+    def broken(_: object) -> None:
+        raise problem
+
+    monkeypatch.setattr("noisewright.files.load", broken)
+    assert words in call("audit", files / "line.csv").err

@@ -1,0 +1,192 @@
+"""The real command in processes of its own: streams, signals, pipes, and the checker on its own."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli_support import environment
+
+import noisewright as nw
+
+COMMAND = [sys.executable, "-m", "noisewright"]
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of Unix")
+
+
+def test_version_and_help(shell):
+    assert shell("--version").out == f"noisewright {nw.__version__}\n"
+    page = shell("--help").out
+    for name in ("design", "audit", "verify", "doctor"):
+        assert name in page
+    assert "completion" not in page
+
+
+def test_alone_it_shows_the_help(call):
+    answer = call()
+    assert answer.code == 0
+    assert "Usage: noisewright" in answer.out
+
+
+def test_the_installed_script(shell):
+    script = Path(sys.executable).with_name("noisewright")
+    if not script.exists():
+        pytest.skip("the package is not installed with its script")
+    assert shell("--version", command=(str(script),)).out == f"noisewright {nw.__version__}\n"
+
+
+def test_from_design_to_a_proof_by_a_stranger(shell, files):
+    made, checker = files / "made.json", files / "checker.py"
+    assert shell("design", "exponential", "--points", "0..5", "--epsilon", "0.7", "-o", made).code == 0
+    assert shell("verify", made, "--export-checker", checker, "--json").json["proved"] is True
+    assert shell("audit", made, "--json").json["certificate"]["proved"] is True
+    alone = [sys.executable, "-I", "-S", str(checker)]
+    done = subprocess.run([*alone, str(made)], capture_output=True, text=True, env={}, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "proved: epsilon = 0.7 per unit of line" in done.stdout
+    document = json.loads(made.read_text())
+    document["claim"]["epsilon"] = "1/2"
+    made.write_text(json.dumps(document))
+    done = subprocess.run([*alone, str(made)], capture_output=True, text=True, env={}, check=False)
+    assert done.returncode == 1
+    assert "NOT PROVED" in done.stdout
+    assert shell("verify", made).code == 1
+
+
+def test_errors_go_to_stderr_or_into_the_object(shell, files):
+    assert shell("audit", files / "missing.csv").code == 2
+    assert shell("audit", files / "missing.csv", "--json").code == 2
+
+
+def test_doctor(shell):
+    assert shell("doctor", "--json").json["healthy"] is True
+
+
+def test_a_terminal_that_knows_only_ascii(shell, files):
+    (files / "names.csv").write_text(",é,ü\né,0.75,0.25\nü,0.25,0.75\n", encoding="utf-8")
+    page = shell("audit", files / "names.csv", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C").out
+    assert page.isascii()
+    assert "1.09862" in page
+
+
+def test_a_reader_that_leaves_is_no_error():
+    for words in (["design", "--json"], ["--help"]):
+        process = subprocess.Popen(
+            [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.stderr.close()
+        assert process.wait(60) != 0
+
+
+def test_a_full_disk_is_one_sentence():
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "design"], stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == "noisewright: No space left on device.\n"
+
+
+# Ctrl-C: the command is caught while it waits for a named pipe, so the moment is certain ---------------------------------
+
+
+def opened(pipe: Path, process: subprocess.Popen[bytes]) -> int:
+    """The writing end, as soon as the command has opened the reading end."""
+    for _ in range(1200):
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as problem:
+            if problem.errno != errno.ENXIO or process.poll() is not None:
+                raise
+            time.sleep(0.05)
+    raise AssertionError("the command never opened the pipe")
+
+
+def start(*words: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*COMMAND, *words],
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env=environment(),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+
+
+@pytest.mark.parametrize("command", ["audit", "design", "verify"])
+def test_ctrl_c_leaves_nothing_behind(files, command):
+    pipe = files / ("table.csv" if command != "verify" else "table.json")
+    os.mkfifo(pipe)
+    words = {
+        "audit": ["audit", str(pipe), "--json"],
+        "design": ["design", "exponential", "--points", "0..3", "--epsilon", "1", "--metric", f"table:{pipe}"],
+        "verify": ["verify", str(pipe), "--export-checker", str(files / "checker.py")],
+    }[command]
+    if command == "design":
+        words += ["-o", str(files / "out.json")]
+    before = sorted(files.iterdir())
+    process = start(*words)
+    writer = opened(pipe, process)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    os.close(writer)
+    assert (process.returncode, out, err) == (130, b"", b"")
+    assert sorted(files.iterdir()) == before
+
+
+def test_a_spinner_only_on_a_terminal_and_only_after_a_second(files):
+    pipe = files / "slow.csv"
+    os.mkfifo(pipe)
+    content = (files / "response.csv").read_bytes()
+    for seconds, expected in ((0.0, False), (1.5, True)):
+        ours, theirs = os.openpty()
+        process = start("audit", str(pipe), stderr=theirs)
+        os.close(theirs)
+        writer = opened(pipe, process)
+        time.sleep(seconds)
+        os.write(writer, content)
+        os.close(writer)
+        assert process.stdout is not None
+        page = process.stdout.read()
+        process.stdout.close()
+        assert process.wait(60) == 0
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # Linux says so when the other end is closed
+            pass
+        os.close(ours)
+        assert (b"auditing" in shown) is expected
+        assert b"auditing" not in page
+        assert b"1.09862" in page
+
+
+def test_commands_are_quiet_about_themselves(shell, files):
+    """Nothing is left in the working directory, and no home directory is needed."""
+    work = files / "work"
+    work.mkdir()
+    done = subprocess.run(
+        [*COMMAND, "design", "--json"],
+        cwd=work,
+        capture_output=True,
+        env={**environment(), "HOME": "/nonexistent"},
+        check=False,
+    )
+    assert done.returncode == 0
+    assert list(work.iterdir()) == []
+    shutil.rmtree(work)
