@@ -148,7 +148,7 @@ def _channel_from_json(document: Any, path: str | os.PathLike[str]) -> Channel:
 def _json(path: str | os.PathLike[str]) -> Any:
     content = _bytes(path)
     try:
-        return json.loads(content)
+        return checker.read(content.decode())
     except (ValueError, RecursionError):
         raise FileFormatError(f"{_name(path)} is not JSON, or it was cut short.") from None
 

@@ -125,7 +125,7 @@ def test_a_certificate_of_a_table_is_proved_and_audited(call, certificate):
     assert data["certificate"]["epsilon"] == "1/3"
     assert data["metric_from"] == "certificate"
     assert data["smallest"]["epsilon"] <= 1 / 3 + 1e-9
-    assert "proved: epsilon = 0.333333 per unit of line" in call("audit", certificate).words
+    assert "proved: epsilon = 0.333334 per unit of line" in call("audit", certificate).words
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_distinguishability_is_an_extended_pseudo_metric(seed: int) -> None:
 
 def test_the_evidence_can_be_checked_by_hand() -> None:
     audit = truncated_geometric(3, math.log(2)).epsilon(Line())
-    assert str(audit).startswith("epsilon = 0.693147 per unit of line; worst pair ")
+    assert str(audit).startswith("epsilon = 0.693148 per unit of line; worst pair ")
     channel = Channel([[0.5, 0.5], [0.2, 0.8]], inputs="ab", outputs="xy")
     audit = channel.epsilon()
     assert audit.pair == ("a", "b")
@@ -169,7 +169,7 @@ def test_the_evidence_can_be_checked_by_hand() -> None:
     assert str(Channel.constant("ab").epsilon()) == "epsilon = 0 per unit of discrete; the output tells nothing"
     assert Channel.identity("ab").epsilon().to_json()["epsilon"] == "inf"
     assert str(channel.epsilon_at("0.1")).startswith(
-        "epsilon = 0.693147 per unit of discrete with delta = 0.1; worst pair a and b"
+        "epsilon = 0.693148 per unit of discrete with delta = 0.1; worst pair a and b"
     )
 
 

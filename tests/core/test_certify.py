@@ -277,7 +277,7 @@ def test_refusals_name_the_pair() -> None:
         Channel.identity("abc").certify(1)
     channel = Channel([[0.8, 0.2], [0.3, 0.7]], inputs=["yes", "no"], outputs=["up", "down"])
     with pytest.raises(
-        GuaranteeError, match=r"it needs 1\.25276, because of secrets 'no' and 'yes' \(output 'down'\); ask for that"
+        GuaranteeError, match=r"it needs 1\.25277, because of secrets 'no' and 'yes' \(output 'down'\); ask for that"
     ):
         channel.certify(1)
     assert_sound(channel.certify("1.252763"), everywhere, Fraction("1.252763"))

@@ -20,7 +20,7 @@ from noisewright.core.metric import Discrete, Line
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ([[0.5, 0.4]], r"row 0 sums to 0\.9, not to 1; correct it, or pass normalise=True"),
+        ([[0.5, 0.4]], r"row 0 sums to 0\.9, not to 1; correct it, or normalise"),
         ([[1, 0], [0.5, 0.5 + 1e-8]], "row 1 sums to 1.00000001"),
         ([[1.5, -0.5]], "row 0 has a negative entry; probabilities are 0 or more"),
         ([[1, 0], [math.nan, 1]], "row 1 has an entry that is not a finite number"),

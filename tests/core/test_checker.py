@@ -23,7 +23,7 @@ from noisewright.core import checker
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.checker import NotProved, check, digest
-from noisewright.core.metric import Discrete, Euclidean, Line, Table
+from noisewright.core.metric import Discrete, Euclidean, Line, Table, named_metric
 
 SOURCE = Path(checker.__file__)
 Document = dict[str, Any]
@@ -73,10 +73,28 @@ KINDS = ["uniform", "line", "table", "grid", "response", "law"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_good_certificates_are_proved(kind: str) -> None:
     good = build(kind)
-    assert (
-        check(good)
-        == f"epsilon = {float(Fraction(good['claim']['epsilon'])):.6g} per unit of {good['claim']['metric']}"
-    )
+    claim = f"epsilon = {float(Fraction(good['claim']['epsilon'])):.6g} per unit of {good['claim']['metric']}"
+    assert check(good) == (f"{claim}; distances as stated in the file" if good["claim"]["metric"] == "table" else claim)
+
+
+@pytest.mark.parametrize("name", ["discrete", "line", "euclidean", "manhattan", "1/3 * line"])
+def test_distances_larger_than_those_of_the_named_metric_are_refused(name: str) -> None:
+    """A claim is per unit of a metric: a file cannot stretch the distances and keep the name."""
+    points = [(0, 0), (0, 3), (4, 0)] if name in ("euclidean", "manhattan") else [0, 3, 4]
+    metric = named_metric(name)
+    certified = Channel(np.eye(3) / 4 + 1 / 4, points).certify(5, metric)
+    good = document(Certificate.of(certified))
+    assert check(good) == f"epsilon = 5 per unit of {name}"
+    stretched = json.loads(json.dumps(good))
+    distances = stretched["claim"]["distances"]
+    for key, value in distances.items():
+        if key == "distance":
+            distances[key] = str(Fraction(value) * 1001 / 1000)
+        elif key != "shape":
+            distances[key] = [str(Fraction(v) * 1001 / 1000) for v in value]
+    stretched["digest"] = checker.digest(stretched)
+    with pytest.raises(NotProved, match=r"larger than those|nearer in the"):
+        check(stretched)
 
 
 def test_only_the_standard_library_is_imported() -> None:
@@ -203,7 +221,7 @@ PROOF_BREAKERS: list[tuple[str, Callable[[Document], object], str]] = [
     ("line", set_to("claim", "epsilon", value="-1"), "proves claims with epsilon >= 0"),
     ("line", set_to("claim", "epsilon", value="nan"), "incomplete or malformed"),
     ("line", set_to("claim", "epsilon", value=None), "incomplete or malformed"),
-    ("line", set_to("claim", "epsilon", value="1e400"), "incomplete or malformed"),
+    ("line", set_to("claim", "epsilon", value="1e400"), "proves claims with epsilon >= 0"),
     ("line", set_to("claim", "delta", value="0.001"), "delta"),
     ("line", set_to("claim", "delta", value="-0.001"), "proves claims with epsilon >= 0 and delta"),
     ("line", remove("claim", "delta"), "incomplete or malformed"),

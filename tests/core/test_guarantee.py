@@ -147,7 +147,7 @@ def test_bad_input(make: object, message: str) -> None:
 
 def test_as_text_and_data() -> None:
     promise = Guarantee(0.5, Hamming(), 1e-6, "adjacent", 3.0)
-    assert str(promise) == "epsilon = 0.5 between neighbours (hamming at most 1), delta = 1e-06, for pairs within 3"
+    assert str(promise) == "epsilon = 0.5 between neighbours (hamming at most 1), delta = 1e-6, for pairs within 3"
     assert str(Guarantee(2, Line())) == "epsilon = 2 per unit of line"
     assert promise.to_json() == {
         "epsilon": 0.5,

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds, upward
 from noisewright.core.metric import Discrete, Line, Metric, Scaled
 
 __all__ = [
@@ -64,8 +64,8 @@ class Audit:
         return self.value
 
     def __str__(self) -> str:
-        with_delta = f" with delta = {self.delta:g}" if self.delta else ""
-        head = f"epsilon = {self.value:.6g} per unit of {self.metric}{with_delta}"
+        with_delta = f" with delta = {upward(self.delta)}" if self.delta else ""
+        head = f"epsilon = {upward(self.value)} per unit of {self.metric}{with_delta}"
         if self.pair is None:
             return f"{head}; the output tells nothing"
         text = f"{head}; worst pair {self.pair[0]} and {self.pair[1]}"

@@ -34,12 +34,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import lsqr
 
 from noisewright.core.distances import Distances
 from noisewright.core.envelope import Envelope, Integers
 from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.core.exact import Exact, ceil_div, float_up, log_bounds, positive_fraction
+from noisewright.core.exact import Exact, ceil_div, float_up, log_bounds, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Metric
 
@@ -162,6 +161,8 @@ def _balance(weights: Integers, scale: int, width: int, limit: float) -> Integer
     A linear system solved in floats and refined against exact integer residuals. It only ever rescales columns, so it can
     lose accuracy but not privacy; where no rescaling does it, the best one found is returned.
     """
+    from scipy.sparse.linalg import lsqr
+
     one = 1 << scale
     matrix = (weights / one).astype(np.float64)
     gaps = one - weights.sum(axis=1)
@@ -250,7 +251,7 @@ def _refusal(channel: Channel, metric: Metric, epsilon: Fraction) -> str:
         needs = "no finite epsilon holds"
         advice = "an output that one of them can give must be possible for the other too"
     else:
-        needs = f"it needs {audit.value:g}"
+        needs = f"it needs {upward(audit.value)}"
         advice = "ask for that, or design the channel for the smaller epsilon"
     return (
         f"this channel cannot be certified at epsilon = {float(epsilon):g} for the {metric} metric: "

@@ -298,7 +298,7 @@ def _stochastic(values: Floats, inputs: tuple[Label, ...], normalise: bool) -> F
     if not normalise and off.max() > ROW_TOLERANCE:
         row = int(off.argmax())
         raise ChannelError(
-            f"row {inputs[row]!r} sums to {sums[row]:.12g}, not to 1; correct it, or pass normalise=True for weights."
+            f"row {inputs[row]!r} sums to {sums[row]:.12g}, not to 1; correct it, or normalise the weights first."
         )
     # Sums that are one up to rounding are left alone, so that writing and reading a channel changes nothing.
     rounded = off > values.shape[1] * 2.0**-52

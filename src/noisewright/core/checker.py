@@ -15,6 +15,8 @@ integers that are drawn from, and proves the one from the other with integers al
             rounded to whole steps. Proved: rate <= epsilon * d for one step; the triangle inequality does the rest.
   ranged    P(j | i) = e^(-rate |i - j|) / Z(i) on the whole numbers of some ranges. Proved: the loss of a few pairs of inputs
             that imply all others; see check_ranged.
+  half line noise on 0, 1, 2, ... with one tail away from 0 and a rate towards 0 that depends on the input. Proved: the loss of
+            neighbouring inputs at the three outputs that decide it; see check_half_line.
   constant  the output does not depend on the secret; nothing is left to prove.
 
 The only analysis used is e^z >= 1 + z + z^2/2! + ... cut anywhere (z >= 0), e^-z >= 1 - z, and e^z = (e^(z/2))^2.
@@ -25,7 +27,8 @@ import hashlib
 import json
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -52,22 +55,61 @@ def check(document: Any) -> str:
     try:
         claim, proof = document["claim"], document["proof"]
         epsilon, delta = Fraction(claim["epsilon"]), Fraction(claim["delta"])
-        if epsilon < 0 or not 0 <= delta < 1:
+        if not 0 <= epsilon < 10**9 or not 0 <= delta < 1:
             raise NotProved("this checker proves claims with epsilon >= 0 and delta from 0 to below 1 only.")
         kinds = {"table": check_table, "response": check_response, "law": check_law, "constant": check_constant}
-        kinds["planar"], kinds["ranged"] = check_planar, check_ranged
+        kinds["planar"], kinds["ranged"], kinds["half line"] = check_planar, check_ranged, check_half_line
         if delta:
             check_delta(epsilon, delta, claim["distances"], proof)
         else:
             kinds[proof["kind"]](epsilon, claim["distances"], proof)
-        with_delta = f", delta = {float(delta):.6g}" if delta else ""
+        known = check_distances(claim["metric"], claim["distances"], document.get("inputs"))
+        with_delta = f", delta = {rounded_up(delta)}" if delta else ""
+        as_stated = "" if known else "; distances as stated in the file"
         if claim["distances"]["shape"] == "adjacent":
-            return f"epsilon = {float(epsilon):.6g} between neighbours ({claim['metric']} at most 1){with_delta}"
-        return f"epsilon = {float(epsilon):.6g} per unit of {claim['metric']}{with_delta}"
+            return f"epsilon = {rounded_up(epsilon)} between neighbours ({claim['metric']} at most 1){with_delta}{as_stated}"
+        return f"epsilon = {rounded_up(epsilon)} per unit of {claim['metric']}{with_delta}{as_stated}"
     except NotProved:
         raise
     except (KeyError, TypeError, ValueError, ArithmeticError, IndexError, AttributeError, MemoryError) as problem:
         raise NotProved(f"the file is incomplete or malformed ({type(problem).__name__}: {problem}).") from None
+
+
+def check_distances(metric: str, distances: Any, labels: Any) -> bool:
+    """Whether no distance is larger than the named metric's between the labels; False if the name does not say.
+
+    A smaller distance only makes the promise stronger. Noise in steps has no labels: the size of a step is part of the claim.
+    """
+    factor, _, name = metric.rpartition("*")
+    scale, name, shape = Fraction(factor.strip() or 1), name.strip(), distances["shape"]
+    if shape in ("steps", "adjacent"):
+        return True
+    if name == "discrete" and shape == "uniform":
+        if Fraction(distances["distance"]) > scale:
+            raise NotProved("the distances are larger than those of the discrete metric.")
+        return True
+    lengths: dict[str, Callable[[Any, Any], Any]] = {
+        "line": lambda a, b: abs(a[0] - b[0]) ** 2,
+        "euclidean": lambda a, b: sum((i - j) ** 2 for i, j in zip(a, b)),
+        "manhattan": lambda a, b: sum(abs(i - j) for i, j in zip(a, b)) ** 2,
+        "discrete": lambda a, b: int(a != b),
+    }
+    if name not in lengths or not isinstance(labels, list):
+        return False
+    points = [point(label) for label in labels]
+    for x, other, distance in pairs(distances, len(points)):
+        if distance**2 > scale**2 * lengths[name](points[x], points[other]):
+            raise NotProved(f"rows {x} and {other} are nearer in the {name} metric than the file says.")
+    return True
+
+
+def point(label: Any) -> list[Any]:
+    """A label as a list of exact coordinates; anything that is not a number stands for itself."""
+    if isinstance(label, dict):
+        return (
+            [c for part in label["tuple"] for c in point(part)] if "tuple" in label else [Fraction(label["fraction"])]
+        )
+    return [label if isinstance(label, (str, bool)) or label is None else Fraction(label)]
 
 
 def check_table(epsilon: Fraction, distances: Any, proof: Any) -> None:
@@ -133,7 +175,7 @@ def check_ranged(epsilon: Fraction, distances: Any, proof: Any) -> None:
     missing = list(zip(missing_below(ranges, power, one), reversed(missing_below(mirrored, power, one))))
 
     def weight(k: int, i: int, high: bool) -> int:  # Z(i) of an i in range k, rounded down or up
-        total = one + power(1)[high]
+        total: int = one + power(1)[high]
         for end, share in zip(ranges[k], missing[k]):
             if end is not None:
                 total -= power(abs(i - end))[not high] * share[not high] // one + (not high)
@@ -215,6 +257,42 @@ def powers(rate: Fraction, bits: int) -> Any:
         return known[n]
 
     return power
+
+
+def check_half_line(epsilon: Fraction, distances: Any, proof: Any) -> None:
+    """From input i output j has weight a^(j - i) for j >= i and b_i^(i - j) below; a = e^-tail, b_i = e^-near[i - 1].
+
+    Z(i) is the sum of the weights. For inputs i and i + 1 the log-ratio of probabilities is the same at all outputs j > i, and a
+    linear function of j from 0 to i: the outputs 0, i and i + 1 decide. From the last rate on b stays the same, Z rises ever
+    more slowly, and the ratios 1/b * Z(i+1)/Z(i) and a Z(i+1)/Z(i) fall: the first such pair decides, if a >= e^-budget.
+    """
+    budget, tail, bits = epsilon * Fraction(distances["distance"]), Fraction(proof["tail"]), size_of(proof["precision"])
+    rates = [Fraction(rate) for rate in proof["near"]]
+    if distances["shape"] != "steps" or not 0 < tail <= budget or not rates or min(rates) <= 0:
+        raise NotProved("a half line needs distances in steps, rates above 0, and a tail within the budget.")
+    one, limit = 1 << bits, exp_below(budget, bits)
+    a = minus_below(tail, bits), minus_above(tail, bits)
+
+    def at(i: int) -> Any:  # bounds of Z(i), of b_i, and of the weight of output 0
+        total = [one * one // (one - a[0]), one * one // (one - a[1]) + 1]
+        if i == 0:
+            return total, None, (one, one)
+        rate = rates[min(i, len(rates)) - 1]
+        b = minus_below(rate, bits), minus_above(rate, bits)
+        wall = minus_below(rate * i, bits), minus_above(rate * i, bits)
+        total[0] += b[0] * (one - wall[1]) // (one - b[0])
+        total[1] += b[1] * (one - wall[0]) // (one - b[1]) + 1
+        return total, b, wall
+
+    here = at(0)
+    for i in range(len(rates) + 1):
+        after = at(i + 1)
+        # The weights of outputs i + 1, i and 0 from i, and from i + 1.
+        for mine, other in ((a, (one, one)), ((one, one), after[1]), (here[2], after[2])):
+            for (x, z), (y, w) in (((mine, here[0]), (other, after[0])), ((other, after[0]), (mine, here[0]))):
+                if x[1] * w[1] << bits > limit * y[0] * z[0]:
+                    raise NotProved(f"the promise is broken between inputs {i} and {i + 1}.")
+        here = after
 
 
 def check_law(epsilon: Fraction, distances: Any, proof: Any) -> None:
@@ -376,6 +454,12 @@ def read(text: str) -> Any:
         return dict(members)
 
     return json.loads(text, object_pairs_hook=once)
+
+
+def rounded_up(number: Fraction) -> str:
+    """A number in six digits, rounded up, save for an excess of a billionth (such as that of the float 0.1)."""
+    ratio = (number * Fraction(10**9 - 1, 10**9)).as_integer_ratio()
+    return f"{Context(prec=6, rounding=ROUND_CEILING).divide(*map(Decimal, ratio)).normalize():f}"
 
 
 def digest(document: dict[str, Any]) -> str:

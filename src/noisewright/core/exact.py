@@ -3,7 +3,8 @@ r"""Exact numbers and directed rounding: what every privacy decision rests on.
 All functions here work on integers and fractions. ``exp_bounds`` and ``log_bounds`` enclose a real number between two
 integers over a power of two, so that a caller can always round towards more privacy:
 
->>> from fractions import Fraction
+>>> from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 >>> low, high = exp_bounds(Fraction(1), 64)
 >>> low / 2**64 <= 2.718281828459045 <= high / 2**64, high - low <= 2
 (True, True)
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -29,6 +31,7 @@ __all__ = [
     "float_up",
     "log_bounds",
     "positive_fraction",
+    "upward",
 ]
 
 Exact = int | float | str | Fraction
@@ -75,6 +78,23 @@ def float_up(value: Fraction) -> float:
     except OverflowError:
         return math.inf if value > 0 else -math.ldexp(1 - 2.0**-53, 1024)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def upward(value: float | Fraction, digits: int = 6) -> str:
+    """A number in at most ``digits`` significant digits, rounded up: what may be said of an epsilon or a delta.
+
+    An excess of less than a billionth is not shown: the float 0.1, which is a little above one tenth, reads 0.1.
+
+    >>> upward(0.6931471805599453), upward(1.0), upward(2.0**-40, 3)
+    ('0.693148', '1', '9.1e-13')
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    exact = Fraction(value) * Fraction(10**9 - 1, 10**9)
+    shown = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    shown = shown.normalize()
+    plain = not shown or -5 <= shown.adjusted() < digits + 2
+    return f"{shown:f}" if plain else f"{shown:e}".replace("e+", "e")
 
 
 def float_down(value: Fraction) -> float:

@@ -12,7 +12,7 @@ True
 >>> for sentence in Guarantee(1.0, Discrete()).reading().split(". "):
 ...     print(sentence)
 Whatever the output, the odds between any two secrets that differ change by a factor of at most 2.72
-A belief of 50 % in one of two such secrets can become at most 73.1 %.
+A belief of 50 % in one of two such secrets can become at most 73.2 %.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, positive_fraction
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, positive_fraction, upward
 from noisewright.core.metric import Discrete, Euclidean, Metric
 
 __all__ = ["Guarantee", "Scope", "split"]
@@ -100,12 +100,12 @@ class Guarantee:
             return f"Nothing is promised about {who}."
         text = (
             f"Whatever the output, the odds between {who} change by a factor of at most {_readable(bound)}. "
-            f"A belief of 50 % in one of two such secrets can become at most {100 * self.posterior(0.5, distance):.3g} %."
+            f"A belief of 50 % in one of two such secrets can become at most {upward(100 * self.posterior(0.5, distance), 3)} %."
         )
         if self.delta:
-            text += f" This may fail with probability {self.delta:g}."
+            text += f" This may fail with probability {upward(self.delta, 3)}."
         if self.seed_failure:
-            text += f" It rests on public seeds that are unlucky with probability {self.seed_failure:g}."
+            text += f" It rests on public seeds that are unlucky with probability {upward(self.seed_failure, 3)}."
         return text
 
     def compose(self, other: Guarantee) -> Guarantee:
@@ -124,11 +124,11 @@ class Guarantee:
         return replace(self, epsilon=1.0, metric=metric, delta=delta, seed_failure=failure)
 
     def __str__(self) -> str:
-        text = f"epsilon = {self.epsilon:g} per unit of {self.metric}"
+        text = f"epsilon = {upward(self.epsilon)} per unit of {self.metric}"
         if self.scope == "adjacent":
-            text = f"epsilon = {self.epsilon:g} between neighbours ({self.metric} at most 1)"
+            text = f"epsilon = {upward(self.epsilon)} between neighbours ({self.metric} at most 1)"
         if self.delta:
-            text += f", delta = {self.delta:g}"
+            text += f", delta = {upward(self.delta)}"
         if self.radius is not None:
             text += f", for pairs within {self.radius:g}"
         return text
@@ -158,5 +158,5 @@ def split(epsilon: Exact, parts: int | list[Exact]) -> list[Fraction]:
 
 def _readable(bound: float) -> str:
     if bound > 20:
-        return f"e^{bound:.4g}"
-    return f"{math.exp(bound):.3g}"
+        return f"e^{upward(bound, 4)}"
+    return upward(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64), 3)

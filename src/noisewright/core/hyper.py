@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from noisewright.core.errors import ChannelError
 
@@ -88,6 +85,10 @@ class Hyper:
 
     def reduce(self, tolerance: float = 1e-10) -> Hyper:
         """Merge outputs with equal posteriors and sort by posterior: the canonical form."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+        from scipy.spatial import cKDTree
+
         pairs = cKDTree(self.inners.T).query_pairs(tolerance, p=np.inf, output_type="ndarray")
         links = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(self.outers),) * 2)
         count, group = connected_components(links, directed=False)
@@ -99,6 +100,8 @@ class Hyper:
 
     def equivalent(self, other: Hyper, tolerance: float = 1e-9) -> bool:
         """Whether the two have the same posteriors with the same weights, whatever the order of their outputs."""
+        from scipy.spatial import cKDTree
+
         mine, theirs = self.reduce(), other.reduce()
         if mine.inners.shape != theirs.inners.shape:
             return False

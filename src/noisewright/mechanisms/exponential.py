@@ -25,6 +25,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_down, positive_fraction
 from noisewright.core.metric import Line, Metric
 from noisewright.mechanisms.finite import FiniteMechanism
+from noisewright.mechanisms.values import check_dense
 
 __all__ = ["exponential", "exponential_channel"]
 
@@ -34,6 +35,7 @@ def exponential(points: Iterable[Hashable], *, epsilon: Exact, metric: Metric | 
     names, metric = tuple(points), metric or Line()
     if len(names) < 2:
         raise ParameterError(f"the exponential mechanism needs at least 2 points, not {len(names)}.")
+    check_dense(len(names))
     budget = positive_fraction(epsilon, "epsilon")
     target = float_down(budget)
     distances = metric.matrix(names)

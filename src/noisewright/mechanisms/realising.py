@@ -27,6 +27,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, positive_fraction
 from noisewright.core.metric import Metric
 from noisewright.mechanisms.finite import FiniteMechanism
+from noisewright.mechanisms.values import check_dense
 
 __all__ = ["metric_realising", "realising_channel"]
 
@@ -47,6 +48,7 @@ def realising_channel(points: Iterable[Hashable], epsilon: float, metric: Metric
     names = tuple(points)
     if not names:
         raise ParameterError("the metric-realising mechanism needs at least one point.")
+    check_dense(len(names))
     if not 0 < share <= 0.5:
         raise ParameterError(f"share must be above 0 and at most 1/2, not {share}; beyond 1/2 the guarantee can fail.")
     if EXTRA in names:
