@@ -55,7 +55,7 @@ def check(document: Any) -> str:
     try:
         claim, proof = document["claim"], document["proof"]
         epsilon, delta = Fraction(claim["epsilon"]), Fraction(claim["delta"])
-        if not 0 <= epsilon < 10**9 or not 0 <= delta < 1:
+        if not 0 <= epsilon < 10**308 or not 0 <= delta < 1:
             raise NotProved("this checker proves claims with epsilon >= 0 and delta from 0 to below 1 only.")
         kinds = {"table": check_table, "response": check_response, "law": check_law, "constant": check_constant}
         kinds["planar"], kinds["ranged"], kinds["half line"] = check_planar, check_ranged, check_half_line
