@@ -5,7 +5,7 @@ A channel is a row-stochastic matrix ``C``: row ``x`` is the distribution of the
 >>> from noisewright.core.metric import Line
 >>> geometric = Channel([[4, 1, 1], [2, 2, 2], [1, 1, 4]], normalise=True, inputs=[0, 1, 2], outputs=[0, 1, 2])
 >>> print(geometric.epsilon(Line()))
-epsilon = 0.693147 per unit of line; worst pair 0 and 1, output 0: 0.666667 against 0.333333
+epsilon = 0.693148 per unit of line; worst pair 0 and 1, output 0: 0.666667 against 0.333333
 >>> round((geometric @ Channel.constant([0, 1, 2])).epsilon().value, 12)
 0.0
 """

@@ -3,7 +3,7 @@
 
 A certificate claims: whatever the output, its probabilities under two secrets x and x' differ by a factor of at most
 e^(epsilon * d(x, x')), where d is the stated distance. This program believes nothing in the file but the claim and the
-integers that are drawn from, and proves the one from the other with integers alone. There are three kinds:
+integers that are drawn from, and proves the one from the other with integers alone. The kinds of proof:
 
   table     output y has probability table[x][y] / 2^width. Proved: every row sums to 2^width, and for every two secrets and
             every output  table[x][y] <= L * table[x'][y],  L being a fraction below e^(epsilon d).
@@ -249,10 +249,11 @@ def powers(rate: Fraction, bits: int) -> Any:
         if n not in known:
             low = high = 1 << work
             for place in range(n.bit_length()):
-                below, above = squares[place]
-                squares[place + 1 :] = squares[place + 1 :] or [(below * below >> work, (above * above >> work) + 1)]
+                if place == len(squares):
+                    below, above = squares[-1]
+                    squares.append((below * below >> work, (above * above >> work) + 1))
                 if n >> place & 1:
-                    low, high = low * below >> work, (high * above >> work) + 1
+                    low, high = low * squares[place][0] >> work, (high * squares[place][1] >> work) + 1
             known[n] = low >> 64, (high >> 64) + 1
         return known[n]
 
@@ -342,8 +343,8 @@ def gaussian_delta(epsilon: Fraction, steps: int, square: Fraction, stride: int)
     g(k) > epsilon, divided by the sum of all w(k). Sums go in runs of `stride` numbers, each bounded by its ends.
     """
     bits = 384
-    if stride < 1 or not 0 < square <= (stride << 20) ** 2:
-        raise NotProved("the stride must be a whole number of steps, above 0 and not below sigma / 2^20.")
+    if stride < 1 or not 0 < square <= (stride << 20) ** 2 or steps > stride << 20:  # or this would run for ever
+        raise NotProved("the stride must be a whole number, above 0 and not below sigma / 2^20 or steps / 2^20.")
     # The sum of all, from below: w(stride), w(2 stride), ... are the smallest of the runs that end there.
     total, weight = 1 << bits, minus_below(stride**2 / (2 * square), bits)
     factor, change = weight, minus_below(stride**2 / square, bits)

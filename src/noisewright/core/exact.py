@@ -3,8 +3,7 @@ r"""Exact numbers and directed rounding: what every privacy decision rests on.
 All functions here work on integers and fractions. ``exp_bounds`` and ``log_bounds`` enclose a real number between two
 integers over a power of two, so that a caller can always round towards more privacy:
 
->>> from decimal import ROUND_CEILING, Context, Decimal
-from fractions import Fraction
+>>> from fractions import Fraction
 >>> low, high = exp_bounds(Fraction(1), 64)
 >>> low / 2**64 <= 2.718281828459045 <= high / 2**64, high - low <= 2
 (True, True)

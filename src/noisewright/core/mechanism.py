@@ -2,6 +2,9 @@
 
 A mechanism is a channel that knows its guarantee and can be drawn from. A third party's mechanism is one as soon as it has
 these members; :func:`noisewright.testing.check_mechanism` tells whether it keeps what they promise.
+
+One more is optional: ``audit()``, which returns an :class:`~noisewright.core.audit.Audit` of the smallest epsilon that the
+mechanism really has. ``noisewright.audit`` uses it where there is no channel, or one too large to compare all pairs of rows.
 """
 
 from __future__ import annotations
