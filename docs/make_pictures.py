@@ -1,6 +1,7 @@
 """Draws the pictures of the documentation.  Run:  python docs/make_pictures.py"""
 
 from pathlib import Path
+from typing import Any
 
 import clarabel
 import matplotlib as mpl
@@ -14,6 +15,7 @@ import matplotlib.pyplot as plt
 
 PICTURES = Path(__file__).parent / "pictures"
 INK, ACCENT, SAFE = "#22303c", "#c8553d", "#2a7f62"
+BLUE = "#3b6ea5"
 
 
 def solver_channel(n: int, epsilon: float) -> np.ndarray:
@@ -73,6 +75,149 @@ def certified_against_raw() -> None:
     plt.close(figure)
 
 
+def places() -> None:
+    """Many releases of one place: on the open plane with the radii that matter, and moved into a public polygon."""
+    true, level, radius = (0.0, 0.0), 1.4, 200
+    free = nw.planar_laplace(level=level, radius=radius)
+    shore = [(-620, -560), (640, -600), (700, -90), (330, -40), (250, 210), (520, 420), (180, 640), (-560, 520)]
+    kept = nw.planar_laplace(level=level, radius=radius, remap=nw.Polygon(shore))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.4), layout="constrained", sharex=True, sharey=True)
+    noisy = free.release(np.tile(true, (4000, 1)), np.random.default_rng(5))
+    left.scatter(*noisy.T, s=4, color=SAFE, alpha=0.35, linewidths=0)
+    rings = (
+        (radius, ACCENT, "-", "alike up to a factor 4.1: 200 m"),
+        (free.quantile(0.5), INK, "--", "half of the releases"),
+    )
+    for size, colour, style, name in (*rings, (free.quantile(0.95), INK, ":", "95 % of the releases")):
+        turn = np.linspace(0, 2 * np.pi, 200)
+        left.plot(size * np.cos(turn), size * np.sin(turn), style, color=colour, linewidth=1.6, label=name)
+    left.plot(*true, "o", color=ACCENT, markersize=6, label="the true place")
+    left.set(title="One place, released 4,000 times", xlabel="metres east", ylabel="metres north", aspect="equal")
+    left.legend(frameon=False, loc="upper left", ncols=2, fontsize=9)
+    moved = kept.remap.nearest(noisy)
+    inside = (moved == noisy).all(axis=1)
+    right.fill(*np.array(shore).T, color="#e8efe9", zorder=0)
+    right.plot(*np.array([*shore, shore[0]]).T, color=INK, linewidth=1.2, label="a public shore line")
+    for a, b in list(zip(noisy[~inside], moved[~inside], strict=True))[:400]:
+        right.plot(*np.array([a, b]).T, color=ACCENT, linewidth=0.35, alpha=0.35)
+    right.scatter(*moved[inside].T, s=4, color=SAFE, alpha=0.35, linewidths=0, label="stays where it fell")
+    right.scatter(*moved[~inside].T, s=6, color=ACCENT, alpha=0.5, linewidths=0, label="moved to the nearest land")
+    right.plot(*true, "o", color=ACCENT, markersize=6)
+    right.set(title="The same, remapped into a public polygon", xlabel="metres east", aspect="equal")
+    right.set(xlim=(-1000, 1000), ylim=(-900, 1050), xticks=range(-1000, 1001, 500), yticks=range(-500, 1001, 500))
+    right.legend(frameon=True, framealpha=1, edgecolor="none", loc="upper left", fontsize=9, markerscale=3)
+    figure.savefig(PICTURES / "places.png", dpi=130)
+    plt.close(figure)
+
+
+def noise_at_a_wall() -> None:
+    """Densities of the three kinds of noise for one true answer near a wall, epsilon = 1, sensitivity 1."""
+    truth, epsilon = 0.7, 1
+    x = np.linspace(0, 6, 1201)
+    adjacent = nw.laplace(epsilon=epsilon, within=(0, None)).law
+    asymmetric = nw.laplace(epsilon=epsilon, within=(0, None), scope="metric").law
+    plain = nw.laplace(epsilon=epsilon).law
+    figure, panels = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharex=True, sharey=True)
+    titles = ("Snapped: ordinary noise, clamped", "Range-adherent, adjacent scope", "Range-adherent, metric scope")
+    for axes, law, title, colour in zip(
+        panels, (plain, adjacent, asymmetric), titles, (ACCENT, SAFE, BLUE), strict=True
+    ):
+        axes.fill_between(x, law.density(x, truth), color=colour, alpha=0.35, linewidth=0)
+        axes.plot(x, law.density(x, truth), color=colour, linewidth=1.5)
+        axes.axvline(truth, color=INK, linewidth=1, linestyle=":")
+        axes.text(truth + 0.08, 0.62, "true answer", color=INK, fontsize=9)
+        axes.set(title=title, xlabel="released", xlim=(-0.3, 6), ylim=(0, 0.68))
+    outside = float(plain.cdf(0.0, truth))
+    panels[0].annotate("", xy=(0, 0.66), xytext=(0, 0), arrowprops={"arrowstyle": "-", "color": ACCENT, "linewidth": 5})
+    panels[0].text(
+        1.5, 0.5, f"{100 * outside:.0f} % of the probability\nlands on 0 exactly", color=ACCENT, fontsize=9, va="top"
+    )
+    panels[0].set_ylabel("density")
+    figure.savefig(PICTURES / "noise-at-a-wall.png", dpi=130)
+    plt.close(figure)
+
+
+def losses_with_distance() -> None:
+    """What the two scopes promise for answers d apart, and what the mechanisms really lose, at the wall and far from it."""
+    d = np.linspace(1e-3, 3, 400)
+    adjacent = nw.laplace(epsilon=1, within=(0, None))
+    metric = nw.laplace(epsilon=1, within=(0, None), scope="metric", shape="symmetric")
+    promise = nw.Guarantee(1.0, nw.Line(), scope="adjacent")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained", sharey=True)
+    left.plot(d, [promise.bound(float(v)) for v in d], color=INK, linewidth=1.2, label="promised: 1 a step")
+    right.plot(d, d, color=INK, linewidth=1.2, label="promised: 1 per unit of distance")
+    for axes, mechanism, colour in ((left, adjacent, SAFE), (right, metric, BLUE)):
+        for wall, style, where in ((0.0, "-", "one answer on the wall"), (30.0, "--", "both far from the wall")):
+            losses = mechanism.law.loss(wall, wall + d)
+            axes.plot(d, losses, style, color=colour, linewidth=1.8, label=f"lost: {where}")
+        axes.set(xlabel="distance of the two true answers, in sensitivities", xlim=(0, 3), ylim=(0, 3.1))
+        axes.legend(frameon=False, loc="upper left")
+    for axes, mechanism, scope in ((left, adjacent, "adjacent"), (right, metric, "metric")):
+        axes.set_title(f'scope="{scope}": scale {float(mechanism.scale):.2f}')
+    left.set_ylabel("privacy loss")
+    figure.savefig(PICTURES / "losses-with-distance.png", dpi=130)
+    plt.close(figure)
+
+
+def errors_with_distance() -> None:
+    """Expected absolute error against the distance from the wall, in units of sensitivity / epsilon."""
+    s = np.linspace(0, 10, 401)
+    figure, axes = plt.subplots(figsize=(8.2, 4.8), layout="constrained")
+
+    def curve(law: Any, epsilon: float) -> np.ndarray:
+        return law.error(s / epsilon) * epsilon
+
+    metric = nw.laplace(epsilon=1, within=(0, None), scope="metric", shape="symmetric")
+    asymmetric = nw.laplace(epsilon=1, within=(0, None), scope="metric")
+    axes.plot(s, curve(metric.law, 1), color=BLUE, linestyle="--", label="metric scope, one scale")
+    for epsilon, width in ((0.1, 0.8), (1, 1.8), (3, 2.8)):
+        law = nw.laplace(epsilon=epsilon, within=(0, None)).law
+        axes.plot(s, curve(law, epsilon), color=SAFE, linewidth=width, label=f"adjacent scope, epsilon = {epsilon:g}")
+    axes.plot(s, curve(asymmetric.law, 1), color=BLUE, linewidth=2.2, label="metric scope, asymmetric noise")
+    plain = nw.laplace(epsilon=1).law
+    axes.plot(s, plain.error(s) - 0.5 * np.exp(-s), color=ACCENT, linewidth=2.2, label="snapped")
+    axes.set(xlabel="distance of the true answer from the wall, in sensitivity / epsilon", xlim=(0, 10), ylim=(0, 2.65))
+    axes.set_ylabel("expected absolute error, in sensitivity / epsilon")
+    axes.legend(frameon=False, ncols=2, loc="upper right", fontsize=9)
+    figure.savefig(PICTURES / "errors-with-distance.png", dpi=130)
+    plt.close(figure)
+
+
+def unsafe_tails() -> None:
+    """The loss of the unsafe variable-scale mechanism against the output, and the low bits of float noise."""
+    target = nw.unsafe.variable_scale_laplace(epsilon=1)
+    y = np.linspace(0, 30, 601)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    left.plot(y, np.abs(target.density(0).log(y) - target.density(1).log(y)), color=ACCENT, linewidth=2)
+    left.axhline(1, color=INK, linewidth=1)
+    left.text(29.5, 0.93, "the claim: epsilon = 1", ha="right", va="top", color=INK)
+    start = target.delta().outputs[0][0]
+    left.axvspan(start, 30, color=ACCENT, alpha=0.12, linewidth=0)
+    left.text(start + 0.5, 2.9, f"broken beyond {start:.1f},\nwithout any bound", color=ACCENT, va="top")
+    left.set(xlabel="output", ylabel="loss between secrets 0 and 1", xlim=(0, 30), ylim=(0, 3.4))
+    left.set_title("UNSAFE: a scale that depends on the secret")
+    floats = nw.unsafe.float_laplace(epsilon=1)
+    rng = np.random.default_rng(1)
+    edges = np.linspace(-1, 2, 61)
+    for secret, colour in ((0, ACCENT), (1, SAFE)):
+        draws = floats.release(np.full(400_000, float(secret)), rng)
+        draws = draws[(draws > edges[0]) & (draws < edges[-1])]
+        telling = np.isin(floats.identify(draws, [0, 1]), [secret])
+        place = np.digitize(draws, edges) - 1
+        share = np.bincount(place, telling, len(edges) - 1) / np.bincount(place, minlength=len(edges) - 1)
+        right.stairs(100 * share, edges, color=colour, linewidth=2, label=f"outputs of secret {secret}")
+    right.set(xlabel="output", ylabel="% that identify the secret", xlim=(-1, 2), ylim=(-4, 104))
+    right.set_title("UNSAFE: float noise, one output, certain")
+    right.legend(frameon=False)
+    figure.savefig(PICTURES / "unsafe.png", dpi=130)
+    plt.close(figure)
+
+
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     certified_against_raw()
+    places()
+    noise_at_a_wall()
+    losses_with_distance()
+    errors_with_distance()
+    unsafe_tails()

@@ -25,5 +25,19 @@ def test_first_mechanism(tmp_path):
     assert {p.name for p in (tmp_path / "demo").iterdir()} == {"visits.json"}
 
 
+def test_repeat_query(tmp_path):
+    picture = tmp_path / "repeats.png"
+    done = run("repeat_query.py", str(picture))
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("│")[1:-1] for line in done.stdout.splitlines() if line.startswith("│")]
+    asked, fresh, spent, copy, once = ([float(row[i].replace(",", "")) for row in rows] for i in range(5))
+    assert asked == [1, 10, 100, 1000, 10000]
+    assert fresh[-1] < fresh[0] / 10  # the noise averages out: 20 attacks, about a hundredfold
+    assert spent == [n / 2 for n in asked]
+    assert len(set(copy)) == len(set(once)) == 1  # the copy neither moves nor costs more
+    assert "the exact count in 20 of 20 attacks" in done.stdout
+    assert picture.stat().st_size > 5000
+
+
 def test_every_example_is_tested():
-    assert {p.name for p in EXAMPLES.glob("*.py")} == {"first_mechanism.py"}
+    assert {p.name for p in EXAMPLES.glob("*.py")} == {"first_mechanism.py", "repeat_query.py"}

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
-from diffprivlib.mechanisms import Binary, ExponentialCategorical, GeometricTruncated
+from diffprivlib.mechanisms import Binary, ExponentialCategorical, GeometricTruncated, LaplaceBoundedDomain
 
 from bench.work import Work
 
-__all__ = ["binary_response", "response", "truncated_geometric"]
+__all__ = ["binary_response", "bounded_laplace", "response", "truncated_geometric"]
 
 
 def truncated_geometric(n: int, size: int) -> Work:
@@ -16,6 +16,18 @@ def truncated_geometric(n: int, size: int) -> Work:
     mechanism = GeometricTruncated(epsilon=1.0, sensitivity=1, lower=0, upper=n - 1)
     randomise = mechanism.randomise
     secrets = np.random.default_rng(1).integers(0, n, size).tolist()
+    return Work(
+        lambda: [randomise(secret) for secret in secrets],
+        size,
+        lambda drawn: float(np.abs(np.array(drawn) - np.array(secrets)).mean()),
+    )
+
+
+def bounded_laplace(high: int, size: int) -> Work:
+    """``LaplaceBoundedDomain`` on 0 .. high with epsilon 1; its scale is found at the first call and kept."""
+    mechanism = LaplaceBoundedDomain(epsilon=1.0, delta=0.0, sensitivity=1.0, lower=0.0, upper=float(high))
+    randomise = mechanism.randomise
+    secrets = np.random.default_rng(1).uniform(0, high, size).tolist()
     return Work(
         lambda: [randomise(secret) for secret in secrets],
         size,

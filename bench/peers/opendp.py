@@ -10,7 +10,7 @@ import opendp.prelude as dp
 
 from bench.work import Work
 
-__all__ = ["gaussian", "laplace", "response"]
+__all__ = ["float_laplace", "gaussian", "laplace", "response"]
 
 dp.enable_features("contrib")
 
@@ -19,6 +19,14 @@ def laplace(scale: int, size: int) -> Work:
     """``make_laplace`` on a vector of integers."""
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
     return _vector(dp.m.make_laplace(*space, scale=float(scale)), size)
+
+
+def float_laplace(scale: int, size: int) -> Work:
+    """``make_laplace`` on a vector of floats."""
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float)
+    measurement = dp.m.make_laplace(*space, scale=float(scale))
+    values = np.random.default_rng(1).uniform(-1000, 1000, size)
+    return Work(lambda: measurement(values), size, lambda noisy: float(np.abs(np.array(noisy) - values).mean()))
 
 
 def gaussian(sigma: int, size: int) -> Work:

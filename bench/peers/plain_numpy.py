@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from bench.work import Work
 
-__all__ = ["truncated_geometric"]
+__all__ = ["planar_laplace", "truncated_geometric"]
 
 
 def truncated_geometric(n: int, size: int) -> Work:
@@ -45,6 +46,22 @@ def truncated_geometric(n: int, size: int) -> Work:
 
     fastest = min((one_search, row_by_row), key=_seconds)
     return Work(fastest, size, lambda drawn: float(np.abs(np.minimum(drawn, n - 1) - secrets).mean()))
+
+
+def planar_laplace(epsilon: str, size: int) -> Work:
+    """A Gamma(2) radius and a uniform angle, added to each point."""
+    rng, scale = np.random.default_rng(1), 1 / float(Fraction(epsilon))
+    points = rng.uniform(0, 1000, (size, 2))
+
+    def run() -> Any:
+        radius, angle = rng.gamma(2.0, scale, size), rng.uniform(0.0, 2 * np.pi, size)
+        released = np.empty_like(points)
+        np.multiply(radius, np.cos(angle), out=released[:, 0])
+        np.multiply(radius, np.sin(angle), out=released[:, 1])
+        released += points
+        return released
+
+    return Work(run, size, lambda out: float(np.linalg.norm(out - points, axis=1).mean()))
 
 
 def _seconds(run: Callable[[], Any]) -> float:

@@ -12,6 +12,7 @@ True
 
 __version__ = "0.1.0"
 
+from noisewright import unsafe
 from noisewright.core.audit import Audit
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
@@ -32,11 +33,27 @@ from noisewright.core.metric import (
     Table,
 )
 from noisewright.files import load, save
+from noisewright.mechanisms.approximate import approximate_laplace
+from noisewright.mechanisms.auditing import audit
+from noisewright.mechanisms.continuum import truncated_laplace
 from noisewright.mechanisms.exponential import exponential
+from noisewright.mechanisms.fair import explicit_fair
 from noisewright.mechanisms.finite import mechanism
+from noisewright.mechanisms.functional import curve
+from noisewright.mechanisms.gaussian import gaussian
+from noisewright.mechanisms.geography import geo_laplace
 from noisewright.mechanisms.geometric import geometric
+from noisewright.mechanisms.laplace import laplace
+from noisewright.mechanisms.planar import planar_laplace
+from noisewright.mechanisms.planar_geometric import planar_geometric
 from noisewright.mechanisms.realising import metric_realising
+from noisewright.mechanisms.remap import Grid, Polygon
 from noisewright.mechanisms.response import randomised_response
+from noisewright.mechanisms.sanitise import OutputPerturbation, SanitisedDatabase, sanitise
+from noisewright.mechanisms.snapped import snapped, snapped_laplace
+from noisewright.mechanisms.spherical import product_laplace, spherical_laplace
+from noisewright.mechanisms.staircase import staircase
+from noisewright.mechanisms.uniform import uniform
 
 __all__ = [
     "Accountant",
@@ -47,6 +64,7 @@ __all__ = [
     "Discrete",
     "EarthMovers",
     "Euclidean",
+    "Grid",
     "Guarantee",
     "Hamming",
     "Line",
@@ -54,21 +72,34 @@ __all__ = [
     "Mechanism",
     "Metric",
     "NoisewrightError",
+    "OutputPerturbation",
+    "Polygon",
     "Product",
+    "SanitisedDatabase",
     "Table",
+    "approximate_laplace",
     "audit",
+    "curve",
+    "explicit_fair",
     "exponential",
+    "gaussian",
+    "geo_laplace",
     "geometric",
+    "laplace",
     "load",
     "mechanism",
     "metric_realising",
+    "planar_geometric",
+    "planar_laplace",
+    "product_laplace",
     "randomised_response",
+    "sanitise",
     "save",
+    "snapped",
+    "snapped_laplace",
+    "spherical_laplace",
+    "staircase",
+    "truncated_laplace",
+    "uniform",
+    "unsafe",
 ]
-
-
-def audit(thing: Channel | Mechanism, metric: Metric | None = None) -> Audit:
-    """The smallest epsilon of a channel, or of a mechanism for the metric it promises, with the worst case as evidence."""
-    if isinstance(thing, Channel):
-        return thing.epsilon(metric)
-    return thing.channel().epsilon(metric or thing.guarantee.metric)

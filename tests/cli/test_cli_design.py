@@ -23,6 +23,9 @@ FIELDS = {
     "randomness",
     "proved",
     "file",
+    "scale",
+    "reason",
+    "picture",
 }
 
 SAMPLES = {
@@ -234,3 +237,30 @@ def test_labels(text, labels):
 def test_bad_labels(text):
     with pytest.raises(ParameterError):
         read_labels(text, "points")
+
+
+def test_a_picture_is_drawn_and_named(call, tmp_path):
+    answer = call("design", "laplace", "--epsilon", "1", "--within", "0:inf", "--plot", tmp_path / "law.png", "--json")
+    assert answer.code == 0
+    assert answer.json["picture"] == str(tmp_path / "law.png")
+    assert answer.json["scale"] == pytest.approx(1.6126, rel=1e-3)
+    assert "wall at 0" in answer.json["reason"]
+    assert (tmp_path / "law.png").read_bytes().startswith(b"\x89PNG")
+    refused = call("design", "laplace", "--epsilon", "1", "--plot", tmp_path / "law.txt")
+    assert refused.code == 2
+    assert "a picture is written to" in refused.err
+    assert [p.name for p in tmp_path.iterdir()] == ["law.png"]
+
+
+@pytest.mark.parametrize(
+    ("words", "scale"),
+    [
+        (["--within", "0:1,2:3"], 1.2307),
+        (["--excluding", "0:1", "--scope", "metric"], 1.3534),
+        (["--within", ":5"], 1.6126),
+    ],
+)
+def test_intervals_are_read(call, words, scale):
+    answer = call("design", "laplace", "--epsilon", "1", *words, "--json")
+    assert answer.code == 0
+    assert answer.json["scale"] == pytest.approx(scale, rel=2e-3)

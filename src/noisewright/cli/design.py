@@ -88,16 +88,15 @@ def _command(entry: Entry) -> Callable[..., None]:
     def command(context: typer.Context, **values: Any) -> None:
         if isinstance(parameters, str):
             raise ParameterError(f"{entry.name} needs {parameters}, which only Python can give; see its docstring.")
-        as_json, output = (
-            bool(values.pop("as_json")) or bool(context.parent and context.parent.obj),
-            values.pop("output_file"),
-        )
-        target = None if output is None else _target(output)
+        as_json = bool(values.pop("as_json")) or bool(context.parent and context.parent.obj)
+        output, plot = values.pop("output_file"), values.pop("plot_file")
+        target = None if output is None else _target(output, "a certificate", (".json",))
+        picture = None if plot is None else _target(plot, "a picture", (".png", ".svg", ".pdf"))
         given = {p.name: values[p.name] for p in parameters if values[p.name] is not None}
         readers = {p.name: p.read for p in parameters}
         with working("designing"):
             mechanism = entry.constructor(**{name: readers[name](text) for name, text in given.items()})
-            _finish(entry, mechanism, given, target, as_json)
+            _finish(entry, mechanism, given, target, picture, as_json)
 
     options: dict[str, Any] = {}
     for p in parameters if isinstance(parameters, list) else []:
@@ -107,6 +106,8 @@ def _command(entry: Entry) -> Callable[..., None]:
         options[p.name] = Annotated[kind, option] if p.required else (Annotated[kind | None, option], None)
     where = typer.Option("--output", "-o", metavar="FILE.json", help="Write the certificate there.")
     options["output_file"] = (Annotated[str | None, where], None)
+    draw = typer.Option("--plot", metavar="FILE.png", help="Draw the law of the outputs there.")
+    options["plot_file"] = (Annotated[str | None, draw], None)
     options["as_json"] = (AsJson, False)
 
     signature = [inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
@@ -120,19 +121,27 @@ def _command(entry: Entry) -> Callable[..., None]:
     return command
 
 
-def _target(output: str) -> Path:
-    """Refuse a place that cannot take the certificate before any work is done."""
+def _target(output: str, what: str, suffixes: tuple[str, ...]) -> Path:
+    """Refuse a place that cannot take a file before any work is done."""
     from noisewright.core.errors import ParameterError
 
     target = Path(output)
-    if target.suffix.lower() != ".json":
-        raise ParameterError(f"{output}: a certificate is written to a .json file; choose a name that ends in .json.")
+    if target.suffix.lower() not in suffixes:
+        allowed = " or ".join(suffixes)
+        raise ParameterError(f"{output}: {what} is written to a {allowed} file; choose a name that ends in {allowed}.")
     if target.is_dir() or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
         raise ParameterError(f"{output} cannot be written; name a file in a directory that exists and can be written.")
     return target
 
 
-def _finish(entry: Entry, mechanism: Mechanism, given: dict[str, Any], target: Path | None, as_json: bool) -> None:
+def _finish(
+    entry: Entry,
+    mechanism: Mechanism,
+    given: dict[str, Any],
+    target: Path | None,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
     from noisewright.files import save
 
     certificate = mechanism.certificate()
@@ -141,13 +150,20 @@ def _finish(entry: Entry, mechanism: Mechanism, given: dict[str, Any], target: P
         "mechanism": entry.name,
         "parameters": given,
         "guarantee": mechanism.guarantee.to_json(),
-        "reading": mechanism.guarantee.reading(),
+        "reading": (getattr(mechanism, "reading", None) or mechanism.guarantee.reading)(),
+        "scale": float(mechanism.scale) if hasattr(mechanism, "scale") else None,
+        "reason": getattr(mechanism, "reason", None),
         "error": _errors(mechanism),
         "numerics": certificate.numerics,
         "randomness": certificate.randomness,
         "proved": proved,
         "file": None if target is None else str(target),
+        "picture": None if picture is None else str(picture),
     }
+    if picture is not None:
+        from noisewright.plots import save_picture
+
+        save_picture(mechanism, picture)
     if target is not None:
         save(certificate, target)
     emit(data, lambda: _page(entry, mechanism, data), as_json)
@@ -176,6 +192,7 @@ def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[Rend
     rows = [
         ("Guarantee", f"{mechanism.guarantee}" + (f" ({words})" if words else "")),
         ("In words", data["reading"]),
+        *([("Scale of the noise", _scale_words(data))] if data["scale"] is not None else []),
         ("Expected error", _error_words(data["error"])),
         ("Numbers", NUMERICS.get(data["numerics"], data["numerics"])),
         ("Random bits", data["randomness"]),
@@ -185,8 +202,14 @@ def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[Rend
     rows.append(
         ("Certificate", f"written to {data['file']}" if data["file"] else "not written; -o FILE.json writes it")
     )
+    if data["picture"]:
+        rows.append(("Picture", f"drawn to {data['picture']}"))
     title = Text.assemble((entry.name, "bold"), f": {entry.summary}")
     return [title, facts((what, printable(value)) for what, value in rows)]
+
+
+def _scale_words(data: dict[str, Any]) -> str:
+    return f"{data['scale']:.6g}" + (f": {data['reason']}" if data["reason"] else "")
 
 
 def _error_words(errors: dict[str, float]) -> str:

@@ -31,7 +31,10 @@ WORDS = {
     "epsilon": "The allowed loss for each unit of the metric; smaller is more private. Exact: 0.1 or 1/3.",
     "delta": "The probability by which the promise may be missed.",
     "sensitivity": "The most that one person can change the true value; the noise grows with it.",
-    "within": "The public range of the values.",
+    "within": "The public range of the values; inf for an open end where the mechanism allows it.",
+    "excluding": "Gaps inside the range where no output may fall.",
+    "scope": "Whom the promise compares: neighbours (adjacent) or all pairs, by distance (metric).",
+    "margin": "How far true values are known to stay from the walls.",
     "outside": "What happens to a value outside the range: refuse or clamp.",
     "categories": "The possible answers, or how many there are.",
     "points": "The possible secrets, which are also the outputs; coordinates are joined by a colon.",
@@ -58,10 +61,7 @@ class Parameter:
 
 def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
     """The options of a constructor, or the name of a required parameter that only Python can give."""
-    try:
-        hints = typing.get_type_hints(constructor)
-    except (NameError, TypeError):
-        hints = {}
+    hints = _hints(constructor)
     found = []
     for name, parameter in inspect.signature(constructor).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -80,6 +80,16 @@ def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
             words = f"{words} Default: {parameter.default}.".strip()
         found.append(Parameter(name, shape, words, required, read, flag=shape == "flag"))
     return found
+
+
+def _hints(constructor: Callable[..., Any]) -> dict[str, Any]:
+    """The types of the parameters; the return type may be one that is only imported for type checkers."""
+    named = {k: v for k, v in getattr(constructor, "__annotations__", {}).items() if k != "return"}
+    try:
+        holder = types.SimpleNamespace(__annotations__=named)
+        return typing.get_type_hints(holder, globalns=getattr(constructor, "__globals__", {}))
+    except (NameError, TypeError):
+        return {}
 
 
 def read_labels(text: str, name: str) -> Sequence[Hashable]:
@@ -114,13 +124,12 @@ def _form(name: str, members: tuple[Any, ...]) -> tuple[str, Callable[[str], Any
         return "METRIC", parse_metric
     if any(m is Channel for m in members):
         return "FILE", _load_channel
+    if any(typing.get_origin(typing.get_args(m)[0]) is tuple for m in lists if typing.get_args(m)):
+        return _pair_form(name, [*pairs, *lists])
     if lists:
         return _list_form(name, lists[0], counted=int in members)
     if pairs:
-        inner = typing.get_args(pairs[0])
-        if len(inner) == 2 and inner[1] is not Ellipsis and _is_number(_members(inner[0])):
-            return "LOW:HIGH", lambda text: _pair(text, name)
-        return None
+        return _pair_form(name, pairs)
     if members == (bool,):
         return "flag", bool
     if members and all(typing.get_origin(m) is Literal for m in members):
@@ -131,6 +140,26 @@ def _form(name: str, members: tuple[Any, ...]) -> tuple[str, Callable[[str], Any
     if _is_number(members):
         return "NUMBER", lambda text: _number(text, name, members)
     return None
+
+
+def _pair_form(name: str, hints: list[Any]) -> tuple[str, Callable[[str], Any]] | None:
+    """One interval ``LOW:HIGH``, or several with commas between them, as the types allow; ``inf`` where ends may be open."""
+    shapes = [typing.get_args(hint) for hint in hints]
+    single = [s for s in shapes if len(s) == 2 and s[1] is not Ellipsis and _is_number(_members(s[0]))]
+    inner = [typing.get_args(s[0]) for s in shapes if s[1:] in ((), (Ellipsis,))]
+    several = [s for s in inner if len(s) == 2 and _is_number(_members(s[0]))]
+    if not single and not several:
+        return None
+    ends = (single or several)[0][0]
+    is_open = type(None) in typing.get_args(ends)
+
+    def read(text: str) -> Any:
+        found = tuple(_pair(part, name, is_open) for part in text.split(","))
+        if len(found) > 1 and not several:
+            raise ParameterError(f"{name} = {text!r} must be one interval, such as 0:100.")
+        return found if not single or len(found) > 1 else found[0]
+
+    return ("LOW:HIGH" if not several else "LOW:HIGH,..."), read
 
 
 def _list_form(name: str, hint: Any, counted: bool) -> tuple[str, Callable[[str], Any]] | None:
@@ -161,12 +190,13 @@ def _number(text: str, name: str, members: tuple[Any, ...]) -> Any:
     return int(value)
 
 
-def _pair(text: str, name: str) -> tuple[int | Fraction, int | Fraction]:
-    low, colon, high = text.partition(":")
+def _pair(text: str, name: str, is_open: bool) -> tuple[int | Fraction | None, int | Fraction | None]:
+    low, colon, high = (part.strip() for part in text.partition(":"))
     if not colon:
         raise ParameterError(f"{name} = {text!r} must be two numbers with a colon between them, such as 0:100.")
-    first, second = (as_fraction(check_number(part.strip(), name), name) for part in (low, high))
-    return _whole(first), _whole(second)
+    first = None if is_open and low in ("", "-inf") else _whole(as_fraction(check_number(low, name), name))
+    second = None if is_open and high in ("", "inf") else _whole(as_fraction(check_number(high, name), name))
+    return first, second
 
 
 def _or_word(word: str, read: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -265,14 +265,19 @@ def check_half_line(epsilon: Fraction, distances: Any, proof: Any) -> None:
 
     Z(i) is the sum of the weights. For inputs i and i + 1 the log-ratio of probabilities is the same at all outputs j > i, and a
     linear function of j from 0 to i: the outputs 0, i and i + 1 decide. From the last rate on b stays the same, Z rises ever
-    more slowly, and the ratios 1/b * Z(i+1)/Z(i) and a Z(i+1)/Z(i) fall: the first such pair decides, if a >= e^-budget.
+    more slowly, and the ratios 1/b * Z(i+1)/Z(i) and a Z(i+1)/Z(i) fall: the first such pair decides, if 1/a is allowed.
+
+    An input between two steps is rounded to either at random, by how close it is: its probabilities are averages of theirs. If
+    those differ by a factor of at most 1 + budget then |d ln P/dx| <= budget in between, and 1 + budget <= e^budget.
     """
     budget, tail, bits = epsilon * Fraction(distances["distance"]), Fraction(proof["tail"]), size_of(proof["precision"])
     rates = [Fraction(rate) for rate in proof["near"]]
-    if distances["shape"] != "steps" or not 0 < tail <= budget or not rates or min(rates) <= 0:
-        raise NotProved("a half line needs distances in steps, rates above 0, and a tail within the budget.")
-    one, limit = 1 << bits, exp_below(budget, bits)
+    if distances["shape"] != "steps" or budget <= 0 or tail <= 0 or not rates or min(rates) <= 0:
+        raise NotProved("a half line needs distances in steps, and rates above 0.")
+    one, limit = 1 << bits, int((1 + budget) * (1 << bits))
     a = minus_below(tail, bits), minus_above(tail, bits)
+    if one * one > limit * a[0]:
+        raise NotProved("the tail is too steep for the claim.")
 
     def at(i: int) -> Any:  # bounds of Z(i), of b_i, and of the weight of output 0
         total = [one * one // (one - a[0]), one * one // (one - a[1]) + 1]

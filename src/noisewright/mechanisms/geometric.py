@@ -4,6 +4,9 @@ A whole number ``x`` is released as ``x + Z`` with ``P(Z = k) = (1-a)/(1+a) a^|k
 ``within=(low, high)`` the sum is then clamped (the *truncated* geometric). Every two secrets are exactly
 ``epsilon |x - x'| / sensitivity`` apart, and on a line no mechanism with that guarantee is better for monotone losses.
 
+A range that does not hold all secrets (``outside="keep"``, the *over-truncated* geometric) is private too, but it is no
+longer the best, and a smaller epsilon does not always leak less to every adversary.
+
 **Guarantee.** ``epsilon`` per ``sensitivity`` units of the line metric, exactly, for all pairs. Clamping is post-processing.
 The noise is drawn by an exact integer sampler with rational scale ``sensitivity / epsilon``; the certificate proves that
 the scale suffices.
@@ -22,6 +25,7 @@ Reference: Ghosh, Roughgarden and Sundararajan, *Universally utility-maximizing 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -38,7 +42,7 @@ from noisewright.mechanisms.losses import LOSSES
 from noisewright.mechanisms.values import check_dense, whole_numbers
 from noisewright.noise import discrete_laplace
 
-__all__ = ["GeometricMechanism", "geometric"]
+__all__ = ["GeometricMechanism", "check_range", "geometric"]
 
 
 def geometric(
@@ -50,23 +54,34 @@ def geometric(
 ) -> GeometricMechanism:
     """The geometric mechanism on whole numbers.
 
-    ``within=(low, high)`` clamps outputs to a public range. A secret outside it is refused (``outside="refuse"``) or moved to
-    the nearer end first (``outside="clamp"``, which brings no two secrets farther apart and so keeps the guarantee).
+    ``within=(low, high)`` clamps outputs to a public range. A secret outside it is refused (``outside="refuse"``),
+    moved to the nearer end first (``outside="clamp"``, which brings no two secrets farther apart and so keeps the
+    guarantee), or taken as it is (``outside="keep"``, where only the output is clamped; the range may then be a single
+    number).
     """
+    if outside not in ("refuse", "clamp", "keep"):
+        raise ParameterError(f"outside must be 'refuse', 'clamp' or 'keep', not {outside!r}.")
     if within is not None:
-        low, high = within
-        if int(low) != low or int(high) != high or not low < high:
-            raise ParameterError(f"within must be two whole numbers, low before high, not {low} and {high}.")
-        if max(abs(low), abs(high)) > 2**53:
-            raise ParameterError("within must stay between -2^53 and 2^53; rescale the column.")
-        within = (int(low), int(high))
-    if outside not in ("refuse", "clamp"):
-        raise ParameterError(f"outside must be 'refuse' or 'clamp', not {outside!r}.")
+        within = check_range(within, single=outside == "keep")
     mechanism = GeometricMechanism(
         positive_fraction(epsilon, "epsilon"), positive_fraction(sensitivity, "sensitivity"), within, outside
     )
     discrete_laplace(mechanism.scale, 0)  # refuses a scale whose noise would not fit, before any data is seen
     return mechanism
+
+
+def check_range(within: tuple[int, int], single: bool = False) -> tuple[int, int]:
+    """A range of whole numbers, refused if it is none; ``single`` allows a range of one number."""
+    try:
+        low, high = within
+        whole = int(low) == low and int(high) == high
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError("within must be two whole numbers, low before high.") from None
+    if not whole or low > high or (low == high and not single):
+        raise ParameterError(f"within must be two whole numbers, low before high, not {low} and {high}.")
+    if max(abs(low), abs(high)) > 2**53:
+        raise ParameterError("within must stay between -2^53 and 2^53; rescale the column.")
+    return int(low), int(high)
 
 
 @dataclass(frozen=True)
@@ -97,7 +112,7 @@ class GeometricMechanism:
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value."""
         given, single = whole_numbers(values)
-        if self.within is not None:
+        if self.within is not None and self.outside != "keep":
             inside = np.clip(given, *self.within)
             if self.outside == "refuse" and not np.array_equal(inside, given):
                 raise DataError(
@@ -126,32 +141,44 @@ class GeometricMechanism:
         )
 
     def error(self, loss: str = "absolute") -> float:
-        """The expected loss for the secret where it is largest, in closed form."""
+        """The expected loss for the secret of the range where it is largest, in closed form."""
         if loss not in LOSSES:
             raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
         rate = float(1 / self.scale)
         a = math.exp(-rate)
         if loss == "zero-one":
             # The ends of a range keep one whole tail, so an inner secret is the worst, where there is one.
-            inner = self.within is None or self.within[1] - self.within[0] >= 2
-            return (2 * a if inner else a) / (1 + a)
+            inner = 2 if self.within is None else min(self.within[1] - self.within[0], 2)
+            return inner * a / (1 + a)
         if self.within is None:
             return 2 * a / ((1 + a) * -math.expm1(-rate)) if loss == "absolute" else 2 * a / math.expm1(-rate) ** 2
         span = self.within[1] - self.within[0]
-        places = {0, span // 2, (span + 1) // 2}
+        places = {
+            0,
+            span // 2,
+            (span + 1) // 2,
+        }  # what one side gains in a step rises once, then falls: an end or the middle
         return max(_tail(rate, x, loss) + _tail(rate, span - x, loss) for x in places)
 
-    def channel(self) -> Channel:
-        """The truncated geometric as a channel over its range."""
+    def channel(self, inputs: Iterable[int] | None = None) -> Channel:
+        """The channel over its range; ``inputs`` chooses other secrets, as ``outside="keep"`` allows."""
         if self.within is None:
             raise ParameterError("an unbounded geometric has infinitely many outputs; give it a range with within=.")
         low, high = self.within
-        check_dense(high - low + 1)
-        places = np.arange(high - low + 1)
-        rate = float(1 / self.scale)
-        logs = -rate * np.abs(places[:, None] - places[None, :]) - math.log1p(math.exp(-rate))
+        if inputs is not None and self.outside != "keep":
+            raise ParameterError("the secrets of a geometric are those of its range; other ones need outside='keep'.")
+        secrets = np.arange(low, high + 1) if inputs is None else whole_numbers(list(inputs))[0]
+        check_dense(max(high - low + 1, len(secrets)))
+        outputs, rate = np.arange(low, high + 1), float(1 / self.scale)
+        logs = -rate * np.abs(secrets[:, None] - outputs[None, :]) - math.log1p(math.exp(-rate))
         logs[:, 1:-1] += math.log(-math.expm1(-rate))
-        return Channel.from_logs(logs, range(low, high + 1), range(low, high + 1))
+        # A secret beyond an end: P(Z <= k) = 1 - a^(k+1)/(1 + a) for k >= 0, on the column of that end.
+        for column, past in ((0, low - secrets), (-1, secrets - high)):
+            beyond = past > 0
+            logs[beyond, column] = np.log1p(-np.exp(-rate * (past[beyond] + 1)) / (1 + math.exp(-rate)))
+        if low == high:
+            logs[:] = 0.0
+        return Channel.from_logs(logs, secrets.tolist(), outputs.tolist())
 
 
 def _tail(rate: float, room: int, loss: str) -> float:

@@ -8,10 +8,23 @@ from typing import Any
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.mechanism import Mechanism
+from noisewright.mechanisms.approximate import approximate_laplace
+from noisewright.mechanisms.continuum import truncated_laplace
 from noisewright.mechanisms.exponential import exponential
+from noisewright.mechanisms.fair import explicit_fair
+from noisewright.mechanisms.functional import curve
+from noisewright.mechanisms.gaussian import gaussian
+from noisewright.mechanisms.geography import geo_laplace
 from noisewright.mechanisms.geometric import geometric
+from noisewright.mechanisms.laplace import laplace
+from noisewright.mechanisms.planar import planar_laplace
+from noisewright.mechanisms.planar_geometric import planar_geometric
 from noisewright.mechanisms.realising import metric_realising
 from noisewright.mechanisms.response import randomised_response
+from noisewright.mechanisms.snapped import snapped_laplace
+from noisewright.mechanisms.spherical import product_laplace, spherical_laplace
+from noisewright.mechanisms.staircase import staircase
+from noisewright.mechanisms.uniform import uniform
 
 __all__ = ["Entry", "build", "names", "register", "registry"]
 
@@ -50,5 +63,42 @@ def names() -> list[str]:
 
 register("geometric", geometric, secrets="whole numbers", summary="integer noise, unbounded or clamped to a range")
 register("randomised-response", randomised_response, secrets="categories", summary="keep the truth or report at random")
+register("laplace", laplace, secrets="numbers", summary="Laplace noise that stays inside any feasible set, exact")
 register("exponential", exponential, secrets="points", summary="near outputs likelier, calibrated to its true epsilon")
 register("metric-realising", metric_realising, secrets="points", summary="realises any finite metric exactly")
+register(
+    "planar-laplace", planar_laplace, secrets="points of a plane", summary="private for the straight-line distance"
+)
+register(
+    "planar-geometric",
+    planar_geometric,
+    secrets="public places",
+    summary="planar noise on a finite grid or list of places",
+)
+register(
+    "geo-laplace", geo_laplace, secrets="latitude, longitude", summary="places within a radius in metres look alike"
+)
+register(
+    "spherical-laplace", spherical_laplace, secrets="vectors", summary="Euclidean noise in n dimensions, in floats"
+)
+register(
+    "product-laplace",
+    product_laplace,
+    secrets="vectors",
+    summary="exact noise on each coordinate, for the Manhattan metric",
+)
+register(
+    "curve", curve, secrets="curves on a grid", summary="lattice noise on every point, a guarantee for the function"
+)
+register("snapped-laplace", snapped_laplace, secrets="numbers", summary="Laplace noise, then the nearest valid number")
+register("staircase", staircase, secrets="numbers", summary="the additive noise with the least expected error")
+register("gaussian", gaussian, secrets="numbers", summary="discrete Gaussian noise for epsilon and delta")
+register("approximate-laplace", approximate_laplace, secrets="numbers", summary="Laplace noise for epsilon and delta")
+register(
+    "truncated-laplace",
+    truncated_laplace,
+    secrets="numbers",
+    summary="Laplace noise clamped to an interval, for all pairs",
+)
+register("explicit-fair", explicit_fair, secrets="counts", summary="every count keeps its value equally often")
+register("uniform", uniform, secrets="categories", summary="any output with equal probability: the baseline")

@@ -14,11 +14,17 @@ from noisewright.noise.bits import Bits, Rng, bits_from
 from noisewright.noise.gaussian import discrete_gaussian
 from noisewright.noise.geometric import discrete_laplace, geometric
 from noisewright.noise.integers import uniform_below
+from noisewright.noise.lattice import Lattice
+from noisewright.noise.planar import discrete_planar_laplace
+from noisewright.noise.ranged import RangedSampler
+from noisewright.noise.staircase import staircase_noise
 from noisewright.noise.table import TableSampler
 
 __all__ = [
     "Bits",
+    "Lattice",
     "Probability",
+    "RangedSampler",
     "Rng",
     "TableSampler",
     "bernoulli",
@@ -26,6 +32,8 @@ __all__ = [
     "bits_from",
     "discrete_gaussian",
     "discrete_laplace",
+    "discrete_planar_laplace",
     "geometric",
+    "staircase_noise",
     "uniform_below",
 ]

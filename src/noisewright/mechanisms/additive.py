@@ -1,0 +1,389 @@
+r"""Additive mechanisms: integer noise of a stated law on a public lattice, the output perhaps snapped into a feasible set.
+
+A number is rounded to the nearest point of the lattice (part of the query), noise is added in whole steps, and with
+``within`` the sum is moved to the nearest lattice point of the feasible set. Moving the *output* is post-processing, so
+the promise is that of the noise, whatever the set looks like. A *true value* outside the set is
+
+* refused (``outside="refuse"``), without being shown;
+* moved to the nearer end first (``outside="clamp"``, for one interval only: across a gap it would part near values);
+* taken as it is (``outside="keep"``): noise is added where it lies, and only the output is moved.
+
+**Guarantee.** Two numbers at most ``sensitivity`` apart are at most ``ceil(sensitivity / step)`` steps apart after
+rounding, and the law is calibrated for that many steps (``scope="adjacent"``). With ``scope="metric"`` distances are
+those between rounded numbers.
+
+The laws: :class:`LaplaceLaw` here, the others beside their mechanisms. A law is symmetric, unimodal, and known by its tail.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.certificate import Certificate
+from noisewright.core.channel import Channel
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
+from noisewright.core.guarantee import Guarantee, Scope
+from noisewright.core.metric import Line, Metric, Scaled
+from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.feasible import Feasible, Interval, Range
+from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.values import check_dense
+from noisewright.noise import Lattice, Rng, discrete_laplace
+from noisewright.noise.lattice import LARGEST_INDEX
+
+__all__ = [
+    "AdditiveMechanism",
+    "LaplaceLaw",
+    "Law",
+    "Within",
+    "additive",
+    "check_scope",
+    "checked",
+    "choose_lattice",
+    "snap",
+]
+
+Within = Interval | tuple[Interval, ...] | Feasible | None
+"""An interval ``(low, high)`` with None for an open end, several of them, or nothing for the whole line."""
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+LARGEST_EPSILON = 10**6
+
+SPREADS = 70
+"""Noise beyond this many spreads has probability below 2**-100 for every law here."""
+
+
+class Law(Protocol):
+    """Integer noise that is symmetric about 0 and falls away from it."""
+
+    @property
+    def spread(self) -> float:
+        """The size of the noise in steps: ``SPREADS`` times as far out nothing is ever seen."""
+
+    @property
+    def parameter(self) -> float:
+        """The number that names the law, in steps: its scale, its sigma, its mean size."""
+
+    def draw(self, shape: tuple[int, ...], rng: Rng) -> Indices:
+        """Independent exact draws."""
+
+    def proof(self) -> Mapping[str, Any]:
+        """The law as the certificate states it."""
+
+    def loss(self, steps: int) -> float:
+        """The smallest epsilon of two numbers ``steps`` apart, at the delta that the law was made for; rounded up."""
+
+    def mass(self, k: Floats) -> Floats:
+        """``P(k)`` for whole numbers."""
+
+    def tail(self, k: Floats) -> Floats:
+        """``P(noise >= k)`` for whole numbers ``k >= 1``."""
+
+    def sums(self, room: Floats, loss: str) -> Floats:
+        """``sum of P(noise >= k)`` over ``k = 1..room``, each times ``2k - 1`` for the squared loss; the room may be infinite."""
+
+
+@dataclass(frozen=True)
+class LaplaceLaw:
+    """``P(k) = (1 - a)/(1 + a) a^|k|`` with ``a = e^(-1/scale)``."""
+
+    scale: Fraction
+    epsilon_at_delta: Fraction | None = None
+    """The epsilon it was calibrated for together with a delta; None for a pure promise."""
+
+    @property
+    def spread(self) -> float:
+        return float(self.scale)
+
+    @property
+    def parameter(self) -> float:
+        return self.spread
+
+    def draw(self, shape: tuple[int, ...], rng: Rng) -> Indices:
+        return discrete_laplace(self.scale, shape, rng)
+
+    def proof(self) -> Mapping[str, Any]:
+        return {"law": "discrete laplace", "scale": str(self.scale)}
+
+    def loss(self, steps: int) -> float:
+        return float_up(self.epsilon_at_delta if self.epsilon_at_delta is not None else steps / self.scale)
+
+    def mass(self, k: Floats) -> Floats:
+        rate = 1 / float(self.scale)
+        return np.asarray(math.tanh(rate / 2) * np.exp(-rate * np.abs(k)))
+
+    def tail(self, k: Floats) -> Floats:
+        rate = 1 / float(self.scale)
+        return np.asarray(np.exp(-rate * k) / (1 + math.exp(-rate)))
+
+    def sums(self, room: Floats, loss: str) -> Floats:
+        rate = 1 / float(self.scale)
+        a, q = math.exp(-rate), -math.expm1(-rate)
+        bounded = np.minimum(room, 800 * self.spread + 1)  # beyond, nothing is left to add, and inf * 0 is no number
+        cut = np.exp(-rate * bounded)
+        plain = a * -np.expm1(-rate * bounded) / q
+        if loss == "absolute":
+            return np.asarray(plain / (1 + a))
+        return np.asarray((2 * (plain / q - bounded * cut * a / q) - plain) / (1 + a))
+
+
+def additive(
+    name: str,
+    law: Law,
+    *,
+    lattice: Lattice,
+    epsilon: Fraction,
+    sensitivity: Fraction,
+    delta: Fraction = Fraction(0),
+    scope: Scope = "adjacent",
+    within: Within = None,
+    outside: str = "refuse",
+) -> AdditiveMechanism:
+    """An additive mechanism, its parameters checked against each other before any data is seen."""
+    if outside not in ("refuse", "clamp", "keep"):
+        raise ParameterError(f"outside must be 'refuse', 'clamp' or 'keep', not {outside!r}.")
+    feasible = None if within is None else Feasible.parse(within)
+    if feasible is not None:
+        feasible.on(lattice)
+        if outside == "clamp" and len(feasible.components) > 1:
+            raise ParameterError(
+                "outside='clamp' needs one interval: moving true values across a gap would part values that are close; "
+                "use outside='keep'."
+            )
+    return AdditiveMechanism(name, law, lattice, epsilon, sensitivity, delta, scope, feasible, outside)
+
+
+def choose_lattice(lattice: Exact, sensitivity: Fraction, spread: Fraction) -> Lattice:
+    """The lattice with the given step, or for ``"auto"`` one that is fine beside the sensitivity and the size of the noise.
+
+    Refused when the noise could leave the numbers that floats hold exactly.
+    """
+    auto = isinstance(lattice, str) and lattice == "auto"
+    chosen = Lattice.for_scale(min(sensitivity, spread)) if auto else Lattice.with_step(lattice)
+    if SPREADS * max(spread, sensitivity) > LARGEST_INDEX * chosen.step:
+        raise ParameterError(
+            f"noise of this size takes more than 2^52 lattice steps of {float(chosen.step):g}; use a coarser lattice, or a "
+            "larger epsilon."
+        )
+    return chosen
+
+
+def check_scope(scope: str) -> Scope:
+    """The scope, if it is one."""
+    if scope == "adjacent":
+        return "adjacent"
+    if scope == "metric":
+        return "metric"
+    raise ParameterError(f"scope must be 'adjacent' or 'metric', not {scope!r}.")
+
+
+@dataclass(frozen=True)
+class AdditiveMechanism:
+    """Noise of one law on one lattice; build it with the constructor of the law's mechanism."""
+
+    name: str
+    law: Law
+    lattice: Lattice
+    epsilon: Fraction
+    sensitivity: Fraction
+    delta: Fraction
+    scope: Scope
+    within: Feasible | None
+    outside: str
+
+    @property
+    def steps(self) -> int:
+        """How many lattice steps apart two values can be that are at most ``sensitivity`` apart."""
+        return self.lattice.steps(self.sensitivity)
+
+    @property
+    def scale(self) -> float:
+        """In units of the data: the scale of a Laplace law, the sigma of a Gaussian, the mean size of a staircase."""
+        return float(Fraction(self.law.parameter) * self.lattice.step)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised, one unit being one ``sensitivity``."""
+        metric: Metric = Line() if self.sensitivity == 1 else Scaled(Line(), 1 / self.sensitivity)
+        return Guarantee(float_up(self.epsilon), metric, delta=float_up(self.delta), scope=self.scope)
+
+    def release(self, values: Any, rng: Rng = None) -> Any:
+        """One exact draw for every value, as lattice points."""
+        given = np.asarray(values)
+        indices = self._indices(given)
+        noisy = indices + self.law.draw(indices.shape, rng)
+        released = self.lattice.values(noisy if self._ranges is None else snap(noisy, self._ranges))
+        return float(released) if given.ndim == 0 else released
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two secrets at this distance in the guarantee's metric."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: Rng = None) -> Certificate:
+        """The law of the noise in lattice steps, and the claim it proves."""
+        shape = "adjacent" if self.scope == "adjacent" else "steps"
+        return Certificate.build(
+            mechanism=self.name,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            metric=str(self.guarantee.metric),
+            distances={"shape": shape, "distance": str(self.lattice.step / self.sensitivity)},
+            proof={"kind": "law", **self.law.proof()},
+            simulated=rng is not None,
+            step=str(self.lattice.step),
+            snapped_to=None if self.within is None else self.within.to_json(),
+            outside=self.outside,
+        )
+
+    def audit(self) -> MechanismAudit:
+        """The smallest epsilon of the law itself, for neighbours or for one unit of the metric."""
+        value = self.law.loss(self.steps)
+        words = f"the law of the noise, {self.steps} lattice steps apart"
+        if self.scope == "metric":
+            value = float_up(Fraction(self.law.loss(1)) * self.sensitivity / self.lattice.step)
+            words = "the law of the noise, one lattice step apart"
+        return MechanismAudit(
+            value, self.guarantee.metric, None, None, None, self.guarantee.delta, scope=self.scope, words=words
+        )
+
+    def error(self, loss: str = "absolute") -> float:
+        """The expected loss for the secret where it is largest, from the tail of the law.
+
+        It is measured from the rounded value; rounding itself moves a value by half a lattice step at most.
+        """
+        if loss not in LOSSES:
+            raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+        worst = max(float(self._losses(places, loss).max()) for places in self._places())
+        unit = {"absolute": 1, "squared": 2, "zero-one": 0}[loss]
+        return worst * float(self.lattice.step) ** unit
+
+    def channel(self, inputs: Any = None) -> Channel:
+        """The channel over a bounded range; ``inputs`` chooses other true values (lattice points) than those of the range."""
+        ranges = self._ranges
+        if ranges is None or ranges[0][0] is None or ranges[-1][1] is None:
+            raise ParameterError(f"{self.name} has infinitely many outputs; give it a bounded range with within=.")
+        check_dense(sum(high - low + 1 for low, high in ranges if low is not None and high is not None))
+        outputs = np.concatenate([np.arange(lo, hi + 1) for lo, hi in ranges if lo is not None and hi is not None])
+        secrets = outputs if inputs is None else self._lattice_points(inputs)
+        matrix = self.law.mass((outputs - secrets[:, None]).astype(np.float64))
+        below, above = _cells(outputs)
+        ends = np.flatnonzero(below != above)  # outputs that more than one noisy value is moved to
+        matrix[:, ends] = self._between(below[ends] - secrets[:, None], above[ends] - secrets[:, None])
+        return Channel(matrix, self.lattice.values(secrets).tolist(), self.lattice.values(outputs).tolist())
+
+    # Helpers ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _ranges(self) -> tuple[Range, ...] | None:
+        return None if self.within is None else self.within.on(self.lattice)
+
+    def _indices(self, given: NDArray[Any]) -> Indices:
+        if self.within is None or self._ranges is None or self.outside == "keep":
+            return self.lattice.indices(given)
+        placed, component = self.within.place(given, self.lattice, self._ranges, self.outside)
+        # Beside a gap a value stays where it is rounded to, so that rounding never parts two values any further.
+        return placed if component is None else self.lattice.indices(given)
+
+    def _lattice_points(self, inputs: Any) -> Indices:
+        given = np.asarray(list(inputs))
+        points = self.lattice.indices(given)
+        if not np.array_equal(self.lattice.values(points), given):
+            raise DataError(f"the inputs of a channel must be lattice points, {self.lattice}.")
+        return points
+
+    def _between(self, first: Floats, last: Floats) -> Floats:
+        """``P(first <= noise <= last)``, from the tail on the side where it is small."""
+        right, left = first > 0, last < 0
+        near = np.where(right, first, np.where(left, -last, 1 - first))
+        far = np.where(right, last + 1, np.where(left, 1 - first, last + 1))
+        outer, inner = (np.where(np.isinf(k), 0.0, self.law.tail(np.clip(k, 1, 2.0**62))) for k in (far, near))
+        return np.where(right | left, inner - outer, 1 - inner - outer)
+
+    def _losses(self, places: Floats, loss: str) -> Floats:
+        """The expected loss of true values at ``places`` (indices), summed by parts on either side of each."""
+        ranges = self._ranges or ((None, None),)
+        mirrored = tuple((None if hi is None else -hi, None if lo is None else -lo) for lo, hi in reversed(ranges))
+        return self._one_side(places, ranges, loss, 1) + self._one_side(-places, mirrored, loss, 0)
+
+    def _one_side(self, places: Floats, ranges: tuple[Range, ...], loss: str, tie: int) -> Floats:
+        """Losses to the right of each place: snapping never turns back, so the loss grows by steps and by jumps over gaps.
+
+        From the middle of a gap a noisy value goes down (``tie`` = 1), which in the mirror is up (``tie`` = 0).
+        """
+        total = np.zeros_like(places)
+        for low, high in ranges:
+            start = np.maximum(-math.inf if low is None else low - places, 0.0)
+            end = np.maximum(math.inf if high is None else high - places, 0.0)
+            if loss == "zero-one":
+                total += np.where((start == 0) & (end > 0), self.law.tail(np.ones_like(places)), 0.0)
+            else:
+                inside = self.law.sums(end, loss) - self.law.sums(np.minimum(start, end), loss)
+                total += np.where(end > start, inside, 0.0)
+        for (_, high), (low, _) in pairwise(ranges):
+            assert high is not None
+            assert low is not None
+            turn = np.maximum((high + low + 1 + tie) // 2 - places, 1.0)  # the first noise that lands beyond the gap
+            if loss == "zero-one":
+                total += np.where(high == places, self.law.tail(turn), 0.0)
+                continue
+            power = 1 if loss == "absolute" else 2
+            jump = (low - places) ** power - (high - places) ** power
+            total += np.where(high >= places, jump * self.law.tail(turn), 0.0)
+        return total
+
+    def _places(self) -> list[Floats]:
+        """True values among which the worst one is found, as indices: first everywhere, then around the best so far."""
+        far = 2 * math.ceil(SPREADS * self.law.spread) + 1
+        spots: list[Floats] = []
+        for low, high in self._ranges or ((None, None),):
+            start = low if low is not None else high - far if high is not None else 0
+            end = high if high is not None else low + far if low is not None else 0
+            spots.append(np.unique(np.round(np.linspace(start, end, min(end - start + 1, 2001)))))
+        return spots
+
+
+def snap(indices: Indices, ranges: tuple[Range, ...]) -> Indices:
+    """The nearest whole number in a union of ranges; from the middle of a gap the lower one."""
+    middles = np.array([(high + low) // 2 for (_, high), (low, _) in pairwise(ranges)], dtype=np.int64)  # type: ignore[operator]
+    lows = np.array([-(1 << 62) if low is None else low for low, _ in ranges], dtype=np.int64)
+    highs = np.array([1 << 62 if high is None else high for _, high in ranges], dtype=np.int64)
+    if not middles.size:
+        return np.clip(indices, lows[0], highs[0])
+    component = np.searchsorted(middles, indices, side="left")
+    return np.clip(indices, lows[component], highs[component])
+
+
+def _cells(outputs: Indices) -> tuple[Floats, Floats]:
+    """For each output the first and the last noisy value that is snapped to it."""
+    points = outputs.astype(np.float64)
+    middles = np.floor((points[:-1] + points[1:]) / 2)
+    return np.concatenate([[-np.inf], middles + 1]), np.concatenate([middles, [np.inf]])
+
+
+def checked(
+    epsilon: Exact, sensitivity: Exact, delta: Exact | None = None, zero_epsilon: bool = False
+) -> tuple[Fraction, Fraction, Fraction]:
+    """Epsilon, sensitivity and delta as exact numbers within their ranges."""
+    budget = as_fraction(epsilon, "epsilon") if zero_epsilon else positive_fraction(epsilon, "epsilon")
+    if budget < 0:
+        raise ParameterError(f"epsilon must be 0 or more, not {float(budget):g}.")
+    if budget > LARGEST_EPSILON:
+        raise ParameterError(f"epsilon must be at most {LARGEST_EPSILON}; more than that promises nothing.")
+    failure = Fraction(0)
+    if delta is not None:
+        failure = as_fraction(delta, "delta")
+        if not 0 < failure < 1:
+            raise ParameterError(f"delta must be above 0 and below 1, not {float(failure):g}.")
+    return budget, positive_fraction(sensitivity, "sensitivity"), failure

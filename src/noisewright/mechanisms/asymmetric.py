@@ -1,0 +1,384 @@
+r"""Laplace noise on a half line whose side towards the wall adapts to the distance from it.
+
+In units of ``sensitivity / epsilon`` let ``s`` be the distance of the true answer from the wall and ``y`` that of the output. The
+density is ``e^(-(y-s)) / Z(s)`` away from the wall and ``e^(-k(s)(s-y)) / Z(s)`` towards it, with ``Z(s) = 1 + (1 - e^(-ks))/k``:
+
+* while ``s <= s* = 3.092...``, ``k(s)`` makes the density at the wall exactly ``e^-s``;
+* beyond, ``k(s)`` keeps ``Z`` at its largest value ``Z* = 2.2099...``, and tends to 0.8265.
+
+All answers share one tail, so no output ever tells two answers apart by more than ``epsilon`` times their distance, while
+noise with one scale for both sides needs twice ``sensitivity / epsilon`` for that promise. Close to the wall the expected
+error is about half of what one scale gives.
+
+**Guarantee.** ``epsilon`` per ``sensitivity`` units of the line between any two true answers (scope ``metric``). An answer
+is rounded to one of its two nearest lattice points at random, in proportion, and the mechanism is drawn from the lattice
+version of this law: whole steps, near rates found step by step under the lattice's own conditions, constant from eight
+units on. Three outputs decide every pair of neighbouring lattice points, and the certificate's checker proves them in
+integers.
+
+>>> import noisewright as nw
+>>> spread = nw.laplace(epsilon=1, within=(0, None), scope="metric")
+>>> spread.release(0.7) >= 0
+True
+>>> spread.certificate().verify()
+'epsilon = 1 per unit of line'
+>>> round(spread.error(), 2)  # two for noise with one scale
+1.13
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from noisewright.core import checker
+from noisewright.core.certificate import Certificate
+from noisewright.core.channel import Channel
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import Exact, float_up, log_bounds
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.metric import Line, Metric, Scaled
+from noisewright.mechanisms.feasible import Feasible, Range
+from noisewright.mechanisms.lattice_law import geometric_moments
+from noisewright.mechanisms.losses import LOSSES
+from noisewright.noise.bits import bits_from
+from noisewright.noise.halfline import HalfLineSampler
+from noisewright.noise.lattice import Lattice
+
+__all__ = ["SWITCH", "AsymmetricLaplace", "AsymmetricLaw", "near_rate"]
+
+Floats = NDArray[np.float64]
+
+CONSTANT_FROM = 8
+"""From this many units of sensitivity / epsilon on, the near rate stays the same."""
+
+RESOLUTION_BITS = 5
+"""A lattice step is between 1/64 and 1/32 of sensitivity / epsilon: one near rate is kept for each step up to the cut."""
+
+MOST_RATES = 4096
+PRECISION = 320
+SLACK = Fraction(1, 1 << 24)
+"""The share of the budget that is left unused, so that rounding the near rates cannot break the promise."""
+
+
+@dataclass(frozen=True)
+class AsymmetricLaplace:
+    """Noise on a half line with a common tail; :func:`noisewright.laplace` builds it for the metric scope."""
+
+    epsilon: Fraction
+    sensitivity: Fraction
+    feasible: Feasible
+    outside: str
+    lattice: Lattice
+    tail: Fraction
+    near: tuple[Fraction, ...]
+
+    @classmethod
+    def build(
+        cls, epsilon: Fraction, sensitivity: Fraction, feasible: Feasible, outside: str, lattice: Exact | Lattice
+    ) -> AsymmetricLaplace:
+        """Find the near rates on the lattice, and prove them."""
+        if isinstance(lattice, Lattice):
+            chosen = lattice
+        elif isinstance(lattice, str) and lattice == "auto":
+            chosen = Lattice.for_scale(sensitivity / epsilon, bits=RESOLUTION_BITS)
+        else:
+            chosen = Lattice.with_step(lattice)
+        feasible.on(chosen)  # refuses a wall that is too far out
+        # Inputs are rounded at random, which allows neighbouring steps a factor of 1 + budget; see the checker.
+        budget = epsilon * chosen.step / sensitivity
+        if budget * MOST_RATES < CONSTANT_FROM:
+            coarser = Lattice.for_scale(sensitivity / epsilon, bits=MOST_RATES.bit_length() - 5)
+            raise ParameterError(
+                f"a lattice of step {float(chosen.step):g} needs too many rates for asymmetric noise; a step of "
+                f"{float(coarser.step):g} would do, or use shape='symmetric'."
+            )
+        tail = Fraction(log_bounds(1 + budget, 160)[0], 1 << 160) * (1 - SLACK)
+        near = tuple(_near_rates(float(tail), math.ceil(CONSTANT_FROM / budget)))
+        mechanism = cls(epsilon, sensitivity, feasible, outside, chosen, tail, near)
+        checker.check_half_line(epsilon, mechanism._distances, mechanism._proof)
+        return mechanism
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return "laplace"
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the tail away from the wall."""
+        return self.lattice.step / self.tail
+
+    @property
+    def reason(self) -> str:
+        """Why the noise is as large as it is."""
+        wall = self.feasible.low if self.feasible.low is not None else self.feasible.high
+        assert wall is not None
+        return (
+            f"binding at the wall at {float(wall):g}: one tail of scale sensitivity / epsilon for all answers, and a side "
+            "towards the wall that adapts to the distance from it"
+        )
+
+    @property
+    def scope(self) -> str:
+        """``metric``."""
+        return "metric"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``epsilon`` per ``sensitivity`` units of the line."""
+        metric: Metric = Line() if self.sensitivity == 1 else Scaled(Line(), 1 / self.sensitivity)
+        return Guarantee(float_up(self.epsilon), metric)
+
+    @property
+    def law(self) -> AsymmetricLaw:
+        """The continuous limit of the law, for analysis."""
+        return AsymmetricLaw(self.feasible, float(self.sensitivity / self.epsilon))
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One exact draw for every value."""
+        bits = bits_from(rng)
+        indices, _ = self.feasible.place(values, self.lattice, self._ranges, self.outside, dither=bits)
+        first, last = self._ranges[0]
+        away = self._sampler.draw(indices - first if first is not None else (last or 0) - indices, bits)
+        released = self.lattice.values(first + away if first is not None else (last or 0) - away)
+        return float(released) if released.ndim == 0 else released
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two true answers at this distance in the guarantee's metric."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The law on the lattice and the claim it proves."""
+        return Certificate.build(
+            mechanism=self.name,
+            epsilon=self.epsilon,
+            metric=str(self.guarantee.metric),
+            distances=self._distances,
+            proof=self._proof,
+            simulated=rng is not None,
+            lattice=str(self.lattice.step),
+            outside=self.outside,
+            within=self.feasible.to_json(),
+        )
+
+    def error(self, loss: str = "absolute") -> float:
+        """The expected loss at the true answer where it is largest, from closed sums over the lattice law."""
+        if loss not in LOSSES:
+            raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+        # Beyond the last rate the error only moves towards its limit, which is reached when the wall is forgotten.
+        far = int(50 / self.near[-1])
+        places = np.unique(np.append(np.arange(len(self.near) + 1), np.linspace(len(self.near), far, 500).astype(int)))
+        rates = np.array([float(r) for r in (self.near[0], *self.near)])[np.minimum(places, len(self.near))]
+        towards = geometric_moments(rates, places + 1.0)
+        towards[0] -= 1  # no step at all is on the other side
+        both = towards + geometric_moments(float(self.tail), np.array([np.inf]))
+        step = float(self.lattice.step)
+        if loss == "zero-one":
+            return float((1 - 1 / both[0]).max())
+        return (
+            float((both[1] / both[0]).max()) * step
+            if loss == "absolute"
+            else float((both[2] / both[0]).max()) * step**2
+        )
+
+    def channel(self) -> Channel:
+        """There is none: a half line has infinitely many outputs."""
+        raise ParameterError("a half line has infinitely many outputs; give it a range with within=(low, high).")
+
+    @property
+    def _ranges(self) -> tuple[Range, ...]:
+        return self.feasible.on(self.lattice)
+
+    @property
+    def _distances(self) -> dict[str, str]:
+        return {"shape": "steps", "distance": str(self.lattice.step / self.sensitivity)}
+
+    @property
+    def _proof(self) -> dict[str, Any]:
+        return {
+            "kind": "half line",
+            "tail": str(self.tail),
+            "near": [str(r) for r in self.near],
+            "precision": PRECISION,
+        }
+
+    @cached_property
+    def _sampler(self) -> HalfLineSampler:
+        return HalfLineSampler(self.tail, self.near)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _near_rates(tail: float, count: int) -> list[Fraction]:
+    r"""Near rates for ``1, ..., count`` steps from the wall.
+
+    With ``Z(i, r) = 1/(1 - a) + sum_{d=1}^{i} e^{-r d}``, each rate is the largest for which the wall's probability
+    ``e^{-i r} / Z`` falls by no more than ``a`` a step and ``Z`` does not fall.
+    """
+    q = -math.expm1(-tail)
+    wall, least, rates = math.log(q), 1 / q, []
+
+    def normaliser(i: int, rate: float) -> float:
+        return 1 / q + math.exp(-rate) * math.expm1(-rate * i) / math.expm1(-rate) if rate > 0 else 1 / q + i
+
+    for i in range(1, count + 1):
+        goal = wall - tail
+        slope = brentq(lambda r, i=i, g=goal: -i * r - math.log(normaliser(i, r)) - g, 0.0, tail, xtol=1e-18)
+        rate = float(slope)
+        if normaliser(i, rate) < least:
+            rate = float(brentq(lambda r, i=i, z=least: normaliser(i, r) - z, 1e-12 * tail, tail, xtol=1e-18))
+        rates.append(Fraction(math.floor(math.ldexp(rate, 64)), 1 << 64))
+        found = normaliser(i, float(rates[-1]))
+        wall, least = -i * float(rates[-1]) - math.log(found), max(least, found)
+    return rates
+
+
+# The continuous limit -----------------------------------------------------------------------------------------------
+
+
+def near_rate(s: ArrayLike) -> Floats:
+    """``k(s)`` of the head of this module, for distances from the wall in units of ``sensitivity / epsilon``."""
+    given = np.asarray(s, dtype=np.float64)
+    distinct, back = np.unique(given, return_inverse=True)
+    return np.array([_near_rate(v) for v in distinct.tolist()])[back].reshape(given.shape)
+
+
+def first_regime(s: float) -> float:
+    """The rate that makes the density at the wall ``e^-s``: the root v in (0, s) of ``v + ln Z = s``, over s."""
+    if s < 1e-4:
+        return s / 2 - s * s / 12
+    return float(brentq(lambda v: s - v - math.log1p(-s * math.expm1(-v) / v), 1e-6 * s, s, xtol=1e-16)) / s
+
+
+def _near_rate(s: float) -> float:
+    if s <= SWITCH:
+        return first_regime(s)
+    length = _LARGEST - 1  # (1 - e^(-k s)) / k is kept at this
+    return float(brentq(lambda k: -math.expm1(-k * s) / k - length, 0.1, 1.0, xtol=1e-16))
+
+
+def _normaliser(s: float, k: float) -> float:
+    return 1 + s if k == 0 else 1 - math.expm1(-k * s) / k
+
+
+def _switch() -> float:
+    """Where Z of the first regime is largest: its derivative there is 0, which ``d(ks)/ds = 1`` says as well."""
+
+    def slope(s: float) -> float:  # along v + ln Z(s, v) = s the derivative dv/ds is 1 exactly where dZ/ds is 0
+        v = s * first_regime(s)
+        z = 1 - s * math.expm1(-v) / v
+        by_s = -math.expm1(-v) / v
+        by_v = s * (v * math.exp(-v) + math.expm1(-v)) / v**2
+        return by_s + by_v * (1 - by_s / z) / (1 + by_v / z)
+
+    return float(brentq(slope, 2.5, 3.5, xtol=1e-15))
+
+
+SWITCH = _switch()
+"""``s*``: up to this distance the density at the wall is ``e^-s``."""
+
+_LARGEST = _normaliser(SWITCH, first_regime(SWITCH))
+
+
+@dataclass(frozen=True)
+class AsymmetricLaw:
+    """The continuous law on a half line with the given ``scale`` (``sensitivity / epsilon``)."""
+
+    feasible: Feasible
+    scale: float
+
+    def density(self, x: ArrayLike, mu: ArrayLike) -> Floats:
+        """The density of the output ``x`` for the true answer ``mu``."""
+        s, y = np.broadcast_arrays(self._units(mu), self._units(x, check=False))
+        k = near_rate(s)
+        shape = np.where(y >= s, np.exp(-np.abs(y - s)), np.exp(-k * np.abs(s - y)))
+        return np.asarray(np.where(y >= 0, shape / (self.normaliser(mu) * self.scale), 0.0))
+
+    def normaliser(self, mu: ArrayLike) -> Floats:
+        """``Z(s)``, in scales."""
+        s = self._units(mu)
+        k = near_rate(s)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(k * s < 1e-12, 1 + s, 1 - np.expm1(-k * s) / k))
+
+    def cdf(self, x: ArrayLike, mu: ArrayLike) -> Floats:
+        """The probability of an output of at most ``x``."""
+        s, y = np.broadcast_arrays(self._units(mu), np.maximum(self._units(x, check=False), 0.0))
+        k = np.maximum(near_rate(s), 1e-300)
+        near = -np.exp(-k * np.maximum(s - y, 0.0)) * np.expm1(-k * np.minimum(y, s)) / k
+        closer = (near - np.expm1(-np.maximum(y - s, 0.0))) / self.normaliser(mu)  # the outputs between the wall and x
+        return np.asarray(closer if self._upwards else 1 - closer)
+
+    def quantile(self, probability: ArrayLike, mu: ArrayLike) -> Floats:
+        """The ``x`` with ``cdf(x | mu) = probability``, for probabilities strictly between 0 and 1."""
+        p, s = np.broadcast_arrays(np.asarray(probability, dtype=np.float64), self._units(mu))
+        if not bool(((p > 0) & (p < 1)).all()):
+            raise ParameterError("a quantile needs probabilities strictly between 0 and 1.")
+        k, total = np.maximum(near_rate(s), 1e-300), self.normaliser(mu)
+        below = (p if self._upwards else 1 - p) * total
+        inside = total - 1  # the mass towards the wall
+        with np.errstate(divide="ignore", invalid="ignore"):
+            near = np.log1p(below * k * np.exp(k * s)) / k  # mass up to y is e^(-ks) (e^(ky) - 1) / k
+            far = s - np.log1p(-np.minimum(below - inside, 1 - 2.0**-53))
+        y = np.where(below <= inside, near, far)
+        return np.asarray(self._wall + self._sign * self.scale * y)
+
+    def mean(self, mu: ArrayLike) -> Floats:
+        """The mean output."""
+        near, far, total = self._moments(mu)
+        bias = (far[1] - near[1]) / total * self.scale
+        return np.asarray(np.asarray(mu, dtype=np.float64) + self._sign * bias)
+
+    def variance(self, mu: ArrayLike) -> Floats:
+        """The variance of the output around its own mean."""
+        near, far, total = self._moments(mu)
+        return np.asarray(((near[2] + far[2]) / total - ((far[1] - near[1]) / total) ** 2) * self.scale**2)
+
+    def error(self, mu: ArrayLike, loss: str = "absolute") -> Floats:
+        """The expected ``|x - mu|`` (``"absolute"``) or ``(x - mu)^2`` (``"squared"``)."""
+        if loss not in ("absolute", "squared"):
+            raise ParameterError(f"the loss must be 'absolute' or 'squared', not {loss!r}.")
+        near, far, total = self._moments(mu)
+        order = 1 if loss == "absolute" else 2
+        return np.asarray((near[order] + far[order]) / total * self.scale**order)
+
+    @property
+    def _upwards(self) -> bool:
+        return self.feasible.low is not None
+
+    @property
+    def _wall(self) -> float:
+        wall = self.feasible.low if self.feasible.low is not None else self.feasible.high
+        assert wall is not None
+        return float(wall)
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self._upwards else -1.0
+
+    def _units(self, places: ArrayLike, check: bool = True) -> Floats:
+        s = np.asarray(self._sign * (np.asarray(places, dtype=np.float64) - self._wall) / self.scale)
+        if check and not bool((s >= 0).all()):
+            raise ParameterError("a true answer must lie in the feasible set.")
+        return s
+
+    def _moments(self, mu: ArrayLike) -> tuple[list[Floats], list[float], Floats]:
+        from scipy.special import gammainc
+
+        s = self._units(mu)
+        k = np.maximum(near_rate(s), 1e-300)
+        near = []
+        for p in range(3):  # integrals of d^p e^(-k d) over 0..s; a tiny k leaves the plain power
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                curved = math.gamma(p + 1) * gammainc(p + 1, k * s) / k ** (p + 1)
+            near.append(np.where(k * s < 1e-8, s ** (p + 1) / (p + 1), curved))
+        return near, [1.0, 1.0, 2.0], near[0] + 1.0

@@ -1,0 +1,218 @@
+r"""``audit(mechanism)``: the smallest epsilon that a mechanism really has, in the terms of its own promise, with evidence.
+
+* A mechanism with a **finite channel** is audited on it: all pairs of secrets for ``scope="metric"``, pairs at most one
+  unit apart for ``scope="adjacent"``, at the promised delta if there is one.
+* A mechanism without one, or with one too large to compare all pairs of its rows, says it itself by an optional
+  method ``audit()`` that returns an :class:`~noisewright.core.audit.Audit` (:class:`MechanismAudit` carries a scope
+  and words).
+* Otherwise the law in its certificate says it: unbounded integer noise loses exactly ``1/scale`` a step, and noise
+  cut to ranges has its worst case at one of the few pairs that the certificate's checker compares.
+
+>>> from noisewright.mechanisms.geometric import geometric
+>>> print(audit(geometric(epsilon=2)))
+epsilon = 2 per unit of line; one lattice step more or less changes every log-probability by 1/scale = 2
+>>> print(audit(geometric(epsilon=2, within=(0, 1))))
+epsilon = 2 per unit of line; worst pair 0 and 1, output 0: 0.880797 against 0.119203
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core import checker
+from noisewright.core.audit import Audit
+from noisewright.core.channel import Channel
+from noisewright.core.errors import NoisewrightError, ParameterError
+from noisewright.core.exact import float_up
+from noisewright.core.guarantee import Guarantee, Scope
+from noisewright.core.mechanism import Mechanism
+from noisewright.core.metric import Metric, Scaled
+from noisewright.mechanisms.lattice_law import LatticeLaw
+
+__all__ = ["MechanismAudit", "Neighbours", "audit"]
+
+LARGEST_PAIRWISE = 600
+"""Channels with more secrets than this are compared pair by pair only when nothing faster is known."""
+
+
+@dataclass(frozen=True)
+class MechanismAudit(Audit):
+    """An audit with a scope, and with the evidence in words where a pair and an output do not say it all.
+
+    ``scope="adjacent"``: ``value`` is the epsilon between secrets at distance at most 1, not per unit of distance.
+    For a continuous mechanism ``probabilities`` are densities.
+    """
+
+    scope: Scope = "metric"
+    words: str = ""
+
+    def __str__(self) -> str:
+        with_delta = f" with delta = {self.delta:g}" if self.delta else ""
+        per = (
+            f"per unit of {self.metric}" if self.scope == "metric" else f"between neighbours ({self.metric} at most 1)"
+        )
+        head = f"epsilon = {self.value:.6g} {per}{with_delta}"
+        if self.words:
+            return f"{head}; {self.words}"
+        if self.pair is None:
+            return f"{head}; the output tells nothing"
+        text = f"{head}; worst pair {self.pair[0]} and {self.pair[1]}"
+        if self.probabilities is None:
+            return text
+        return f"{text}, output {self.output}: {self.probabilities[0]:.6g} against {self.probabilities[1]:.6g}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as plain data."""
+        return {**super().to_json(), "scope": self.scope, "words": self.words}
+
+
+@dataclass(frozen=True)
+class Neighbours(Metric):
+    """1 between points at most one unit apart, infinite otherwise: who counts as a neighbour.
+
+    It breaks the triangle inequality on purpose, so it serves audits only: a promise between neighbours extends to farther
+    pairs by chains of steps, which is what ``scope="adjacent"`` says.
+    """
+
+    inner: Metric
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"neighbours ({self.inner} at most 1)"
+
+    def matrix(self, points: Sequence[Any]) -> NDArray[np.float64]:
+        distances = self.inner.matrix(points)
+        return np.where(distances == 0, 0.0, np.where(distances <= 1, 1.0, np.inf))
+
+
+def audit(thing: Channel | Mechanism, metric: Metric | None = None) -> Audit:
+    """The smallest epsilon of a channel, or of a mechanism in the terms of its own promise, with the worst case as evidence.
+
+    ``metric`` asks for another metric than the promised one; that needs a finite channel.
+    """
+    if isinstance(thing, Channel):
+        return thing.epsilon(metric)
+    try:
+        channel = thing.channel()
+    except ParameterError as problem:
+        return _checked(_without_channel(thing), thing, metric, problem)
+    if metric is not None:
+        return channel.epsilon(metric)
+    large = len(channel.inputs) > LARGEST_PAIRWISE
+    return (_without_channel(thing) if large else None) or _on_channel(channel, thing.guarantee)
+
+
+def _on_channel(channel: Channel, promise: Guarantee) -> Audit:
+    """The audit of a finite channel for the kind of promise that is made."""
+    if promise.scope == "metric":
+        if promise.delta == 0 and promise.radius is None:
+            return channel.epsilon(promise.metric)
+        return channel.epsilon_at(promise.delta, promise.metric, promise.radius)
+    near = Neighbours(promise.metric)
+    found = channel.epsilon(near) if promise.delta == 0 else channel.epsilon_at(promise.delta, near)
+    return MechanismAudit(
+        found.value, promise.metric, found.pair, found.output, found.probabilities, found.delta, scope="adjacent"
+    )
+
+
+def _without_channel(thing: Mechanism) -> Audit | None:
+    """What the mechanism says itself, or what follows from the law in its certificate."""
+    own = getattr(thing, "audit", None)
+    if callable(own):
+        found = own()
+        return found if isinstance(found, Audit) else None
+    try:
+        document, promise = thing.certificate().document, thing.guarantee
+        proof, distances = document["proof"], document["claim"]["distances"]
+        if proof["kind"] == "law" and proof["law"] == "discrete laplace":
+            return _law_audit(proof, distances, promise)
+        known = {"ranged": _ranged_audit, "half line": _half_line_audit}
+        return known[proof["kind"]](proof, distances, promise)
+    except (NoisewrightError, KeyError, TypeError):
+        return None
+
+
+def _checked(found: Audit | None, thing: Mechanism, metric: Metric | None, problem: ParameterError) -> Audit:
+    if found is None:
+        raise ParameterError(
+            f"{getattr(thing, 'name', 'this mechanism')!r} cannot be audited: it has no finite channel ({problem}) "
+            "and no audit() of its own."
+        )
+    if metric is not None and str(metric) != str(found.metric):
+        raise ParameterError(f"without a finite channel only the promised metric, {found.metric}, can be audited.")
+    return found
+
+
+def _law_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
+    """Integer noise without walls: the loss of one step is exactly ``1/scale``."""
+    if promise.delta:
+        return None
+    rate, step = 1 / Fraction(proof["scale"]), Fraction(distances["distance"])
+    value = rate * math.ceil(1 / step) if distances["shape"] == "adjacent" else rate / step
+    words = f"one lattice step more or less changes every log-probability by 1/scale = {_short(rate)}"
+    return MechanismAudit(float_up(value), promise.metric, None, None, None, scope=promise.scope, words=words)
+
+
+def _ranged_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
+    """Integer noise cut to ranges: the loss at the pairs that imply all others (their proof is in the checker)."""
+    adjacent, step = distances["shape"] == "adjacent", Fraction(distances["distance"])
+    inputs = [tuple(pair) for pair in proof["inputs"]]
+    pairs = list(checker.near_pairs(inputs, proof["reach"]) if adjacent else checker.facing_pairs(inputs))
+    if not pairs:
+        return None
+    law = LatticeLaw(float(Fraction(proof["rate"])), [tuple(pair) for pair in proof["ranges"]])
+    (k, i), (m, j) = (np.array([pair[side] for pair in pairs], dtype=np.int64).T for side in (0, 1))
+    change = law.log_ratio(k, i, m, j)
+    losses = law.rate * (j - i) + np.abs(change)
+    needs = losses if adjacent else losses / ((j - i) * float(step))
+    worst = int(needs.argmax())
+    # The likelier secret is the one with the smaller normaliser, at the output where it is itself.
+    first, second = ((k, i), (m, j)) if change[worst] >= 0 else ((m, j), (k, i))
+    top = -float(law.log_normaliser(first[0][worst : worst + 1], first[1][worst : worst + 1])[0])
+    unit = step * _unit(promise.metric)
+    pair = tuple(float(int(side[1][worst]) * unit) for side in (first, second))
+    value = float(needs[worst]) * (1 + 2.0**-40)  # more than the floats above can be off by
+    chances = (math.exp(top), math.exp(top - float(losses[worst])))
+    return MechanismAudit(value, promise.metric, (pair[0], pair[1]), pair[0], chances, scope=promise.scope)
+
+
+def _half_line_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
+    """Noise on a half line with one tail and rates towards the wall: inputs one step apart decide, at outputs 0, i and i + 1."""
+    tail = float(Fraction(proof["tail"]))
+    near = np.array([float(Fraction(rate)) for rate in (proof["near"][0], *proof["near"], proof["near"][-1])])
+    i = np.arange(len(near), dtype=np.float64)
+    towards = np.exp(-near) * np.expm1(-near * i) / np.expm1(-near)
+    logs = -np.log(-1 / math.expm1(-tail) + towards)  # of the probability of the input itself
+    here, there, slopes = i[:-1], i[1:], (near[:-1], near[1:])
+    gaps = np.array(
+        [
+            (logs[:-1] - slopes[0] * here) - (logs[1:] - slopes[1] * there),
+            logs[:-1] - (logs[1:] - slopes[1]),
+            (logs[:-1] - tail) - logs[1:],
+        ]
+    )
+    which, worst = (int(v) for v in np.unravel_index(int(np.abs(gaps).argmax()), gaps.shape))
+    step = Fraction(distances["distance"])
+    value = float(abs(gaps[which, worst])) / float(step) * (1 + 2.0**-40)
+    output = (0, worst, worst + 1)[which]
+    words = (
+        f"answers {worst} and {worst + 1} lattice steps from the wall, at the output {output} steps from it; all answers "
+        "share one tail"
+    )
+    return MechanismAudit(value, promise.metric, None, None, None, scope=promise.scope, words=words)
+
+
+def _unit(metric: Metric) -> Fraction:
+    """How many units of the line make one unit of the metric."""
+    return 1 / Fraction(metric.factor) if isinstance(metric, Scaled) else Fraction(1)
+
+
+def _short(number: Fraction) -> str:
+    return f"{float(number):.6g}" if number < Fraction(10) ** 300 else str(math.inf)

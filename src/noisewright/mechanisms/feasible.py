@@ -1,0 +1,299 @@
+r"""Feasible sets: where a true answer can lie, and where an output may lie.
+
+A feasible set ``X`` is a finite union of closed intervals of positive length, the ends exact numbers or open
+(unbounded). It is given by what is allowed (``within``), by what is not (``excluding``, open gaps), or by both:
+
+>>> Feasible.parse((0, 100)).kind
+'mixed'
+>>> Feasible.parse((0, None)).kind
+'single infinite'
+>>> season = Feasible.parse(excluding=[(213, 244)])
+>>> season.kind, str(season)
+('finite gaps', '(-inf, 213] and [244, inf)')
+
+The class of the excluded set decides which noise is private: ``none`` (nothing excluded), ``single infinite`` (one half
+line), ``finite gaps`` (bounded gaps in an unbounded set), ``mixed`` (a half line and something else; an interval is the
+common case).
+
+On a lattice the set becomes ranges of whole numbers (:meth:`Feasible.on`), and a true answer the nearest lattice point of
+the interval it lies in (:meth:`Feasible.place`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import Exact, as_fraction, ceil_div, float_down, float_up
+from noisewright.noise.bits import Bits
+from noisewright.noise.lattice import LARGEST_INDEX, Lattice
+
+__all__ = ["Feasible", "Interval", "Range"]
+
+Interval = tuple[Exact | None, Exact | None]
+"""Low and high end of an interval; None or an infinity for an open end."""
+
+Range = tuple[int | None, int | None]
+"""The first and the last whole number of a range; None where it does not end."""
+
+End = Fraction | None
+
+
+@dataclass(frozen=True)
+class Feasible:
+    """A union of closed intervals, from low to high; build it with :meth:`parse`."""
+
+    components: tuple[tuple[End, End], ...]
+
+    @classmethod
+    def parse(cls, within: Any = None, excluding: Iterable[Interval] = ()) -> Feasible:
+        """The set inside ``within`` (an interval, several, or a Feasible) and outside every gap of ``excluding``."""
+        if isinstance(within, Feasible):
+            allowed = list(within.components)
+        elif within is None:
+            allowed = [(None, None)]
+        else:
+            allowed = _intervals(within, "within")
+        gaps = [] if isinstance(excluding, (tuple, list)) and not excluding else _intervals(excluding, "excluding")
+        for before, after in pairwise(gaps):
+            if _touches(before, after):
+                raise ParameterError(
+                    f"the excluded gaps {_text(before)} and {_text(after)} overlap or touch; give them as one gap."
+                )
+        return cls(_without(allowed, gaps))
+
+    @property
+    def kind(self) -> str:
+        """``none``, ``single infinite``, ``finite gaps`` or ``mixed``."""
+        walls = sum(end is not None for end in (self.low, self.high))
+        if walls == 0:
+            return "none" if len(self.components) == 1 else "finite gaps"
+        return "single infinite" if walls == 1 and len(self.components) == 1 else "mixed"
+
+    @property
+    def low(self) -> End:
+        """The lowest point, or None."""
+        return self.components[0][0]
+
+    @property
+    def high(self) -> End:
+        """The highest point, or None."""
+        return self.components[-1][1]
+
+    @property
+    def gaps(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """The bounded gaps between the intervals."""
+        ends = [e for component in self.components for e in component][1:-1]
+        return tuple(zip(ends[::2], ends[1::2], strict=True))  # type: ignore[arg-type]
+
+    @property
+    def shortest(self) -> Fraction | None:
+        """The length of the shortest bounded interval or gap; None when there is none."""
+        lengths = [h - lo for lo, h in self.components if lo is not None and h is not None]
+        return min(lengths + [h - lo for lo, h in self.gaps], default=None)
+
+    def as_floats(self) -> Feasible:
+        """The same set with every end rounded to the nearest float.
+
+        Data are floats, and the float written 0.9 lies above nine tenths: this is the set that a declared range means for them.
+        """
+        ends = [e if e is None else Fraction(float(e)) for component in self.components for e in component]
+        if any(a is not None and b is not None and a >= b for a, b in pairwise(ends)):
+            raise ParameterError("an interval or a gap is too short to hold two different floats; rescale the column.")
+        return Feasible(tuple(zip(ends[::2], ends[1::2], strict=True)))
+
+    def inner(self, margin: Fraction) -> Feasible:
+        """The points at least ``margin`` away from the outer walls: where the true answers are known to be."""
+        if margin == 0:
+            return self
+        if margin < 0:
+            raise ParameterError(f"margin must be 0 or more, not {float(margin):g}.")
+        if self.low is None and self.high is None:
+            raise ParameterError("margin is the distance of true answers from a wall, but no half line is excluded.")
+        kept = list(self.components)
+        if self.low is not None:
+            kept[0] = (self.low + margin, kept[0][1])
+        if self.high is not None:
+            kept[-1] = (kept[-1][0], self.high - margin)
+        if any(lo is not None and hi is not None and lo >= hi for lo, hi in kept):
+            raise ParameterError(
+                f"margin = {float(margin):g} leaves no true answers beside a wall; give a smaller margin."
+            )
+        return Feasible(tuple(kept))
+
+    def on(self, lattice: Lattice) -> tuple[Range, ...]:
+        """The lattice points of each interval, as ranges of whole numbers.
+
+        Refused when an interval would keep fewer than two points, when a gap would vanish, or when an end is too far out.
+        """
+        step = lattice.step
+        ranges = tuple(
+            (None if lo is None else _ceil(lo / step), None if hi is None else _floor(hi / step))
+            for lo, hi in self.components
+        )
+        thin = any(lo is not None and hi is not None and hi <= lo for lo, hi in ranges)
+        if thin or any(hi is not None and lo is not None and lo - hi < 2 for (_, hi), (lo, _) in pairwise(ranges)):
+            assert self.shortest is not None
+            finer = Lattice.for_scale(self.shortest, bits=2)
+            what = "an interval of the feasible set" if thin else "a gap"
+            raise ParameterError(
+                f"a lattice of step {float(step):g} is coarser than {what}; a step of {float(finer.step):g} would do."
+            )
+        if any(end is not None and abs(end) > LARGEST_INDEX for pair in ranges for end in pair):
+            raise ParameterError(
+                f"an end of the feasible set is more than 2^52 lattice steps of {float(step):g} away from zero; "
+                "use a coarser lattice, or shift the column."
+            )
+        return ranges
+
+    def aligned(self, lattice: Lattice) -> bool:
+        """Whether every end is a lattice point, so that rounding never has to stay on its side of a gap."""
+        ends = [e for component in self.components for e in component if e is not None]
+        return all((e / lattice.step).denominator == 1 for e in ends)
+
+    def place(
+        self, values: Any, lattice: Lattice, ranges: Sequence[Range], outside: str, dither: Bits | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.intp] | None]:
+        """Lattice indices of true answers, and the number of the interval each lies in (None when there is only one).
+
+        ``ranges`` are those of :meth:`on` for this very set. A value outside is refused without being shown, or moved to
+        the nearer end (``outside="clamp"``, for one interval only). With ``dither``, a source of bits, values are rounded to
+        one of the two nearest points at random.
+        """
+        given = np.asarray(values)
+        if given.dtype.kind not in "iuf":
+            raise DataError("the values are not numbers; convert the column first.")
+        lows = np.array([-math.inf if lo is None else float_up(lo) for lo, _ in self.components])
+        highs = np.array([math.inf if hi is None else float_down(hi) for _, hi in self.components])
+        # Floats compare with these as exact numbers compare with the ends: no float lies between an end and its float.
+        if outside == "clamp":
+            if np.isnan(given).any():
+                raise DataError("a value is not a number; drop such rows first.")
+            given = np.clip(given.astype(np.float64), lows[0], highs[-1])
+        if len(lows) == 1:
+            component = None
+            inside = bool(((given >= lows[0]) & (given <= highs[0])).all())
+        else:
+            component = np.maximum(np.searchsorted(lows, given, side="right") - 1, 0)
+            inside = bool(((given >= lows[component]) & (given <= highs[component])).all())
+        if not inside:
+            hint = ", clamp with outside='clamp'" if component is None else ""
+            raise DataError(f"a value is outside the declared range; widen the range{hint}, or drop such rows.")
+        indices = lattice.indices(given) if dither is None else lattice.indices_at_random(given, dither)
+        firsts = np.array([-(1 << 62) if lo is None else lo for lo, _ in ranges], dtype=np.int64)
+        lasts = np.array([1 << 62 if hi is None else hi for _, hi in ranges], dtype=np.int64)
+        if component is None:  # the nearest point may lie just beyond an end that is not itself a lattice point
+            return np.clip(indices, firsts[0], lasts[0]), None
+        return np.clip(indices, firsts[component], lasts[component]), component
+
+    def to_json(self) -> list[list[str | None]]:
+        """The ends as exact text, None where open."""
+        return [[None if e is None else str(e) for e in component] for component in self.components]
+
+    def __str__(self) -> str:
+        return " and ".join(_text(component) for component in self.components)
+
+
+def _intervals(given: Any, name: str) -> list[tuple[End, End]]:
+    """Intervals in order, checked one by one and against each other."""
+    problem = f"{name} must be an interval (low, high) or a list of such intervals, None for an open end."
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError(problem)
+    listed = list(given)
+    if len(listed) == 2 and not any(_is_pair(part) for part in listed):
+        listed = [listed]
+    if not listed:
+        raise ParameterError(f"{name} holds no interval, so nothing is feasible; {problem}")
+    found: list[tuple[End, End]] = []
+    for pair in listed:
+        if not _is_pair(pair) or len(tuple(pair)) != 2:
+            raise ParameterError(problem)
+        low, high = (_end(value, name, side) for value, side in zip(pair, (-math.inf, math.inf), strict=True))
+        if low is not None and high is not None and low >= high:
+            raise ParameterError(
+                f"{name} has an interval from {float(low):g} to {float(high):g}; its low end must be below its high end."
+            )
+        found.append((low, high))
+    found.sort(key=lambda c: -math.inf if c[0] is None else c[0])
+    if name == "within":
+        for before, after in pairwise(found):
+            if _touches(before, after):
+                raise ParameterError(
+                    f"the intervals {_text(before)} and {_text(after)} overlap or touch; give them as one interval."
+                )
+    elif any(low is None and high is None for low, high in found):
+        raise ParameterError("excluding everything leaves no feasible value; give the gaps that are excluded.")
+    return found
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+
+
+def _end(value: Any, name: str, open_end: float) -> End:
+    if value is None:
+        return None
+    if isinstance(value, str) and value.strip().lower() in ("inf", "+inf", "-inf"):
+        value = float(value)
+    if isinstance(value, (float, np.floating)) and math.isinf(value):
+        if value != open_end:
+            raise ParameterError(f"{name} has an interval whose {'low' if open_end < 0 else 'high'} end is {value:g}.")
+        return None
+    return as_fraction(value, f"an end of {name}")
+
+
+def _touches(before: tuple[End, End], after: tuple[End, End]) -> bool:
+    return before[1] is None or after[0] is None or before[1] >= after[0]
+
+
+def _without(allowed: list[tuple[End, End]], gaps: list[tuple[End, End]]) -> tuple[tuple[End, End], ...]:
+    """The allowed intervals minus the open gaps, which are in order and apart."""
+    kept: list[tuple[End, End]] = []
+    used: set[int] = set()
+    for low, high in allowed:
+        start, ended = low, False
+        for number, (gap_low, gap_high) in enumerate(gaps):
+            if (gap_high is not None and low is not None and gap_high <= low) or (
+                gap_low is not None and high is not None and gap_low >= high
+            ):
+                continue
+            used.add(number)
+            if gap_low is not None and (start is None or gap_low >= start):
+                kept.append((start, gap_low))
+            start, ended = gap_high, gap_high is None or (high is not None and gap_high > high)
+        if not ended:
+            kept.append((start, high))
+    if len(used) < len(gaps):
+        idle = next(gap for number, gap in enumerate(gaps) if number not in used)
+        raise ParameterError(
+            f"the gap {_text(idle)} lies outside the allowed range and excludes nothing; leave it out."
+        )
+    if not kept:
+        raise ParameterError("the excluded gaps leave no feasible value; leave some room between them.")
+    if any(low is not None and low == high for low, high in kept):
+        raise ParameterError(
+            "the excluded gaps leave a single point, an interval of length zero; exclude it too, or leave more room."
+        )
+    return tuple(kept)
+
+
+def _text(component: tuple[End, End]) -> str:
+    low, high = component
+    left = "(-inf" if low is None else f"[{float(low):g}"
+    return f"{left}, inf)" if high is None else f"{left}, {float(high):g}]"
+
+
+def _floor(value: Fraction) -> int:
+    return value.numerator // value.denominator
+
+
+def _ceil(value: Fraction) -> int:
+    return ceil_div(value.numerator, value.denominator)

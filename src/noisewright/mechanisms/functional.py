@@ -1,0 +1,227 @@
+r"""Functional data: release a curve, known on a public grid, with a guarantee for the whole function.
+
+A curve ``f`` is given by its values at grid points ``t_1 < ... < t_k``. Each value is moved to a public lattice and
+gets independent discrete Laplace noise, the noisy values may be clamped to a public range, and interpolation gives a
+function again.
+
+**Guarantee.** ``epsilon`` between every two curves at most ``sensitivity`` apart on the grid, where the distance is
+the largest difference (``norm="sup"``) or the sum of differences (``norm="l1"``). The noise is calibrated for what is
+left after rounding: values ``D`` apart land at most ``ceil(D/step)`` steps apart at each point.
+
+It is a guarantee *for the function*: a random continuous function is private if and only if its values on every
+finite grid are (events that look at finitely many points generate all events, and it suffices to check those). Here
+every finite grid sees a function of the same ``k`` noisy numbers, so interpolating, smoothing or integrating the
+released curve costs nothing.
+
+>>> day = curve(epsilon=2, sensitivity="0.5", norm="l1", grid=range(24), within=(0, 10))
+>>> noisy = day.release([5.0] * 24)
+>>> noisy.shape, bool(0 <= day.function(noisy)(13.5) <= 10)
+((24,), True)
+>>> print(day.guarantee)
+epsilon = 2 between neighbours (2 * manhattan at most 1)
+
+With ``norm="sup"`` every grid point can change by the whole sensitivity, so noise grows with the number of points: choose a
+grid no finer than the curve needs.
+
+Reference: Hall, Rinaldo and Wasserman, *Differential privacy for functions and functional data* (2013), for the grid theorem.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisewright.core.certificate import Certificate
+from noisewright.core.channel import Channel
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.metric import Line, Manhattan, Metric, Product, Scaled
+from noisewright.mechanisms.geometric import geometric
+from noisewright.mechanisms.sanitise import product_channel
+from noisewright.mechanisms.values import check_dense
+from noisewright.noise import Lattice, discrete_laplace
+
+__all__ = ["CurveMechanism", "curve"]
+
+Floats = NDArray[np.float64]
+
+LARGEST_STEPS = 1 << 51
+"""The range, in lattice steps: room is left for noise so that every sum is an exact float."""
+
+
+def curve(
+    *,
+    epsilon: Exact,
+    sensitivity: Exact,
+    grid: Iterable[float],
+    norm: str = "sup",
+    within: tuple[Exact, Exact] | None = None,
+    outside: str = "refuse",
+    lattice: str | Exact = "auto",
+) -> CurveMechanism:
+    """A mechanism for curves on a public grid.
+
+    ``sensitivity`` is yours to state: how far apart two curves are, in the chosen ``norm`` on the grid, when one
+    person's data change. ``within`` clamps the noisy values; true values outside it are refused, or clamped with
+    ``outside="clamp"``.
+    """
+    points = tuple(float(t) for t in grid)
+    if not points or not all(math.isfinite(t) for t in points) or any(a >= b for a, b in pairwise(points)):
+        raise ParameterError("grid must be one or more finite numbers in increasing order.")
+    if norm not in ("sup", "l1"):
+        raise ParameterError(f"norm must be 'sup' or 'l1', not {norm!r}.")
+    if outside not in ("refuse", "clamp"):
+        raise ParameterError(f"outside must be 'refuse' or 'clamp', not {outside!r}.")
+    budget, size = positive_fraction(epsilon, "epsilon"), positive_fraction(sensitivity, "sensitivity")
+    if lattice == "auto":
+        # Under l1 rounding may add one step at every point: a finer lattice keeps that below a thousandth of the noise.
+        spread = len(points) if norm == "l1" else 1
+        chosen = Lattice.for_scale(min(size / budget, size) / spread)
+    else:
+        chosen = Lattice.with_step(lattice)
+    made = CurveMechanism(
+        budget, size, points, norm, None if within is None else _range(within, chosen), outside, chosen
+    )
+    discrete_laplace(made.scale, 0)  # refuses a scale whose noise would not fit, before any data is seen
+    return made
+
+
+@dataclass(frozen=True)
+class CurveMechanism:
+    """Lattice noise on every point of a curve; build it with :func:`curve`."""
+
+    epsilon: Fraction
+    sensitivity: Fraction
+    grid: tuple[float, ...]
+    norm: str
+    within: tuple[Fraction, Fraction] | None
+    outside: str
+    lattice: Lattice
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return "curve"
+
+    @property
+    def steps(self) -> int:
+        """The sum over the grid of the lattice steps by which two neighbouring curves can differ."""
+        points = len(self.grid)
+        if self.norm == "sup":
+            return points * self.lattice.steps(self.sensitivity)
+        # Sum of ceil(d_i / step) where the d_i add up to the sensitivity: below it plus one step a point.
+        return math.floor(self.sensitivity / self.lattice.step) + points
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """The range in lattice steps, rounded inwards."""
+        if self.within is None:
+            return None
+        return math.ceil(self.within[0] / self.lattice.step), math.floor(self.within[1] / self.lattice.step)
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise at each point, in lattice steps."""
+        return self.steps / self.epsilon
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``epsilon`` between curves at most ``sensitivity`` apart, before rounding."""
+        whole: Metric = Manhattan() if self.norm == "l1" else Product((Line(),) * len(self.grid), "max")
+        if self.sensitivity != 1:
+            whole = Scaled(whole, 1 / self.sensitivity)
+        return Guarantee(float_up(self.epsilon), whole, scope="adjacent")
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One noisy curve for every curve: the last axis runs over the grid."""
+        given = np.asarray(values)
+        if given.dtype.kind not in "iuf" and given.size:
+            raise DataError("the curves are not numbers; convert them first.")
+        if given.size == 0 and given.ndim == 1:
+            given = np.empty((0, len(self.grid)))  # a column without curves
+        if given.ndim == 0 or given.shape[-1] != len(self.grid):
+            raise DataError(f"a curve must have one value for each of the {len(self.grid)} grid points.")
+        ends = self.ends
+        if self.within is None or ends is None:
+            places = self.lattice.indices(given)
+            return self.lattice.values(places + discrete_laplace(self.scale, places.shape, rng))
+        low, high = float_down(self.within[0]), float_up(self.within[1])
+        if self.outside == "refuse" and not bool(((given >= low) & (given <= high)).all()):
+            raise DataError("a value is outside the declared range; clamp with outside='clamp', or widen the range.")
+        # Clamping brings no two curves farther apart at any point, before or after the noise.
+        places = np.clip(self.lattice.indices(np.clip(given, low, high)), *ends)
+        return self.lattice.values(np.clip(places + discrete_laplace(self.scale, places.shape, rng), *ends))
+
+    def function(self, released: ArrayLike) -> Callable[[ArrayLike], Any]:
+        """The released curve as a function: straight lines between grid points, constant beyond the ends. Post-processing."""
+        values = np.asarray(released, dtype=np.float64)
+        if values.shape != (len(self.grid),):
+            raise ParameterError(f"one released curve has {len(self.grid)} values.")
+        return lambda t: np.interp(np.asarray(t, dtype=np.float64), self.grid, values)
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two curves at this distance in the guarantee's metric."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The law of the noise at each point; the steps of all points together make one unit of distance."""
+        return Certificate.build(
+            mechanism=self.name,
+            epsilon=self.epsilon,
+            metric=f"{Fraction(1, self.steps)} * manhattan in lattice steps",
+            distances={"shape": "steps", "distance": str(Fraction(1, self.steps))},
+            proof={
+                "kind": "law",
+                "law": "discrete laplace",
+                "scale": str(self.scale),
+                "clamp": None if self.ends is None else list(self.ends),
+            },
+            simulated=rng is not None,
+            outside=self.outside,
+            lattice=str(self.lattice),
+            norm=self.norm,
+            sensitivity=str(self.sensitivity),
+            points=len(self.grid),
+        )
+
+    def error(self, loss: str = "absolute") -> float:
+        """The expected sum over the grid of absolute or squared errors, before clamping (which only lowers them).
+
+        Rounding to the lattice is included, by its bound of half a step.
+        """
+        rate = float(1 / self.scale)
+        a, q, step = math.exp(-rate), -math.expm1(-rate), float(self.lattice.step)
+        if loss == "absolute":
+            return len(self.grid) * step * (2 * a / ((1 + a) * q) + 0.5)
+        if loss == "squared":
+            return len(self.grid) * step**2 * (2 * a / q**2 + 0.25)
+        raise ParameterError(f"there is no loss called {loss!r} for curves; choose 'absolute' or 'squared'.")
+
+    def channel(self) -> Channel:
+        """All curves on the lattice, when the range holds few of them: for study and audits."""
+        if self.ends is None:
+            raise ParameterError("an unbounded curve has infinitely many outputs; give it a range with within=.")
+        low, high = self.ends
+        check_dense((high - low + 1) ** len(self.grid))
+        point = geometric(epsilon=1 / self.scale, within=(low, high)).channel()
+        whole = product_channel(point, len(self.grid))
+        curves = [tuple(self.lattice.values(np.array(places)).tolist()) for places in whole.inputs]
+        return Channel(whole.matrix, curves, curves)
+
+
+def _range(within: tuple[Exact, Exact], lattice: Lattice) -> tuple[Fraction, Fraction]:
+    low, high = (as_fraction(end, "an end of within") for end in within)
+    first, last = math.ceil(low / lattice.step), math.floor(high / lattice.step)
+    if not first < last:
+        raise ParameterError("within must be two numbers, low before high, more than a lattice step apart.")
+    if max(abs(first), abs(last)) > LARGEST_STEPS:
+        raise ParameterError("within is too wide for this lattice; use a coarser one with lattice=.")
+    return low, high

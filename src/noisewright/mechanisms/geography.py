@@ -1,0 +1,304 @@
+r"""Planar Laplace noise for places given in degrees of latitude and longitude, with distances in metres.
+
+A fixed, public projection around a reference place turns degrees into metres north and east of it,
+
+.. math:: y = R\,(\varphi - \varphi_0), \qquad x = R \cos\varphi_0\,(\lambda - \lambda_0),
+
+with angles in radians, R = 6,371,008.8 m (the mean radius of the earth) and the difference of longitudes taken the short
+way round, across the date line if need be. Noise is that of :mod:`noisewright.mechanisms.planar`; the result is turned back
+into degrees, over the pole if it went there.
+
+**Guarantee.** ``epsilon = level / radius`` for each metre of straight-line distance in the projected plane, exactly, after
+rounding to the lattice: any two places within the radius are indistinguishable up to the level. Within
+:attr:`GeoLaplace.reach` of the reference such distances are those on the globe to 1 %; places farther away are refused.
+
+*Why 1 %.* A small step has length ``R sqrt(dphi^2 + cos(phi)^2 dlambda^2)`` on the globe, and ``cos(phi_0)`` in place of
+``cos(phi)`` in the plane. Where the quotient of the two cosines is between 1/1.01 and 1.01 lengths of curves differ by at
+most 1 %, hence shortest ones too, as long as they stay in such latitudes. All places within a great-circle distance D of
+the reference have latitudes within D of its own, and shortest ways between them do not leave that cap.
+
+>>> paris = geo_laplace(level="1.4", radius=200, reference=(48.8566, 2.3522))
+>>> latitude, longitude = paris.release((48.8606, 2.3376))
+>>> f"{paris.reach / 1000:.1f} km"
+'54.4 km'
+>>> for sentence in paris.reading().split(". ")[:2]:
+...     print(sentence)
+Any two places within 200 m of each other look alike up to a factor of 4.06
+Whatever is released, a belief of 50 % in one of two such places can become at most 80.2 %
+
+Reference: Andrés, Bordenabe, Chatzikokolakis and Palamidessi, *Geo-indistinguishability* (2013).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+
+from noisewright.core.certificate import Certificate
+from noisewright.core.channel import Channel
+from noisewright.core.distances import Distances, TableDistances
+from noisewright.core.errors import DataError, MetricError, ParameterError
+from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.metric import Metric
+from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.planar import PlanarLaplace, planar_lattice
+from noisewright.mechanisms.remap import Grid, Polygon, Remap, as_remap
+from noisewright.mechanisms.vectors import Floats, as_single, vectors
+from noisewright.noise import Lattice
+
+__all__ = ["EARTH_RADIUS", "GeoLaplace", "LocalMetres", "geo_laplace"]
+
+EARTH_RADIUS = 6_371_008.8
+"""The mean radius of the earth in metres (IUGG)."""
+
+DISTORTION = 0.01
+"""How much a projected distance may differ from the one on the globe, in either direction."""
+
+
+def geo_laplace(
+    *,
+    level: Exact,
+    radius: Exact,
+    reference: tuple[Exact, Exact],
+    lattice: Exact = "auto",
+    remap: Remap | ArrayLike | None = None,
+    outside: str = "refuse",
+) -> GeoLaplace:
+    """Planar Laplace noise on latitude and longitude in degrees: arrays with two columns, or one pair.
+
+    ``radius`` is in metres; any two places within it are indistinguishable up to ``level``. ``reference`` is a public
+    (latitude, longitude) near which all true places lie, never computed from them. A place beyond ``reach`` is refused, or
+    moved to the nearest place within it (``outside="clamp"``, which brings no two places farther apart). ``lattice`` is the
+    step in metres. ``remap`` sends outputs to the nearest point of a grid, of a list of places or of a polygon, all given in
+    degrees (latitude first).
+
+    Latitudes must be within -90 and 90, longitudes within -180 and 180. Longitudes counted from 0 to 360 are refused rather
+    than guessed at: subtract 360 from those above 180.
+    """
+    size = positive_fraction(radius, "radius")
+    budget = positive_fraction(level, "level") / size
+    if outside not in ("refuse", "clamp"):
+        raise ParameterError(f"outside must be 'refuse' or 'clamp', not {outside!r}.")
+    made = GeoLaplace(
+        budget, size, LocalMetres(*_reference(reference)), planar_lattice(budget, lattice), as_remap(remap), outside
+    )
+    if made.remap is not None:
+        _ = made.plane  # refuses places of a remapping that are not on the globe
+    return made
+
+
+@dataclass(frozen=True)
+class LocalMetres(Metric):
+    """Straight-line distance in metres in the public projection around a reference, between (latitude, longitude) pairs."""
+
+    latitude: float
+    longitude: float
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"metres around ({self.latitude:g}, {self.longitude:g})"
+
+    @property
+    def reach(self) -> float:
+        """How far from the reference, in projected metres, distances are those on the globe to 1 %."""
+        angle, cosine = math.radians(abs(self.latitude)), math.cos(math.radians(self.latitude))
+        poleward = math.acos(cosine / (1 + DISTORTION)) - angle
+        equator = cosine * (1 + DISTORTION)
+        inward = angle - math.acos(equator) if equator < 1 else math.inf
+        return EARTH_RADIUS * min(poleward, inward) / (1 + DISTORTION)
+
+    def project(self, degrees: Floats) -> Floats:
+        """Metres north and east of the reference."""
+        north = np.radians(degrees[:, 0] - self.latitude) * EARTH_RADIUS
+        turn = degrees[:, 1] - self.longitude
+        turn = turn - 360 * np.round(turn / 360)  # the short way round; half-way may go either way
+        return np.stack([north, np.radians(turn) * self._parallel], axis=-1)
+
+    def unproject(self, metres: Floats) -> Floats:
+        """Degrees again: latitudes within -90 and 90, longitudes from -180 to below 180."""
+        latitude = self.latitude + np.degrees(metres[:, 0] / EARTH_RADIUS)
+        longitude = self.longitude + np.degrees(metres[:, 1] / self._parallel)
+        latitude = (latitude + 180) % 360 - 180
+        beyond = np.abs(latitude) > 90  # over the pole and down on the other side of the globe
+        latitude = np.where(beyond, np.copysign(180.0, latitude) - latitude, latitude)
+        longitude = np.where(beyond, longitude + 180, longitude)
+        return np.stack([np.clip(latitude, -90, 90), _wrapped(longitude)], axis=-1)
+
+    def remap(self, given: Remap) -> Remap:
+        """A remapping given in degrees, in metres of this projection."""
+        try:
+            if not isinstance(given, Grid):
+                return given.moved(lambda degrees: self.project(_degrees(degrees)[0]))
+            last = given.origin[0] + (given.columns - 1) * given.steps[0]
+            (north, east), _ = self.project(_degrees([given.origin, (last, given.origin[1])])[0]).tolist()
+        except DataError as problem:
+            raise ParameterError(f"the remapping is not on the globe: {problem}") from None
+        down, across = (math.radians(step) for step in given.steps)
+        return Grid(given.columns, given.rows, (down * EARTH_RADIUS, across * self._parallel), (north, east))
+
+    def matrix(self, points: Sequence[Any]) -> Floats:
+        try:
+            metres = self.project(_degrees(points)[0])
+        except DataError as problem:
+            raise MetricError(str(problem)) from None
+        return np.asarray(cdist(metres, metres))
+
+    def exact(self, points: Sequence[Any]) -> Distances:
+        # Degrees in floats are good to 1e-13, a micrometre on the ground at most: subtract it before rounding down.
+        return TableDistances.below(np.maximum(self.matrix(points) - 1e-6, 0.0))
+
+    @property
+    def _parallel(self) -> float:
+        return EARTH_RADIUS * math.cos(math.radians(self.latitude))
+
+
+@dataclass(frozen=True)
+class GeoLaplace:
+    """Planar Laplace noise on the globe; build it with :func:`geo_laplace`."""
+
+    epsilon: Fraction
+    radius: Fraction
+    metric: LocalMetres
+    lattice: Lattice
+    remap: Remap | None
+    outside: str
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return "geo-laplace"
+
+    @property
+    def reach(self) -> float:
+        """How far from the reference, in metres, true places may lie: there distances are right to 1 %."""
+        return self.metric.reach
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``level / radius`` for each metre."""
+        return Guarantee(float_up(self.epsilon), self.metric)
+
+    @cached_property
+    def plane(self) -> PlanarLaplace:
+        """The mechanism on metres north and east of the reference."""
+        return PlanarLaplace(self.epsilon, self.lattice, None if self.remap is None else self.metric.remap(self.remap))
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One exact draw for every place; a (latitude, longitude) pair gives a pair."""
+        degrees, single = _degrees(values)
+        metres = self._within_reach(self.metric.project(degrees))
+        noisy = PlanarLaplace(self.epsilon, self.lattice).release(metres, rng)
+        moved = self.plane.remap
+        if moved is None:
+            return as_single(self.metric.unproject(noisy), single)
+        if isinstance(moved, Polygon) or isinstance(self.remap, Polygon) or self.remap is None:
+            return as_single(self.metric.unproject(moved.nearest(noisy)), single)
+        places = self.remap.at(moved.codes(noisy))  # public places come out exactly as they were given
+        if isinstance(self.remap, Grid):
+            places[:, 1] = _wrapped(places[:, 1])
+        return as_single(places, single)
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two places this many metres apart."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The law of the noise and the claim it proves."""
+        return Certificate.build(
+            mechanism=self.name,
+            epsilon=self.epsilon,
+            metric=str(self.metric),
+            distances={"shape": "steps", "distance": str(self.lattice.step)},
+            proof={"kind": "planar", "rate": str(self.plane.rate)},
+            simulated=rng is not None,
+            outside=self.outside,
+        )
+
+    def audit(self) -> MechanismAudit:
+        """The loss that is really reached."""
+        found = self.plane.audit()
+        return MechanismAudit(found.value, self.metric, None, None, None, words=found.words)
+
+    def error(self, loss: str = "absolute", at: tuple[float, float] | None = None) -> float:
+        """The expected distance in metres (or its square) between the output and the true place.
+
+        With a remapping other than into a convex polygon, name the true place with ``at``.
+        """
+        if at is None:
+            return self.plane.error(loss)
+        metres = self._within_reach(self.metric.project(_degrees(at)[0]))[0].tolist()
+        return self.plane.error(loss, at=(metres[0], metres[1]))
+
+    def channel(self) -> Channel:
+        """There is none: places and outputs are not finitely many."""
+        raise ParameterError("places on the globe are not finitely many; planar_geometric has a finite grid of them.")
+
+    def quantile(self, p: float) -> float:
+        """The distance in metres that noise stays within with probability p."""
+        return self.plane.quantile(p)
+
+    def reading(self) -> str:
+        """The promise and what it costs, in plain words."""
+        size, bound = float(self.radius), self.guarantee.bound(float(self.radius))
+        factor = f"{math.exp(bound):.3g}" if bound < 20 else f"e^{bound:.4g}"
+        return (
+            f"Any two places within {_metres(size)} of each other look alike up to a factor of {factor}. Whatever is released, "
+            f"a belief of 50 % in one of two such places can become at most {100 * self.guarantee.posterior(0.5, size):.3g} %. "
+            f"Half of the released places are within {_metres(self.quantile(0.5))} of the true one, and 95 % within "
+            f"{_metres(self.quantile(0.95))}. Places much farther apart than {_metres(size)} can be told apart."
+        )
+
+    def _within_reach(self, metres: Floats) -> Floats:
+        """Refuse what is too far away, or bring it to the rim of the disc, which is convex."""
+        lengths = np.hypot(metres[:, 0], metres[:, 1])
+        if not (lengths > self.reach).any():
+            return metres
+        if self.outside == "refuse":
+            raise DataError(
+                f"a place is farther than {_metres(self.reach)} from the reference, where distances on this map are off by "
+                "more than 1 %; choose a nearer public reference, split the data, or clamp with outside='clamp'."
+            )
+        return np.asarray(metres * np.minimum(1.0, self.reach / np.maximum(lengths, 1e-300))[:, None])
+
+
+def _degrees(values: Any) -> tuple[Floats, bool]:
+    given, single = vectors(values, 2)
+    if (np.abs(given[:, 0]) > 90).any():
+        raise DataError("a latitude is outside -90 to 90 degrees; give latitude first, then longitude.")
+    if (np.abs(given[:, 1]) > 180).any():
+        raise DataError("a longitude is outside -180 to 180 degrees; subtract 360 from those above 180.")
+    return given, single
+
+
+def _wrapped(longitude: Floats) -> Floats:
+    turned = (longitude + 180) % 360 - 180
+    return np.where(turned >= 180, -180.0, turned)  # the remainder may round up to a whole turn
+
+
+def _reference(reference: Any) -> tuple[float, float]:
+    try:
+        latitude, longitude = (float(as_fraction(c, "the reference")) for c in reference)
+    except (TypeError, ValueError) as problem:
+        if isinstance(problem, ParameterError):
+            raise
+        raise ParameterError("reference must be two numbers: latitude and longitude in degrees.") from None
+    if abs(latitude) > 90 or abs(longitude) > 180:
+        raise ParameterError(
+            "reference must be a latitude within -90 and 90 and a longitude within -180 and 180 degrees."
+        )
+    if LocalMetres(latitude, longitude).reach < 1:
+        raise ParameterError("the reference is too near to a pole for this projection; choose one farther away.")
+    return latitude, longitude
+
+
+def _metres(length: float) -> str:
+    return f"{length / 1000:.3g} km" if length >= 1000 else f"{length:.3g} m"

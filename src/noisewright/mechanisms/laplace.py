@@ -1,0 +1,274 @@
+r"""The Laplace mechanism for any feasible set, calibrated and drawn exactly on a lattice.
+
+A true answer is moved to the nearest point ``i`` of a public lattice, and lattice point ``j`` of the feasible set is released
+with probability ``e^(-|i-j| step/scale) / Z(i)``. Where everything is feasible this is Laplace noise; where it is not the noise
+is cut to the feasible set and renormalised, and the scale is the smallest one for which that is private:
+
+==================  ======================================  =====================================================
+feasible set        ``scope="metric"``                      ``scope="adjacent"``
+==================  ======================================  =====================================================
+everything          sensitivity / epsilon                   the same
+bounded gaps        between 1 and 2 times that              a one-dimensional root over O(n) pairs
+a half line         asymmetric noise, or 2 times that       ``sensitivity / ln((1 + e^epsilon) / 2)``
+anything else       2 times that (less with ``margin``)     a root; on an interval the bounded Laplace mechanism
+==================  ======================================  =====================================================
+
+(on the lattice a little less, since the root is found for the lattice law itself).
+
+**Guarantee.** ``scope="adjacent"``: ``epsilon`` for true answers at most one sensitivity apart. ``scope="metric"``: that,
+and for all true answers ``epsilon`` times their distance in sensitivities, measured between the lattice points they are
+rounded to (between the answers themselves for asymmetric noise, which rounds at random). Proved in integers about the very
+law that is drawn. Condition: true answers lie in the feasible set, ``margin`` away from excluded half lines; others are
+refused, or clamped where the set is one interval, which brings no two answers farther apart.
+
+>>> share = laplace(epsilon=1, sensitivity=1, within=(0, 100))
+>>> 0 <= share.release(97.5) <= 100
+True
+>>> round(float(share.scale), 3), share.reason
+(1.612, 'binding at the wall at 0, pair 0 and 1')
+>>> share.certificate().verify()
+'epsilon = 1 between neighbours (line at most 1)'
+
+References: Dwork, McSherry, Nissim and Smith, *Calibrating noise to sensitivity in private data analysis* (2006); Holohan et al.,
+*The bounded Laplace mechanism in differential privacy* (2020).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.certificate import Certificate
+from noisewright.core.channel import Channel
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
+from noisewright.core.guarantee import Guarantee, Scope
+from noisewright.core.metric import Line, Metric, Scaled
+from noisewright.mechanisms.calibrate import continuous, on_lattice, ranged_proof
+from noisewright.mechanisms.feasible import Feasible, Interval, Range
+from noisewright.mechanisms.lattice_law import LatticeLaw
+from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.truncated import TruncatedLaplace
+from noisewright.mechanisms.values import check_dense
+from noisewright.noise.lattice import LARGEST_INDEX, Lattice
+from noisewright.noise.ranged import RangedSampler
+
+if TYPE_CHECKING:
+    from noisewright.mechanisms.asymmetric import AsymmetricLaplace
+
+__all__ = ["LaplaceMechanism", "laplace"]
+
+
+def laplace(
+    *,
+    epsilon: Exact,
+    sensitivity: Exact = 1,
+    within: Interval | tuple[Interval, ...] | Feasible | None = None,
+    excluding: tuple[Interval, ...] = (),
+    scope: Scope = "adjacent",
+    margin: Exact = 0,
+    shape: Literal["auto", "symmetric", "asymmetric"] = "auto",
+    outside: Literal["refuse", "clamp"] = "refuse",
+    lattice: Exact | Lattice = "auto",
+) -> LaplaceMechanism | AsymmetricLaplace:
+    """The Laplace mechanism with outputs inside a feasible set; see the head of this module.
+
+    ``within``: an interval ``(low, high)`` with None for an open end, or several; ``excluding``: open gaps. ``margin``: how far
+    true answers are known to stay from excluded half lines. ``shape``: on a half line the metric scope uses noise with a
+    steeper far side (``"asymmetric"``) unless told otherwise. ``lattice``: its step, a power of two; by default at most
+    1/512 of the scale and of the sensitivity, and finer than every interval and gap.
+    """
+    budget, width = positive_fraction(epsilon, "epsilon"), positive_fraction(sensitivity, "sensitivity")
+    feasible = Feasible.parse(within, excluding).as_floats()
+    distance = as_fraction(margin, "margin")
+    inner = feasible.inner(distance).as_floats()
+    for name, value, allowed in (
+        ("scope", scope, ("metric", "adjacent")),
+        ("shape", shape, ("auto", "symmetric", "asymmetric")),
+        ("outside", outside, ("refuse", "clamp")),
+    ):
+        if value not in allowed:
+            raise ParameterError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+    if outside == "clamp" and len(feasible.components) > 1:
+        raise ParameterError(
+            "outside='clamp' needs a feasible set without gaps: moving answers out of a gap would bring close ones apart, "
+            "and break the sensitivity; use outside='refuse'."
+        )
+    half_line = feasible.kind == "single infinite" and scope == "metric" and distance == 0
+    if shape == "asymmetric" and not half_line:
+        raise ParameterError("shape='asymmetric' is for a half line with scope='metric' and no margin; use 'auto'.")
+    if half_line and shape != "symmetric":
+        from noisewright.mechanisms.asymmetric import AsymmetricLaplace
+
+        return AsymmetricLaplace.build(budget, width, feasible, outside, lattice)
+    chosen = _lattice(lattice, feasible, inner, budget, width, scope, distance)
+    ranges, inputs = feasible.on(chosen), inner.on(chosen)
+    reach = chosen.steps(width)
+    if len(ranges) > 1 and not (feasible.aligned(chosen) and inner.aligned(chosen)):
+        reach += 1  # rounding that has to stay on its side of a gap can move two answers one step farther apart
+    # A step counts as 1/reach of a sensitivity, so that also the metric promise gives epsilon to real answers that far apart.
+    found = on_lattice(
+        ranges, inputs, epsilon=budget, step=Fraction(1, reach), scope=scope, reach=reach, lattice=chosen
+    )
+    if found.rate * LARGEST_INDEX < 64:
+        raise ParameterError(
+            "the noise would not fit on this lattice; use a coarser one, so that it takes fewer steps."
+        )
+    return LaplaceMechanism(
+        budget, width, feasible, inner, scope, outside, chosen, ranges, inputs, found.rate, reach, found.reason
+    )
+
+
+@dataclass(frozen=True)
+class LaplaceMechanism:
+    """Laplace noise inside a feasible set; build it with :func:`laplace`."""
+
+    epsilon: Fraction
+    sensitivity: Fraction
+    feasible: Feasible
+    inner: Feasible
+    scope: Scope
+    outside: str
+    lattice: Lattice
+    ranges: tuple[Range, ...]
+    inputs: tuple[Range, ...]
+    rate: Fraction
+    reach: int
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return "laplace"
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise: the law falls by a factor of e over this distance."""
+        return self.lattice.step / self.rate
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``epsilon`` per ``sensitivity`` units of the line, or between answers at most ``sensitivity`` apart."""
+        metric: Metric = Line() if self.sensitivity == 1 else Scaled(Line(), 1 / self.sensitivity)
+        return Guarantee(float_up(self.epsilon), metric, scope=self.scope)
+
+    @property
+    def law(self) -> TruncatedLaplace:
+        """The continuous limit of the law, for analysis: density, cdf, quantiles, mean, variance."""
+        return TruncatedLaplace(self.feasible, float(self.scale))
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One exact draw for every value."""
+        indices, which = self.inner.place(values, self.lattice, self.inputs, self.outside)
+        released = self.lattice.values(self._sampler.draw(indices, which, rng))
+        return float(released) if released.ndim == 0 else released
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two true answers at this distance in the guarantee's metric."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The law on the lattice and the claim it proves."""
+        proof: dict[str, Any] = {"kind": "law", "law": "discrete laplace", "scale": str(1 / self.rate), "clamp": None}
+        if self.feasible.kind != "none":
+            proof = ranged_proof(self.rate, self.ranges, self.inputs, self.reach)
+        shape = "adjacent" if self.scope == "adjacent" else "steps"
+        return Certificate.build(
+            mechanism=self.name,
+            epsilon=self.epsilon,
+            metric=str(self.guarantee.metric),
+            distances={"shape": shape, "distance": str(self.lattice.step / self.sensitivity)},
+            proof=proof,
+            simulated=rng is not None,
+            lattice=str(self.lattice.step),
+            outside=self.outside,
+            scope=self.scope,
+        )
+
+    def error(self, loss: str = "absolute") -> float:
+        """The expected loss at the true answer where it is largest, from closed sums over the lattice law."""
+        if loss not in LOSSES:
+            raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+        law = LatticeLaw(float(self.rate), self.ranges)
+        unit = {"absolute": float(self.lattice.step), "squared": float(self.lattice.step) ** 2, "zero-one": 1.0}[loss]
+        which, places = self._probes(257)
+        for _ in range(3):  # look closer around the worst of evenly spread answers
+            found = law.expected(loss, which, places)
+            worst = int(np.argmax(found))
+            which, places = self._around(which, places, worst)
+        return unit * float(max(found.max(), law.expected(loss, which, places).max()))
+
+    def channel(self) -> Channel:
+        """The channel over the lattice points, when the feasible set is bounded and has few of them."""
+        if self.feasible.low is None or self.feasible.high is None:
+            raise ParameterError("an unbounded feasible set has infinitely many outputs; give it a range with within=.")
+        check_dense(sum(hi - lo + 1 for lo, hi in self.ranges if lo is not None and hi is not None))
+        outputs, inputs = _points(self.ranges), _points(self.inputs)
+        law = LatticeLaw(float(self.rate), self.ranges)
+        which = np.repeat(np.arange(len(self.inputs)), [hi - lo + 1 for lo, hi in self.inputs])  # type: ignore[operator]
+        normaliser = law.log_normaliser(which, inputs)
+        logs = -law.rate * np.abs(inputs[:, None] - outputs[None, :]) - normaliser[:, None]
+        return Channel.from_logs(logs, self.lattice.values(inputs).tolist(), self.lattice.values(outputs).tolist())
+
+    @cached_property
+    def _sampler(self) -> RangedSampler:
+        return RangedSampler(self.rate, self.ranges)
+
+    def _probes(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Some true answers of every interval, its ends included; an open end is followed until the other end is forgotten."""
+        far = int(50 / self.rate) + 2
+        count = max(3, min(count, 100_000 // len(self.inputs)))
+        places, which = [], []
+        for k, (lo, hi) in enumerate(self.inputs):
+            first, last = (hi or 0) - far if lo is None else lo, (lo or 0) + far if hi is None else hi
+            found = np.unique(np.linspace(first, last, count).round().astype(np.int64))
+            places.append(found)
+            which.append(np.full(found.size, k))
+        return np.concatenate(which), np.concatenate(places)
+
+    def _around(
+        self, which: NDArray[np.int64], places: NDArray[np.int64], worst: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        near = [p for p in range(worst - 1, worst + 2) if 0 <= p < places.size and which[p] == which[worst]]
+        found = np.unique(np.linspace(places[near[0]], places[near[-1]], 257).round().astype(np.int64))
+        return np.full(found.size, which[worst]), found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the sampler's tables, which are made again when they are needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _lattice(
+    asked: Exact | Lattice,
+    feasible: Feasible,
+    inner: Feasible,
+    epsilon: Fraction,
+    sensitivity: Fraction,
+    scope: Scope,
+    margin: Fraction,
+) -> Lattice:
+    """The lattice that was asked for, or one chosen from the public parameters alone."""
+    if isinstance(asked, Lattice):
+        return asked
+    if not (isinstance(asked, str) and asked == "auto"):
+        return Lattice.with_step(asked)
+    scale = continuous(feasible, epsilon=epsilon, sensitivity=sensitivity, scope=scope, margin=margin).scale
+    exponent = Lattice.for_scale(min(Fraction(scale), sensitivity)).exponent
+    lengths = [s for s in (feasible.shortest, inner.shortest) if s is not None]
+    if lengths:
+        exponent = min(exponent, Lattice.for_scale(min(lengths), bits=4).exponent)
+    # Ends that are short binary fractions become lattice points, where that takes at most a thousandfold finer lattice.
+    for end in (e for component in (*feasible.components, *inner.components) for e in component if e is not None):
+        power = end.denominator.bit_length() - 1
+        if end.denominator == 1 << power and power <= -exponent + 10:
+            exponent = min(exponent, -power)
+    return Lattice(exponent)
+
+
+def _points(ranges: tuple[Range, ...]) -> NDArray[np.int64]:
+    return np.concatenate([np.arange(lo, hi + 1) for lo, hi in ranges if lo is not None and hi is not None])

@@ -1,0 +1,247 @@
+r"""The planar Laplace mechanism: places on a map, private for the straight-line distance.
+
+A point :math:`x` is rounded to a public lattice of step h and released as :math:`x + h k`, with
+:math:`P(k) \propto e^{-\theta \|k\|_2}` on pairs of integers and :math:`\theta = \epsilon h`. As the step shrinks this
+becomes the density :math:`\frac{\epsilon^2}{2\pi} e^{-\epsilon \|z - x\|}`.
+
+**Guarantee.** ``epsilon`` for each unit of Euclidean distance, exactly, for all pairs of lattice points: the normaliser
+does not depend on the true point, and :math:`|\,\|k\| - \|k'\|\,| \le \|k - k'\|`. Rounding to the lattice is part of the
+question that is answered: distances are those of the rounded points, each at most 0.71 steps from the point itself. With
+``level`` and ``radius`` the promise reads: any two places within the radius are indistinguishable up to the level
+(geo-indistinguishability). Far-apart places stay distinguishable by design.
+
+>>> cafe = planar_laplace(level="1.4", radius=200)       # metres on a plane
+>>> x, y = cafe.release((120.0, -35.5))
+>>> round(cafe.error(), 1), round(cafe.quantile(0.95), 1)  # the mean distance from the truth, and the 95 % radius
+(285.7, 677.7)
+>>> cafe.certificate().verify()
+'epsilon = 0.007 per unit of euclidean'
+
+Reference: Andrés, Bordenabe, Chatzikokolakis and Palamidessi, *Geo-indistinguishability* (2013).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import binom, gammainc, gammaincinv, zeta
+
+from noisewright.core.certificate import Certificate
+from noisewright.core.channel import Channel
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import Exact, float_up, positive_fraction
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.metric import Euclidean
+from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.remap import Polygon, Remap, as_remap
+from noisewright.mechanisms.vectors import Floats, as_single, vectors
+from noisewright.noise import Lattice, discrete_planar_laplace
+from noisewright.noise.lattice import LARGEST_INDEX
+
+__all__ = ["PlanarLaplace", "planar_budget", "planar_laplace", "planar_lattice", "planar_moments"]
+
+BLOCK = 1 << 14
+"""Points that are worked on at a time."""
+
+
+def planar_laplace(
+    *,
+    epsilon: Exact | None = None,
+    level: Exact | None = None,
+    radius: Exact | None = None,
+    lattice: Exact = "auto",
+    remap: Remap | ArrayLike | None = None,
+) -> PlanarLaplace:
+    """The planar Laplace mechanism on points of a plane: arrays with two columns, or one pair.
+
+    Give ``epsilon`` per unit of distance, or a ``level`` to keep within a ``radius`` (then epsilon = level / radius).
+    ``lattice`` is the step, a power of two; by default it is between 1/1024 and 1/512 of the noise scale 1/epsilon.
+    ``remap`` moves outputs to the nearest point of a :class:`~noisewright.mechanisms.remap.Grid`, of a list of public
+    places, or of a :class:`~noisewright.mechanisms.remap.Polygon`; this is post-processing and keeps the guarantee.
+    """
+    budget = planar_budget(epsilon, level, radius)
+    return PlanarLaplace(budget, planar_lattice(budget, lattice), as_remap(remap))
+
+
+@dataclass(frozen=True)
+class PlanarLaplace:
+    """Planar Laplace noise on a lattice; build it with :func:`planar_laplace`."""
+
+    epsilon: Fraction
+    lattice: Lattice
+    remap: Remap | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return "planar-laplace"
+
+    @property
+    def rate(self) -> Fraction:
+        """Theta, the loss for one step: ``P(k)`` is proportional to ``e^(-rate |k|)``."""
+        return self.epsilon * self.lattice.step
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``epsilon`` for each unit of Euclidean distance."""
+        return Guarantee(float_up(self.epsilon), Euclidean())
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One exact draw for every point; a pair gives a pair."""
+        given, single = vectors(values, 2)
+        noisy = _with_noise(given, self.lattice, self.rate, rng)
+        return as_single(noisy if self.remap is None else self.remap.nearest(noisy), single)
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two points at this distance."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The law of the noise and the claim it proves."""
+        return Certificate.build(
+            mechanism=self.name,
+            epsilon=self.epsilon,
+            metric=str(self.guarantee.metric),
+            distances={"shape": "steps", "distance": str(self.lattice.step)},
+            proof={"kind": "planar", "rate": str(self.rate)},
+            simulated=rng is not None,
+        )
+
+    def audit(self) -> MechanismAudit:
+        """The loss that is really reached: on the ray behind either of two points it is ``epsilon`` times their distance."""
+        words = "reached for any two lattice points on a row, by outputs behind either of them"
+        return MechanismAudit(float_up(self.epsilon), self.guarantee.metric, None, None, None, words=words)
+
+    def error(self, loss: str = "absolute", at: tuple[float, float] | None = None) -> float:
+        """The expected distance (or its square) between the output and the true point.
+
+        Without a remapping it is the same for all points of the lattice: close to 2/epsilon, and 6/epsilon^2 squared. The
+        number is that of the lattice law, and covers points that are rounded on the way in. Into a convex polygon it is an
+        upper bound for true points inside. After other remappings it depends on the point: name it with ``at``, and the
+        expectation is computed by quadrature of the continuous law.
+        """
+        if loss not in LOSSES:
+            raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+        if at is not None:
+            return self._error_at(at, loss)
+        if self.remap is not None and not (isinstance(self.remap, Polygon) and self.remap.convex):
+            raise ParameterError("the error after this remapping depends on the true point; name one with at=(x, y).")
+        if loss == "zero-one":
+            return 1.0  # a point that is not on the lattice never comes out
+        step = float(self.lattice.step)
+        absolute, squared = planar_moments(self.rate)
+        return absolute * step if loss == "absolute" else squared * step**2
+
+    def channel(self) -> Channel:
+        """There is none: places and outputs are not finitely many."""
+        raise ParameterError(
+            "a planar Laplace has infinitely many outputs; planar_geometric has a finite grid of them."
+        )
+
+    def cdf(self, distance: float) -> float:
+        """The probability of noise of at most this length, in the limit of fine lattices: ``1 - (1 + eps r) e^(-eps r)``."""
+        return float(gammainc(2, max(float(self.epsilon) * distance, 0.0)))
+
+    def quantile(self, p: float) -> float:
+        """The length that noise stays within with probability p, in the limit of fine lattices.
+
+        In closed form ``-(W((p - 1)/e) + 1) / epsilon`` with W the lower branch of Lambert's function.
+        """
+        if not 0 <= p < 1:
+            raise ParameterError(f"p must be a probability below 1, not {p}.")
+        return float(gammaincinv(2, p)) / float(self.epsilon)
+
+    def density(self, offset: ArrayLike) -> Floats:
+        """The density of the continuous limit at the given offsets from the true point."""
+        epsilon = float(self.epsilon)
+        lengths = np.linalg.norm(np.asarray(offset, dtype=np.float64), axis=-1)
+        return np.asarray(epsilon**2 / (2 * math.pi) * np.exp(-epsilon * lengths))
+
+    def _error_at(self, at: tuple[float, float], loss: str) -> float:
+        point = vectors(at, 2)[0][0]
+        centre = self.lattice.values(self.lattice.indices(point))
+        lengths = gammaincinv(2, (np.arange(512) + 0.5) / 512) / float(self.epsilon)
+        angles = 2 * math.pi * (np.arange(180) + 0.5) / 180
+        rays = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+        noisy = centre + (lengths[:, None, None] * rays).reshape(-1, 2)
+        moved = noisy if self.remap is None else self.remap.nearest(noisy)
+        apart = np.linalg.norm(moved - point, axis=1)
+        if loss == "zero-one":
+            return float((apart > 0).mean())
+        return float(apart.mean() if loss == "absolute" else (apart**2).mean())
+
+
+def _with_noise(given: Floats, lattice: Lattice, rate: Fraction, rng: np.random.Generator | None) -> Floats:
+    """``lattice.values(lattice.indices(given) + noise)``, in blocks that stay in the processor's cache.
+
+    Whole numbers of steps are kept in floats, which hold them exactly up to 2^53; scaling by powers of two is exact as well.
+    """
+    if given.size and not max(given.max(), -given.min()) <= LARGEST_INDEX * float(lattice.step):
+        lattice.indices(given)  # refuses the column before anything is drawn
+    step, inverse = float(lattice.step), float(1 / lattice.step)
+    result = np.empty_like(given)
+    for start in range(0, len(given), BLOCK):
+        places = given[start : start + BLOCK] * inverse
+        whole = np.floor(places)
+        places -= whole
+        whole += places >= 0.5
+        whole += discrete_planar_laplace(rate, len(whole), rng)
+        if max(whole.max(), -whole.min()) > 2 * LARGEST_INDEX:
+            lattice.values(whole)  # refuses, with probability below e^-100
+        np.multiply(whole, step, out=result[start : start + BLOCK])
+    return result
+
+
+def planar_budget(epsilon: Exact | None, level: Exact | None, radius: Exact | None) -> Fraction:
+    """Epsilon per unit of distance, given as such or as a level within a radius."""
+    if (epsilon is None) == (level is None and radius is None) or (level is None) != (radius is None):
+        raise ParameterError("give either epsilon, or both level and radius (then epsilon = level / radius).")
+    if epsilon is not None:
+        return positive_fraction(epsilon, "epsilon")
+    return positive_fraction(level, "level") / positive_fraction(radius, "radius")
+
+
+def planar_lattice(epsilon: Fraction, lattice: Exact) -> Lattice:
+    """The lattice for noise of scale 1/epsilon; one that noise would run out of is refused."""
+    chosen = Lattice.for_scale(1 / epsilon) if lattice == "auto" else Lattice.with_step(lattice)
+    if epsilon * chosen.step * LARGEST_INDEX < 128:  # noise beyond 2^52 steps then has probability below e^-100
+        raise ParameterError("the lattice is too fine for noise of scale 1/epsilon; use a coarser one, or 'auto'.")
+    discrete_planar_laplace(epsilon * chosen.step, 0)
+    return chosen
+
+
+@lru_cache(maxsize=256)
+def planar_moments(rate: Fraction) -> tuple[float, float]:
+    """Bounds of the mean length and the mean squared length of noise of this rate, in steps, for the worst rounding.
+
+    With ``Z = sum e^(-rate |k|)`` the mean length is ``-Z'/Z`` and the mean square ``Z''/Z``. Poisson's summation gives
+    ``Z = 2 pi / rate^2 (1 + f)``, ``f = sum over m != 0 of (1 + (2 pi |m| / rate)^2)^(-3/2)``: the lattice differs from the
+    plane by about ``rate^3 / 27``. Rounding by a vector v, ``|v|^2 <= 1/2``, adds ``|v|^2`` to the mean square, since noise
+    has mean zero; the mean length becomes at most that of ``sqrt(|k|^2 + 1/2)``, since noise is symmetric.
+    """
+    theta = float(rate)
+    if theta >= 0.25:
+        size = math.ceil(60 / theta) + 1
+        axis = np.arange(-size, size + 1, dtype=np.float64)
+        squares = axis[:, None] ** 2 + axis[None, :] ** 2
+        weights = np.exp(-theta * np.sqrt(squares))
+        weights /= weights.sum()
+        return float((weights * np.sqrt(squares + 0.5)).sum()), float((weights * squares).sum()) + 0.5
+    f = first = second = 0.0
+    for j in range(8):
+        s = 3 + 2 * j
+        # The sum of |m|^-s over all integer pairs but zero is 4 zeta(s/2) beta(s/2) (Lorenz 1871, Hardy 1919).
+        beta = (zeta(s / 2, 0.25) - zeta(s / 2, 0.75)) / 4 ** (s / 2)
+        term = float(binom(-1.5, j) * 4 * zeta(s / 2) * beta) * (theta / (2 * math.pi)) ** s
+        f, first, second = f + term, first + s * term / theta, second + s * (s - 1) * term / theta**2
+    slope = -2 / theta + first / (1 + f)
+    curve = 2 / theta**2 + second / (1 + f) - (first / (1 + f)) ** 2
+    # sqrt(n + 1/2) <= sqrt(n) + 1/(4 sqrt(n)); the mean of 1/|k| off the origin is below theta, P(0) below theta^2 / 6.
+    return -slope + theta / 4 + theta**2 / 8, curve + slope**2 + 0.5

@@ -1,0 +1,134 @@
+r"""Public lattices: where real numbers live when noise must be exact.
+
+A lattice is all whole multiples of a step ``2**exponent``. The step is chosen from public parameters, never from data. A
+number is moved to the nearest lattice point before noise is added (half a step at most, ties upwards), noise is drawn in
+whole steps, and the sum is an exact float again.
+
+Rounding moves two numbers by the same rule, so numbers at most ``D`` apart land at most ``ceil(D / step)`` steps apart: that is
+the sensitivity that a mechanism on the lattice must be calibrated for (:meth:`Lattice.steps`).
+
+>>> lattice = Lattice.for_scale(2)
+>>> lattice.step
+Fraction(1, 512)
+>>> lattice.values(lattice.indices([0.3, -1.0])).tolist()
+[0.30078125, -1.0]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import Exact, as_fraction, ceil_div, positive_fraction
+from noisewright.noise.bits import Bits, Rng, bits_from
+from noisewright.noise.search import decide
+
+__all__ = ["LARGEST_INDEX", "Lattice"]
+
+LARGEST_INDEX = 1 << 52
+"""Indices stay within this many steps of zero, noise included, so that every lattice point is an exact float."""
+
+RESOLUTION_BITS = 10
+"""By default a step is between 1/1024 and 1/512 of the noise scale: rounding is then invisible beside the noise."""
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All multiples of ``2**exponent``."""
+
+    exponent: int
+
+    def __post_init__(self) -> None:
+        if not -1000 <= self.exponent <= 900:
+            raise ParameterError(
+                f"a lattice step of 2^{self.exponent} is outside what floats hold; rescale the column."
+            )
+
+    @classmethod
+    def for_scale(cls, scale: Exact, bits: int = RESOLUTION_BITS) -> Lattice:
+        """The lattice whose step is ``2**bits`` times finer than the largest power of two that is at most ``scale``."""
+        size = positive_fraction(scale, "scale")
+        power = size.numerator.bit_length() - size.denominator.bit_length()
+        if Fraction(2) ** power > size:
+            power -= 1
+        return cls(power - bits)
+
+    @classmethod
+    def with_step(cls, step: Exact) -> Lattice:
+        """The lattice with the given step, which must be a power of two such as 1, 0.5 or 1/1024."""
+        size = positive_fraction(step, "the lattice step")
+        power = size.numerator.bit_length() - size.denominator.bit_length()
+        if Fraction(2) ** power != size:
+            raise ParameterError(f"the lattice step must be a power of two, not {float(size):g}; try {2.0**power:g}.")
+        return cls(power)
+
+    @property
+    def step(self) -> Fraction:
+        """The distance between neighbouring points."""
+        return Fraction(2) ** self.exponent
+
+    def steps(self, distance: Exact) -> int:
+        """How many steps apart two numbers at most ``distance`` apart can land: the distance in steps, rounded up."""
+        ratio = as_fraction(distance, "distance") / self.step
+        return ceil_div(ratio.numerator, ratio.denominator)
+
+    def indices(self, values: Any) -> NDArray[np.int64]:
+        """The nearest lattice points, as whole numbers of steps; ties go up, so that rounding commutes with shifts."""
+        given = np.asarray(values)
+        if given.dtype.kind not in "iuf":
+            raise DataError("the values are not numbers; convert the column first.")
+        # Wider numbers would be rounded to floats first, and rounding twice can move two numbers one step too far apart.
+        wide = given.dtype.kind in "iu" and given.size and max(abs(int(given.min())), abs(int(given.max()))) > 1 << 53
+        if wide or given.dtype.itemsize > 8:
+            raise DataError(
+                "the values are wider than 64-bit floats or beyond 2^53; convert or rescale the column first."
+            )
+        # Dividing by a power of two is exact, and so is taking a float apart into its whole and fractional parts.
+        scaled = np.ldexp(given.astype(np.float64), -self.exponent)
+        if given.size and not bool((np.abs(scaled) <= LARGEST_INDEX).all()):
+            raise DataError(
+                "a value is not finite, or too large for this lattice; clamp the column or use a coarser lattice."
+            )
+        whole = np.floor(scaled)
+        return np.asarray(whole + (scaled - whole >= 0.5), dtype=np.int64)
+
+    def indices_at_random(self, values: Any, rng: Rng = None) -> NDArray[np.int64]:
+        """One of the two nearest lattice points, at random: the upper one with the probability that keeps the mean, exactly.
+
+        Two numbers however close are then treated almost alike, which rounding to the nearest point does not do.
+        """
+        bits = bits_from(rng)
+        shape = self.indices(values).shape  # refuses what cannot be rounded
+        scaled = np.ldexp(np.asarray(values).astype(np.float64), -self.exponent).reshape(-1)
+        whole = np.floor(scaled)
+        share = scaled - whole
+        limits = np.ldexp(share, 64).astype(np.uint64)  # below 2**64; cut only where the share has more than 64 bits
+        words = bits.words(share.size)
+        up: NDArray[np.bool_] = words < limits
+        for spot in np.flatnonzero(words == limits):  # further bits decide
+            up[spot] = _settle(Fraction(float(share[spot])), int(words[spot]), bits)
+        return np.asarray(whole.astype(np.int64) + up).reshape(shape)
+
+    def values(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The lattice points as floats, exactly."""
+        if indices.size and not bool((np.abs(indices) <= 2 * LARGEST_INDEX).all()):
+            raise DataError("value and noise together are too large for this lattice; use a coarser lattice.")
+        return np.asarray(np.ldexp(indices.astype(np.float64), self.exponent))
+
+    def __str__(self) -> str:
+        return f"multiples of 2^{self.exponent}"
+
+
+def _settle(chance: Fraction, word: int, bits: Bits) -> bool:
+    """Whether a uniform number with these first 64 bits is below ``chance``."""
+
+    def enclosure(width: int) -> tuple[list[int], list[int]]:
+        scaled = chance * (1 << width)
+        return [scaled.numerator // scaled.denominator], [ceil_div(scaled.numerator, scaled.denominator)]
+
+    return decide(enclosure, word, 64, bits) == 0

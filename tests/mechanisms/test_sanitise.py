@@ -1,0 +1,175 @@
+"""A sanitised copy and output perturbation: two different things, and the facts that set them apart."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+import noisewright as nw
+from noisewright.mechanisms.sanitise import (
+    OutputPerturbation,
+    SanitisedDatabase,
+    neighbour_loss,
+    product_channel,
+    sanitise,
+)
+
+
+def flip(p):
+    return nw.Channel([[1 - p, p], [p, 1 - p]])
+
+
+def test_03_f1_one_use_of_a_flip():
+    assert flip(1 / 3).delta(math.log(2)) == pytest.approx(0, abs=1e-15)
+    smallest = brentq(lambda p: flip(p).delta(math.log(2)) - 0.2, 0.1, 0.3, xtol=1e-14)
+    assert smallest == pytest.approx(4 / 15, abs=1e-9)
+    assert smallest == pytest.approx((1 - 0.2) / (1 + 2), abs=1e-9)
+
+
+def test_03_f2_two_uses_of_a_flip():
+    twice = flip(1 / 3).compose(flip(1 / 3))
+    both = twice.outputs.index((0, 0))
+    assert twice.matrix[0, both] == pytest.approx(4 / 9)
+    assert twice.matrix[1, both] == pytest.approx(1 / 9)
+    assert 4 / 9 > 2 / 9 + 0.2  # (ln 2, 0.2) fails
+    assert twice.delta(math.log(2)) == pytest.approx(2 / 9, abs=1e-12)
+    smallest = brentq(lambda p: flip(p).compose(flip(p)).delta(math.log(2)) - 0.2, 0.3, 0.4, xtol=1e-14)
+    assert smallest == pytest.approx(0.341641, abs=6e-7)
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 2), (2, 3), (3, 2), (4, 2)])
+def test_03_f3_a_product_has_the_guarantee_of_its_parent(m, n):
+    """Random parents: delta over databases that differ in one row equals that of the parent, to 1e-12."""
+    rng = np.random.default_rng(m * 10 + n)
+    for epsilon in (0.0, 0.3, 1.0):
+        parent = nw.Channel(rng.dirichlet(np.ones(m + 1), m), normalise=True)
+        whole = product_channel(parent, n)
+        assert whole.shape == (m**n, (m + 1) ** n)
+        assert whole.delta(epsilon, nw.Hamming(), within=1) == pytest.approx(parent.delta(epsilon), abs=1e-12)
+    assert whole.epsilon(nw.Hamming()).value == pytest.approx(parent.epsilon().value, rel=1e-9)
+
+
+@given(st.lists(st.floats(0.05, 0.45), min_size=2, max_size=3), st.floats(0, 2))
+def test_parents_may_differ_per_row(probabilities, epsilon):
+    whole = product_channel([flip(p) for p in probabilities])
+    largest = max(flip(p).delta(epsilon) for p in probabilities)
+    assert whole.delta(epsilon, nw.Hamming(), within=1) == pytest.approx(largest, abs=1e-12)
+
+
+def test_product_sanitisation_draws_every_row_independently():
+    """2 x 2 frequencies of neighbouring rows against the product law; chi-square with 3 degrees, error rate 1e-6."""
+    mechanism = nw.randomised_response(["a", "b"], epsilon=1)
+    keep = mechanism.channel().row("a")[0]
+    rows = sanitise(["a"] * 200_000, mechanism, np.random.default_rng(2)).records.reshape(-1, 2) == "a"
+    seen = np.bincount(rows[:, 0] * 2 + rows[:, 1], minlength=4)
+    wanted = len(rows) * np.array([(1 - keep) ** 2, keep * (1 - keep), keep * (1 - keep), keep**2])
+    assert ((seen - wanted) ** 2 / wanted).sum() < 30.7
+
+
+def test_a_sanitised_copy_is_drawn_once_and_is_immutable():
+    copy = sanitise(np.arange(50), nw.geometric(epsilon="1/2"))
+    first = copy.records.tolist()
+    assert [copy.ask(np.sum) for _ in range(20)] == [copy.ask(np.sum)] * 20
+    with pytest.raises(ValueError, match="read-only"):
+        copy.ask(lambda records: records.sort())
+    with pytest.raises(AttributeError):
+        copy.records = np.zeros(3)
+    assert copy.records.tolist() == first
+    again = pickle.loads(pickle.dumps(copy))
+    assert again.records.tolist() == first
+    with pytest.raises(ValueError, match="read-only"):
+        again.records[0] = 1
+    assert len(copy) == 50
+    assert copy.certificate.verify() == "epsilon = 0.5 per unit of line"
+    assert "drawn once" in repr(copy)
+    assert not hasattr(copy, "budget")
+    # A second copy is a second release, with fresh noise.
+    assert sanitise(np.arange(50), nw.geometric(epsilon="1/2")).records.tolist() != first
+
+
+def test_the_guarantee_of_a_copy_does_not_depend_on_its_size():
+    mechanism = nw.randomised_response(["a", "b"], epsilon=1)
+    assert sanitise(["a"], mechanism).guarantee == sanitise(["a"] * 5000, mechanism).guarantee == mechanism.guarantee
+
+
+def test_the_sanitised_copy_does_not_keep_the_truth():
+    truth = np.arange(100, 160)
+    copy = sanitise(truth, nw.geometric(epsilon="1/10"))
+    assert isinstance(copy, SanitisedDatabase)
+    held = [np.asarray(v) for v in vars(copy).values() if isinstance(v, np.ndarray)]
+    assert not any(np.array_equal(v, truth) for v in held)
+    assert not np.shares_memory(copy.records, truth)
+
+
+def test_output_perturbation_counts_and_composes():
+    desk = OutputPerturbation(np.arange(100), nw.geometric(epsilon="1/4"))
+    assert desk.guarantee.epsilon == 0
+    answers = [desk.ask(np.size) for _ in range(40)]
+    assert len(set(answers)) > 3
+    assert desk.releases == 40
+    assert desk.guarantee.epsilon == pytest.approx(10, rel=1e-12)
+    assert desk.guarantee.epsilon >= 10
+    assert desk.guarantee.scope == "adjacent"
+    assert "40 answers given" in repr(desk)
+    assert "99" not in repr(desk)  # no data in it
+
+
+def test_a_budget_stops_the_questions_before_a_draw():
+    desk = OutputPerturbation([1, 2, 3], nw.geometric(epsilon="1/3"), budget="1")
+    asked = []
+    for _ in range(3):
+        desk.ask(lambda r: asked.append(1) or len(r))
+    with pytest.raises(nw.NoisewrightError, match="budget of 1 is spent after 3 answers"):
+        desk.ask(lambda r: asked.append(1) or len(r))
+    assert len(asked) == desk.releases == 3
+    assert desk.guarantee.epsilon == pytest.approx(1, rel=1e-12)
+
+
+def test_rounding_to_a_lattice_is_charged():
+    """Metric scope: answers 1/3 apart may land 43/128 apart on a lattice of 1/128, and that is what a neighbour may see."""
+    mechanism = nw.laplace(epsilon=1, sensitivity="1/3", scope="metric", lattice="1/128")
+    assert neighbour_loss(mechanism) == Fraction(43, 128) * 3
+    desk = OutputPerturbation([1, 2], mechanism)
+    desk.ask(lambda records: sum(records) / 3)
+    assert desk.guarantee.epsilon == pytest.approx(129 / 128)
+    assert neighbour_loss(nw.laplace(epsilon=1, sensitivity="1/3", lattice="1/128")) == 1  # calibrated after rounding
+    assert neighbour_loss(nw.randomised_response(["a", "b"], epsilon=2)) == pytest.approx(2)
+
+
+def test_a_failed_answer_is_charged_too():
+    """A refusal can tell something about the records, so it is not free."""
+    desk = OutputPerturbation([1, 2, 3], nw.geometric(epsilon=1, within=(0, 2)))
+    with pytest.raises(nw.NoisewrightError, match="outside the declared range"):
+        desk.ask(len)
+    assert desk.releases == 1
+
+
+def test_repeats_recover_the_truth_but_a_copy_stays_put():
+    """The mean of k repeats has error about 1/sqrt(k); the copy's error does not move. Seed fixed."""
+    rng = np.random.default_rng(4)
+    truth = np.repeat([1, 0], [300, 700])
+    desk = OutputPerturbation(truth, nw.geometric(epsilon="1/10"))
+    answers = np.array([desk.ask(np.sum, rng) for _ in range(1500)])
+    assert abs(answers.mean() - 300) < 6 * answers.std() / math.sqrt(1500) < 2.5
+    copy = sanitise(truth, nw.randomised_response([0, 1], epsilon=1), rng)
+    assert len({copy.ask(np.sum) for _ in range(100)}) == 1
+
+
+def test_unsafe_and_bad_things_are_refused():
+    with pytest.raises(nw.NoisewrightError, match="UNSAFE"):
+        sanitise([1.0], nw.unsafe.naive_redraw(epsilon=1))
+    with pytest.raises(nw.NoisewrightError, match="UNSAFE"):
+        OutputPerturbation([1.0], nw.unsafe.float_laplace(epsilon=1))
+    with pytest.raises(nw.NoisewrightError, match="column of records"):
+        sanitise(3, nw.geometric(epsilon=1))
+    with pytest.raises(nw.NoisewrightError, match="budget"):
+        OutputPerturbation([1], nw.geometric(epsilon=1), budget=0)
+    with pytest.raises(nw.NoisewrightError, match="number of rows"):
+        product_channel(flip(0.3))
+    with pytest.raises(nw.NoisewrightError, match="audit the parent instead"):
+        product_channel(flip(0.3), 30)
