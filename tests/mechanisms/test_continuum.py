@@ -13,7 +13,7 @@ from scipy.stats import beta, kstest
 import noisewright as nw
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.mechanisms.continuum import (
-    TruncatedLaplace,
+    ClampedLaplace,
     binned_laplace,
     continuous_loss,
     geometric_to_laplace,
@@ -65,7 +65,7 @@ def test_06_f23_a_lifted_coarse_geometric_is_private_but_worse():
 
 
 def test_06_f24_atoms():
-    left, right = TruncatedLaplace(LN16).atoms(0.3)
+    left, right = ClampedLaplace(LN16).atoms(0.3)
     assert float(left) == pytest.approx(0.2176376, abs=1e-7)
     assert float(right) == pytest.approx(0.0717936, abs=1e-7)
 
@@ -144,7 +144,7 @@ def test_06_f27_a_step_loss_is_not_monotonic():
 
 
 def test_06_lap1_law_on_any_interval():
-    law = TruncatedLaplace(0.7, low=-2, high=5)
+    law = ClampedLaplace(0.7, low=-2, high=5)
     for x in (-2.0, 0.4, 5.0):
         left, right = law.atoms(x)
         inside = quad(lambda y, x=x: float(law.density(y, x)), -2, 5, points=[x])[0]
@@ -163,7 +163,7 @@ def test_06_lap1_law_on_any_interval():
 def test_06_lap1_lattice_mechanism_tends_to_the_law():
     mechanism = nw.truncated_laplace(epsilon=4, within=(0, 1), lattice="1/1024")
     row = mechanism.channel().row(0.25)
-    law = TruncatedLaplace(4)
+    law = ClampedLaplace(4)
     assert row[0] == pytest.approx(float(law.atoms(0.25)[0]), rel=3e-3)
     assert row[1:513].sum() == pytest.approx(float(law.mass(0, 0.5, 0.25) - law.atoms(0.25)[0]), rel=3e-3)
     assert nw.audit(mechanism).value == pytest.approx(4, rel=1e-9)
@@ -173,7 +173,7 @@ def test_06_lap1_samples_follow_the_continuous_law():
     mechanism = nw.truncated_laplace(epsilon=3, within=(0, 1))
     draws = mechanism.release(np.full(20_000, 0.3), np.random.default_rng(7))
     inside = draws[(draws > 0) & (draws < 1)]
-    law = TruncatedLaplace(3)
+    law = ClampedLaplace(3)
     left, right = (float(a) for a in law.atoms(0.3))
     assert abs((draws == 0).mean() - left) < 5.5 * math.sqrt(left / 20_000)
     conditional = kstest(inside, lambda y: (law.cdf(y, 0.3) - left) / (1 - left - right))
@@ -193,7 +193,7 @@ def test_06_lap2_sandwich_for_step_losses(n, epsilon):
     x = (np.arange(800) + 0.5) / 800
     weights = np.diff(beta.cdf(np.arange(801) / 800, 2, 5))
     edges = np.arange(bins + 1) / bins
-    matrix = TruncatedLaplace(epsilon).mass(edges[None, :-1], edges[None, 1:], x[:, None])
+    matrix = ClampedLaplace(epsilon).mass(edges[None, :-1], edges[None, 1:], x[:, None])
     stepped = np.abs(grid[:, None] - grid[lift(x, n)][None, :])
     continuous = least_loss(weights, matrix, stepped)
     slack = 1 + 2e-3  # the prior is cut into 800 cells

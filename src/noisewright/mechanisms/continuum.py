@@ -16,7 +16,7 @@ True
 'epsilon = 4 per unit of line'
 
 The rest of this module is analysis, in floats, on the interval [0, 1] (for another one scale epsilon by its length):
-the continuous law (:class:`TruncatedLaplace`), grids ``0, 1/n, ..., 1`` with their geometric (:func:`grid_geometric`),
+the continuous law (:class:`ClampedLaplace`), grids ``0, 1/n, ..., 1`` with their geometric (:func:`grid_geometric`),
 the Laplace in bins
 (:func:`binned_laplace`), how to turn the one into the other (:func:`geometric_to_laplace`, :func:`smooth`), and what is
 lost by it (:func:`loss_gap`, :func:`continuous_loss`).
@@ -42,8 +42,8 @@ from noisewright.mechanisms.additive import AdditiveMechanism, LaplaceLaw, addit
 from noisewright.noise import Lattice
 
 __all__ = [
+    "ClampedLaplace",
     "LossBounds",
-    "TruncatedLaplace",
     "binned_laplace",
     "continuous_loss",
     "geometric_to_laplace",
@@ -89,10 +89,10 @@ def truncated_laplace(
 
 
 @dataclass(frozen=True)
-class TruncatedLaplace:
+class ClampedLaplace:
     """The continuous law: Laplace noise of scale ``1/epsilon``, clamped to ``[low, high]``.
 
-    >>> law = TruncatedLaplace(4 * math.log(2))
+    >>> law = ClampedLaplace(4 * math.log(2))
     >>> [round(float(atom), 7) for atom in law.atoms(0.3)]
     [0.2176376, 0.0717936]
     """
@@ -175,7 +175,7 @@ def binned_laplace(epsilon: float, n: int, bins: int) -> Channel:
     """The truncated Laplace from the grid to ``bins`` equal cells of [0, 1]; the end cells hold the atoms."""
     edges = np.arange(_count(bins) + 1) / bins
     x = np.arange(_count(n) + 1) / n
-    matrix = TruncatedLaplace(epsilon).mass(edges[None, :-1], edges[None, 1:], x[:, None])
+    matrix = ClampedLaplace(epsilon).mass(edges[None, :-1], edges[None, 1:], x[:, None])
     return Channel(matrix, x.tolist(), [(j / bins, (j + 1) / bins) for j in range(bins)])
 
 
@@ -273,7 +273,7 @@ def continuous_loss(
     prior = np.broadcast_to(np.asarray(density(x), dtype=np.float64), x.shape)
     if not bool((np.isfinite(prior) & (prior >= 0)).all()) or prior.sum() == 0:
         raise ParameterError("the prior density must be finite, 0 or more, and not 0 everywhere.")
-    law = TruncatedLaplace(epsilon)
+    law = ClampedLaplace(epsilon)
     edges = np.arange(cells + 1) / cells
     inner = law.mass(edges[None, :-1], edges[None, 1:], x[:, None])
     left, right = law.atoms(x)
