@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from core_support import decimal, randomised_response, seeds, truncated_geometric
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee, split
 from noisewright.core.metric import Discrete, Euclidean, Hamming, Line
@@ -75,7 +76,8 @@ def test_reading_in_words() -> None:
     assert text.endswith("A belief of 50 % in one of two such secrets can become at most 75 %.")
     channel = randomised_response(2, math.log(3))
     assert channel.push().inners.max() == pytest.approx(0.75)
-    assert "may fail with probability 0.01" in Guarantee(1, Line(), delta=0.01).reading()
+    with_delta = Guarantee(1, Line(), delta=0.01).reading()
+    assert "no event is more than 2.72 times as likely under one as under the other, plus 0.01" in with_delta
     assert "unlucky with probability 0.001" in Guarantee(1, Line(), seed_failure=0.001).reading()
     assert "factor of at most e^50." in Guarantee(50, Line()).reading()
 
@@ -158,3 +160,27 @@ def test_as_text_and_data() -> None:
         "seed_failure": 0.0,
     }
     assert decimal(Fraction(1, 4)) == Decimal("0.25")
+
+
+def test_a_delta_is_an_extra_probability_and_not_a_chance_of_failure() -> None:
+    """Randomised response at epsilon ln 3 has delta 0.0065 near epsilon 1.09, yet the odds change by 3 with probability 3/4."""
+    channel = Channel([[0.75, 0.25], [0.25, 0.75]])
+    epsilon = channel.epsilon_at("0.0065").value
+    promise = Guarantee(epsilon, Discrete(), delta=0.0065)
+    odds = channel.matrix[0] / channel.matrix[1]
+    more = odds > math.exp(epsilon)
+    assert channel.matrix[0][more].sum() == 0.75
+    assert "fail" not in promise.reading()
+    with pytest.raises(ParameterError, match="no belief after one output is bounded"):
+        promise.posterior(0.5)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0, 0.5))
+def test_guessing_between_two_secrets_is_bounded(seed: int, delta: float) -> None:
+    """The Bayes adversary's success at the uniform prior of two secrets is at most guess(), for the epsilon that delta needs."""
+    matrix = np.random.default_rng(seed).dirichlet([1, 1, 1], 2)
+    channel = Channel(matrix)
+    epsilon = channel.epsilon_at(delta).value
+    assume(epsilon < 600)
+    success = channel.matrix.max(axis=0).sum() / 2
+    assert success <= Guarantee(epsilon, Discrete(), delta=delta).guess() + 1e-12

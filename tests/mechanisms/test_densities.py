@@ -301,7 +301,8 @@ def test_the_law_in_a_certificate_gives_the_audit_of_the_channel(within, scope):
 def test_audits_of_mechanisms_without_a_small_channel_meet_the_promise(mechanism):
     made = mechanism()
     found = nw.audit(made)
-    assert found.value == pytest.approx(0.8, rel=1e-4)
+    # Rounding to the lattice is charged for in the metric scope, so a coarse lattice leaves a little of the promise unused.
+    assert 0.8 * 0.96 <= found.value <= 0.8 * (1 + 1e-9)
     assert found.value <= 0.8 * (1 + 1e-9)
     assert str(found.metric) == str(made.guarantee.metric)
     assert ("between neighbours" in str(found)) is (made.guarantee.scope == "adjacent")

@@ -57,7 +57,7 @@ def audit(
     """Find the smallest epsilon that a channel really has, with the worst pair of secrets as evidence.
 
     Epsilon bounds how much likelier any output is under one secret than under another: a factor of at most e^epsilon for
-    each unit of distance between them. Delta is the probability by which that may be missed.
+    each unit of distance between them. Delta is an extra probability that any event may have beyond that.
     """
     from noisewright.core.channel import Channel
     from noisewright.core.errors import ParameterError

@@ -9,7 +9,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -132,18 +131,10 @@ def printable(text: str) -> str:
 
 
 def round_up(value: float) -> str:
-    """A reported loss in six digits, never below the value itself."""
-    if math.isinf(value):
-        return "infinite"
-    exact = Decimal(value)
-    nearest = Context(prec=6).create_decimal(exact)
-    if nearest < exact <= nearest * (1 + Decimal("1e-12")):
-        return f"{_short(nearest)} (+ less than 1e-12 of it)"
-    return _short(Context(prec=6, rounding=ROUND_CEILING).create_decimal(exact))
+    """A reported loss in six digits, rounded up."""
+    from noisewright.core.exact import upward
 
-
-def _short(number: Decimal) -> str:
-    return f"{float(number):.6g}"
+    return "infinite" if math.isinf(value) else upward(value)
 
 
 @contextlib.contextmanager

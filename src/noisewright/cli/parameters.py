@@ -29,7 +29,7 @@ MOST_LABELS = 10_000_000
 
 WORDS = {
     "epsilon": "The allowed loss for each unit of the metric; smaller is more private. Exact: 0.1 or 1/3.",
-    "delta": "The probability by which the promise may be missed.",
+    "delta": "An extra probability that any event may have, beyond the factor that epsilon allows.",
     "sensitivity": "The most that one person can change the true value; the noise grows with it.",
     "within": "The public range of the values; inf for an open end where the mechanism allows it.",
     "excluding": "Gaps inside the range where no output may fall.",

@@ -178,6 +178,8 @@ class Channel:
     def delta(self, epsilon: Exact, metric: Metric | None = None, within: float | None = None) -> float:
         """The smallest delta for ``epsilon``: the largest hockey-stick divergence over pairs of secrets.
 
+        Probabilities count as the floats they are: an entry of :meth:`from_logs` that is too small for a float counts as 0.
+
         A pair at distance ``d`` is allowed the factor ``exp(epsilon d)``; ``within`` restricts to pairs at most that far
         apart (``metric=Hamming(), within=1`` are neighbouring databases).
         """
@@ -233,7 +235,9 @@ class Channel:
             missing = [y for y in self.outputs if y not in set(other.inputs)]
             hint = f"{missing[0]!r} is not an input of it" if missing else "they are in another order"
             raise ChannelError(f"the outputs of the first channel must be the inputs of the second; {hint}.")
-        return Channel(self.matrix @ other.matrix, self.inputs, other.outputs)
+        if self._logs is None and other._logs is None:
+            return Channel(self.matrix @ other.matrix, self.inputs, other.outputs)
+        return Channel.from_logs(_log_product(self, other), self.inputs, other.outputs)
 
     def compose(self, other: Channel) -> Channel:
         """Both outputs of two independent runs on the same secret; outputs are pairs.
@@ -269,6 +273,22 @@ class Channel:
             odd = set(self.inputs) ^ set(other.inputs)
             which = f"{sorted(odd, key=str)[0]!r} is in one of them only" if odd else "they are in another order"
             raise ChannelError(f"the two channels must have the same secrets in the same order; {which}.")
+
+
+def _log_product(first: Channel, second: Channel) -> Floats:
+    """The logarithm of the matrix product; where floats underflow, entry by entry in logarithms."""
+    product = first.matrix @ second.matrix
+    with np.errstate(divide="ignore"):
+        logs = np.log(product)
+    rows, columns = first.logs, second.logs.T
+    for x in range(len(rows)):
+        small = np.flatnonzero(product[x] < 1e-290)
+        terms = rows[x] + columns[small]
+        largest = terms.max(axis=1, initial=-np.inf)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = largest + np.log(np.exp(terms - largest[:, None]).sum(axis=1))
+        logs[x, small] = np.where(np.isneginf(largest), -np.inf, found)
+    return np.asarray(logs)
 
 
 def _as_matrix(matrix: ArrayLike) -> Floats:

@@ -82,14 +82,15 @@ def float_up(value: Fraction) -> float:
 def upward(value: float | Fraction, digits: int = 6) -> str:
     """A number in at most ``digits`` significant digits, rounded up: what may be said of an epsilon or a delta.
 
-    An excess of less than a billionth is not shown: the float 0.1, which is a little above one tenth, reads 0.1.
+    Only the last digits of a float are not shown: an excess of less than one part in 10^12, such as that of the float 0.1 over
+    one tenth.
 
     >>> upward(0.6931471805599453), upward(1.0), upward(2.0**-40, 3)
     ('0.693148', '1', '9.1e-13')
     """
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    exact = Fraction(value) * Fraction(10**9 - 1, 10**9)
+    exact = Fraction(value) * Fraction(10**12 - 1, 10**12)
     shown = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(exact.numerator), Decimal(exact.denominator))
     shown = shown.normalize()
     plain = not shown or -5 <= shown.adjusted() < digits + 2

@@ -53,6 +53,10 @@ class Guarantee:
         for name, value in (("epsilon", self.epsilon), ("delta", self.delta), ("seed_failure", self.seed_failure)):
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
                 raise ParameterError(f"{name} must be a number, not {type(value).__name__}.")
+        if not isinstance(self.metric, Metric):
+            raise ParameterError(
+                f"a guarantee needs a metric such as Line() or Discrete(), not {type(self.metric).__name__}."
+            )
         if not self.epsilon >= 0 or math.isinf(self.epsilon):
             raise ParameterError(f"epsilon must be a finite number that is 0 or more, not {self.epsilon}.")
         for name, value in (("delta", self.delta), ("seed_failure", self.seed_failure)):
@@ -79,14 +83,25 @@ class Guarantee:
         return float_up(Fraction(self.epsilon) * steps)
 
     def posterior(self, prior: float, distance: float = 1.0) -> float:
-        """The largest belief, after any output, in one of two secrets at this distance, believed ``prior`` before."""
+        """The largest belief, after any output, in one of two secrets at this distance, believed ``prior`` before.
+
+        A delta above 0 bounds no single belief: some output may give everything away; see :meth:`guess`.
+        """
         if not 0 <= prior <= 1:
             raise ParameterError(f"a prior belief is between 0 and 1, not {prior}.")
-        bound = self.bound(distance)
-        if math.isinf(bound) or bound > 700:
+        if self.delta:
+            raise ParameterError("with a delta above 0 no belief after one output is bounded; ask guess() instead.")
+        factor = self._factor(distance)
+        if math.isinf(factor):
             return 1.0 if prior > 0 else 0.0
-        factor = float_up(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64))
         return min(1.0, factor * prior / (factor * prior + 1 - prior) * (1 + 2.0**-50))
+
+    def guess(self, distance: float = 1.0) -> float:
+        """The largest probability of guessing right between two equally likely secrets at this distance, on average."""
+        factor = self._factor(distance)
+        if math.isinf(factor):
+            return 1.0
+        return min(1.0, (factor + self.delta) / (factor + 1) * (1 + 2.0**-50))
 
     def reading(self, distance: float = 1.0) -> str:
         """The promise in plain words, for two secrets at the given distance."""
@@ -98,15 +113,27 @@ class Guarantee:
         )
         if math.isinf(bound):
             return f"Nothing is promised about {who}."
-        text = (
-            f"Whatever the output, the odds between {who} change by a factor of at most {_readable(bound)}. "
-            f"A belief of 50 % in one of two such secrets can become at most {upward(100 * self.posterior(0.5, distance), 3)} %."
-        )
         if self.delta:
-            text += f" This may fail with probability {upward(self.delta, 3)}."
+            text = (
+                f"Between {who}, no event is more than {_readable(bound)} times as likely under one as under the other, plus "
+                f"{upward(self.delta, 3)}. Somebody who guesses between two such secrets, equally likely before, is right at "
+                f"most {upward(100 * self.guess(distance), 3)} % of the time."
+            )
+        else:
+            text = (
+                f"Whatever the output, the odds between {who} change by a factor of at most {_readable(bound)}. A belief of "
+                f"50 % in one of two such secrets can become at most {upward(100 * self.posterior(0.5, distance), 3)} %."
+            )
         if self.seed_failure:
             text += f" It rests on public seeds that are unlucky with probability {upward(self.seed_failure, 3)}."
         return text
+
+    def _factor(self, distance: float) -> float:
+        """The allowed factor between probabilities, rounded up."""
+        bound = self.bound(distance)
+        if bound > 700:
+            return math.inf
+        return float_up(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64))
 
     def compose(self, other: Guarantee) -> Guarantee:
         """Both released about the same secret. Losses add, each in its own metric."""
