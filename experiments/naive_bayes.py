@@ -122,7 +122,7 @@ def datasets() -> tuple[list[Data], list[str]]:
             X, y = load(return_X_y=True)
             tables.insert(-1, Data(name, X, y))
     missing.append(
-        "Banknote, Seeds and Yeast are skipped: no package carries them; two Gaussians stand in for the first."
+        "Banknote, Seeds and Yeast are skipped: scikit-learn does not carry them; two Gaussians stand in for the first."
     )
     return tables, missing
 

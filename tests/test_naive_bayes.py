@@ -12,7 +12,7 @@ import noisewright as nw
 from noisewright import naive_bayes
 from noisewright.core.exact import float_up
 from noisewright.mechanisms.geometric import GeometricMechanism
-from noisewright.mechanisms.sanitise import neighbour_loss
+from noisewright.mechanisms.sanitise import neighbour_loss, rounds_at_random
 from noisewright.naive_bayes import STD_MECHANISMS, AddRemove, PrivateGaussianNB
 
 BOUNDS = (0.0, 10.0)
@@ -120,12 +120,103 @@ def test_everything_released_is_certified():
 @pytest.mark.parametrize("kind", STD_MECHANISMS)
 @pytest.mark.parametrize("epsilon", ["1/7", "1/150"])
 def test_rounding_to_a_lattice_costs_no_more_than_the_share(kind, epsilon):
-    """At a small epsilon the noise is wide and its lattice coarse; it must not become coarser than the sensitivity."""
+    """At a small epsilon the noise is wide and its lattice coarse; it must not become coarser than the sensitivity.
+
+    Asymmetric noise rounds its input at random, and promises its epsilon between numbers as they are.
+    """
     made = naive_bayes._named_std(kind, Fraction(epsilon))
     assert neighbour_loss(made) == Fraction(epsilon)
+    assert rounds_at_random(made) == (kind == "asymmetric")
+    if rounds_at_random(made):
+        assert made.map(1.0) <= float_up(Fraction(epsilon))
+        return
     apart = np.abs(made.lattice.indices(np.linspace(0, 3, 301)) - made.lattice.indices(np.linspace(1, 4, 301)))
     assert made.map(1.0) <= float_up(Fraction(epsilon))
     assert apart.max() * made.lattice.step <= max(1, made.lattice.step if made.guarantee.scope == "adjacent" else 0)
+
+
+def test_asymmetric_noise_at_a_small_budget():
+    """Wine-shaped data, 3 classes and 13 attributes: each deviation gets 0.1/81, on a lattice coarser than the sensitivity."""
+    rng = np.random.default_rng(4)
+    X, y = rng.random((178, 13)), np.arange(178) % 3
+    given = {"epsilon": "0.1", "bounds": (0, 1), "classes": [0, 1, 2], "split": "all"}
+    made = PrivateGaussianNB(**given, std_mechanism="asymmetric").fit(X, y, rng)
+    spreading = made._mechanisms[2]
+    assert spreading.epsilon == Fraction(1, 810)
+    assert spreading.lattice.step > 1
+    assert made.certificates()[2].verify().startswith("epsilon = 0.00123457 per unit of line")
+    assert made.guarantee.epsilon == float_up(Fraction(1, 10))
+
+
+WEAK = {
+    "delta": (
+        lambda epsilon, sensitivity: nw.gaussian(epsilon=1, sensitivity=sensitivity, delta="0.2"),
+        "a delta|up to a",
+    ),
+    "epsilon": (lambda epsilon, sensitivity: nw.laplace(epsilon=100), "promises epsilon = 100 between numbers one"),
+    "twice": (
+        lambda epsilon, sensitivity: nw.laplace(epsilon=2 * epsilon, sensitivity=sensitivity),
+        "its share of the",
+    ),
+    "sensitivity": (lambda epsilon, sensitivity: nw.laplace(epsilon=epsilon, sensitivity="0.99"), "its share of the"),
+    "lattice": (
+        lambda epsilon, sensitivity: nw.laplace(epsilon=epsilon, sensitivity=sensitivity, scope="metric", lattice=4),
+        "its share of the",
+    ),
+    "a hair": (
+        lambda epsilon, sensitivity: nw.laplace(epsilon=epsilon * (1 + Fraction(1, 10**15)), sensitivity=sensitivity),
+        "its share of the",
+    ),
+}
+
+
+@pytest.mark.parametrize("weak", WEAK)
+def test_a_mechanism_that_promises_less_than_its_share_is_refused(weak):
+    """Before anything is drawn, and when the guarantee is asked for."""
+    X, y = table()
+    constructor, says = WEAK[weak]
+    made = model(std_mechanism=constructor)
+    with pytest.raises(nw.core.errors.GuaranteeError, match=says):
+        _ = made.guarantee
+    rng = np.random.default_rng(0)
+    before = rng.bit_generator.state
+    with pytest.raises(nw.core.errors.GuaranteeError, match=says):
+        made.fit(X, y, rng)
+    assert rng.bit_generator.state == before
+    assert not hasattr(made, "theta_")
+    assert not repr(made).startswith("UNSAFE")
+
+
+def test_a_promise_for_another_metric_is_refused():
+    made = model(std_mechanism=lambda epsilon, sensitivity: nw.product_laplace(epsilon=epsilon, dimension=3))
+    with pytest.raises(nw.core.errors.GuaranteeError, match="a promise for the metric manhattan"):
+        _ = made.guarantee
+
+
+@pytest.mark.parametrize(
+    "constructor",
+    [
+        nw.laplace,
+        lambda epsilon, sensitivity: nw.laplace(epsilon=epsilon / 3, sensitivity=2 * sensitivity, within=(0, None)),
+        lambda epsilon, sensitivity: nw.snapped_laplace(epsilon=epsilon, sensitivity=sensitivity, within=(0, None)),
+        lambda epsilon, sensitivity: nw.laplace(
+            epsilon=epsilon, sensitivity=sensitivity, within=(0, None), scope="metric"
+        ),
+    ],
+)
+@pytest.mark.parametrize("epsilon", ["7/3", "1/10"])
+def test_a_mechanism_that_promises_its_share_is_accepted(constructor, epsilon):
+    X, y = table()
+    made = model(std_mechanism=constructor, epsilon=epsilon)
+    assert made.guarantee == made.fit(X, y, np.random.default_rng(0)).guarantee
+    assert made.guarantee.epsilon == float_up(Fraction(epsilon))
+
+
+def test_the_guarantee_is_that_of_what_was_fitted():
+    X, y = table()
+    made = model(epsilon=5).fit(X, y, np.random.default_rng(0)).set_params(epsilon="1/2")
+    assert made.guarantee.epsilon == 5
+    assert made.fit(X, y, np.random.default_rng(0)).guarantee.epsilon == 0.5
 
 
 def test_add_remove_metric():

@@ -10,8 +10,6 @@ True
 'epsilon = 1 per unit of line'
 """
 
-__version__ = "0.1.0"
-
 from noisewright import unsafe
 from noisewright.core.audit import Audit
 from noisewright.core.certificate import Certificate
@@ -32,6 +30,7 @@ from noisewright.core.metric import (
     Product,
     Table,
 )
+from noisewright.core.version import VERSION
 from noisewright.files import load, save
 from noisewright.mechanisms.approximate import approximate_laplace
 from noisewright.mechanisms.auditing import audit
@@ -54,6 +53,8 @@ from noisewright.mechanisms.snapped import snapped, snapped_laplace
 from noisewright.mechanisms.spherical import product_laplace, spherical_laplace
 from noisewright.mechanisms.staircase import staircase
 from noisewright.mechanisms.uniform import uniform
+
+__version__ = VERSION
 
 __all__ = [
     "Accountant",

@@ -15,9 +15,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
+import re
 import tempfile
-import zipfile
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -40,17 +41,17 @@ VERSION = 1
 
 def load(path: str | os.PathLike[str]) -> Channel | Certificate:
     """What a file holds: a channel or a certificate."""
-    if Path(path).suffix.lower() == ".json":
+    if _path(path).suffix.lower() == ".json":
         document = _json(path)
         if isinstance(document, dict) and document.get("format") == checker.FORMAT:
-            return Certificate(document)
+            return Certificate.from_document(document)
         return _channel_from_json(document, path)
     return load_channel(path)
 
 
 def load_channel(path: str | os.PathLike[str]) -> Channel:
     """A channel from ``.json``, ``.csv`` or ``.npz``; from a certificate of a table, the channel of that table."""
-    suffix = Path(path).suffix.lower()
+    suffix = _path(path).suffix.lower()
     if suffix == ".json":
         found = load(path)
         return found if isinstance(found, Channel) else found.table().channel()
@@ -66,12 +67,12 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     document = _json(path)
     if not isinstance(document, dict) or document.get("format") != checker.FORMAT:
         raise FileFormatError(f"{_name(path)} is not a Noisewright certificate.")
-    return Certificate(document)
+    return Certificate.from_document(document)
 
 
 def save(thing: Channel | Certificate | Mechanism, path: str | os.PathLike[str]) -> Path:
     """Write a channel (``.json``, ``.csv``, ``.npz``) or a certificate (``.json``; a mechanism gives its own)."""
-    target = Path(path)
+    target = _path(path)
     suffix = target.suffix.lower()
     if isinstance(thing, Channel):
         writers = {".json": _channel_to_json, ".csv": _channel_to_csv, ".npz": _channel_to_npz}
@@ -79,6 +80,8 @@ def save(thing: Channel | Certificate | Mechanism, path: str | os.PathLike[str])
             raise ParameterError(f"{target.name}: a channel is written to a .json, .csv or .npz file.")
         content = writers[suffix](thing)
     else:
+        if not isinstance(thing, Certificate) and (isinstance(thing, type) or not hasattr(thing, "certificate")):
+            raise ParameterError(f"a Channel, a Certificate or a mechanism can be saved, not {type(thing).__name__}.")
         if suffix != ".json":
             raise ParameterError(f"{target.name}: a certificate is written to a .json file.")
         certificate = thing if isinstance(thing, Certificate) else thing.certificate()
@@ -89,9 +92,11 @@ def save(thing: Channel | Certificate | Mechanism, path: str | os.PathLike[str])
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that it appears whole or not at all."""
-    target = Path(path)
+    target = _path(path)
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except ValueError:
+        raise FileFormatError(f"{str(target)!r} cannot be the name of a file.") from None
     except OSError as problem:
         raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
     try:
@@ -131,15 +136,17 @@ def _channel_from_json(document: Any, path: str | os.PathLike[str]) -> Channel:
     if document.get("version") != VERSION:
         raise FileFormatError(f"{_name(path)} has version {document.get('version')!r}; this program reads {VERSION}.")
     try:
+        if not isinstance(document["inputs"], list) or not isinstance(document["outputs"], list):
+            raise TypeError("labels are in lists")
         inputs = [decode_label(x) for x in document["inputs"]]
         outputs = [decode_label(y) for y in document["outputs"]]
         logs = document.get("logs")
         if logs is not None:
-            return Channel.from_logs([[float(v) for v in row] for row in logs], inputs, outputs)
+            return Channel.from_logs([[-np.inf if v == "-inf" else v for v in row] for row in logs], inputs, outputs)
         return Channel(document["matrix"], inputs, outputs)
     except NoisewrightError as problem:
         raise FileFormatError(f"{_name(path)}: {problem}") from None
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise FileFormatError(
             f"{_name(path)} is incomplete: a channel file has inputs, outputs and a matrix."
         ) from None
@@ -189,25 +196,47 @@ def load_labelled_csv(path: str | os.PathLike[str]) -> tuple[list[Hashable], lis
             f"{_name(path)}: give a row of output names, then a row for each secret, all of one length."
         )
     try:
-        matrix = [[float(v) for v in row[1:]] for row in rows[1:]]
+        matrix = [[_number(v) for v in row[1:]] for row in rows[1:]]
     except ValueError:
         raise FileFormatError(
             f"{_name(path)}: an entry is not a number; the first row and column hold names."
         ) from None
-    return [_read(row[0]) for row in rows[1:]], [_read(name) for name in rows[0][1:]], matrix
+    try:
+        return [_read(row[0]) for row in rows[1:]], [_read(name) for name in rows[0][1:]], matrix
+    except FileFormatError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+
+
+def _number(cell: str) -> float:
+    """A number in ASCII digits; ``float`` alone would also read ``0.2_5``."""
+    if not re.fullmatch(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|nan)\s*", cell, re.ASCII):
+        raise ValueError("not a number")
+    return float(cell)
 
 
 def _spell(label: Hashable) -> str:
     """A label as a CSV cell: plain where that is unambiguous, JSON where it is not."""
-    if isinstance(label, str) and label and _read(label) == label and not label.startswith(('"', "{")):
-        return label
-    return json.dumps(encode_label(label))
+    spelled = json.dumps(encode_label(label))
+    if not isinstance(label, str) or not label or label.startswith(('"', "{")):
+        return spelled
+    try:
+        return label if _read(label) == label else spelled
+    except FileFormatError:
+        return spelled
 
 
 def _read(cell: str) -> Hashable:
     try:
-        return decode_label(json.loads(cell))
-    except (ValueError, FileFormatError):
+        value = json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell
+    if isinstance(value, list):
+        return cell
+    if isinstance(value, float) and not math.isfinite(value):
+        raise FileFormatError("a name is NaN or infinite; put it in quotes if it is meant as text.")
+    try:
+        return decode_label(value)
+    except FileFormatError:
         return cell
 
 
@@ -232,23 +261,34 @@ def _channel_from_npz(path: str | os.PathLike[str]) -> Channel:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             inputs, outputs = json.loads(arrays["labels"].tobytes())
+            if not isinstance(inputs, list) or not isinstance(outputs, list):
+                raise TypeError("labels are in lists")
             names = [decode_label(x) for x in inputs], [decode_label(y) for y in outputs]
             if "logs" in arrays:
                 return Channel.from_logs(arrays["logs"], *names)
             return Channel(arrays["matrix"], *names)
     except ChannelError as problem:
         raise FileFormatError(f"{_name(path)}: {problem}") from None
-    except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile):
+    except Exception:  # a damaged archive makes numpy and zipfile raise almost anything, down to errors of a tokeniser
         raise FileFormatError(f"{_name(path)} is not a channel in .npz form, or it was cut short.") from None
 
 
 def _bytes(path: str | os.PathLike[str]) -> bytes:
+    file = _path(path)
     try:
-        return Path(path).read_bytes()
+        return file.read_bytes()
     except FileNotFoundError:
         raise FileFormatError(f"there is no file {path}.") from None
     except OSError as problem:
         raise FileFormatError(f"{path} cannot be read: {problem.strerror}.") from None
+    except ValueError:  # a character of code 0, or half of one
+        raise FileFormatError(f"{str(path)!r} cannot be the name of a file.") from None
+
+
+def _path(path: object) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise ParameterError(f"the name of a file is a string or a Path, not {type(path).__name__}.")
+    return Path(path)
 
 
 def _name(path: str | os.PathLike[str]) -> str:

@@ -52,14 +52,15 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.errors import DataError, GuaranteeError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
+from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Hamming, Metric
+from noisewright.core.metric import Discrete, Hamming, Line, Metric, Scaled
 from noisewright.mechanisms.geometric import geometric
 from noisewright.mechanisms.laplace import laplace
-from noisewright.mechanisms.sanitise import neighbour_loss
+from noisewright.mechanisms.sanitise import neighbour_loss, rounds_at_random
 from noisewright.mechanisms.snapped import snapped_laplace
 from noisewright.mechanisms.values import Labels
+from noisewright.noise import Lattice
 
 __all__ = ["AddRemove", "PrivateGaussianNB"]
 
@@ -81,8 +82,10 @@ class PrivateGaussianNB:
 
     ``bounds``: the public range of each attribute, ``(low, high)`` for all or one pair each. ``classes``: the public
     labels. ``weights``: how the budget is divided between single counts, means and deviations, evenly by default.
-    ``std_mechanism`` may also be a constructor that takes ``epsilon`` and ``sensitivity``; one from
-    :mod:`noisewright.unsafe` makes the classifier unsafe, and asking for its guarantee an error. ``clamp_means``:
+    ``std_mechanism`` may also be a constructor that takes ``epsilon`` and ``sensitivity``; what it makes must promise
+    that epsilon, without a delta, between all numbers one sensitivity apart, or ``fit`` refuses before anything is
+    drawn. One from :mod:`noisewright.unsafe` makes the classifier unsafe, and asking for its guarantee an error.
+    ``clamp_means``:
     move noisy means into the bounds, which is free. ``outside``: whether attribute values beyond the bounds are
     refused or clamped.
     """
@@ -113,14 +116,16 @@ class PrivateGaussianNB:
         lows, highs = self._ranges(table.shape[1])
         shares, widths = self._shares(table.shape[1]), highs - lows
         unit = (table - lows) / widths
-        found = [self._release_class(unit[codes == k], shares, rng) for k in range(len(self._labels))]
+        spreading = self._make_std(shares["std"])
+        promise = None if _attack_target(spreading) else self._promise(spreading, shares["std"])
+        found = [self._release_class(unit[codes == k], shares, spreading, rng) for k in range(len(self._labels))]
         self.classes_ = self._labels.array
         self.counts_ = np.array([released.size for released in found], dtype=np.int64)
         self.theta_ = lows + widths * np.array([released.means for released in found])
         self.std_ = widths * np.array([released.deviations for released in found])
         self.class_prior_ = self.counts_ / self.counts_.sum()
         self.n_features_in_ = table.shape[1]
-        self._simulated = rng is not None
+        self._simulated, self._fitted_promise = rng is not None, (promise, spreading)
         self._mechanisms = [mechanism for released in found for mechanism in released.mechanisms]
         return self
 
@@ -142,11 +147,14 @@ class PrivateGaussianNB:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for the whole classifier; an error when an unsafe mechanism is used."""
-        made = self._make_std(Fraction(1))
-        made.guarantee.bound(1.0)  # an attack target refuses here, and says why
-        metric: Metric = AddRemove() if self.split == "classes" else Hamming()
-        return Guarantee(float_up(as_fraction(self.epsilon)), metric, scope="adjacent")
+        """The promise for the whole classifier, as fitted if it is; an error when an unsafe mechanism is used."""
+        if hasattr(self, "_fitted_promise"):  # parameters may have been changed since
+            promise, spreading = self._fitted_promise
+            return (
+                promise if promise is not None else spreading.guarantee
+            )  # which an attack target refuses, and says why
+        share = self._shares(len(self._ranges(None)[0]))["std"]
+        return self._promise(self._make_std(share), share)
 
     def certificates(self) -> list[Certificate]:
         """After ``fit``: a certificate for every released count, vector of means and vector of deviations."""
@@ -169,7 +177,8 @@ class PrivateGaussianNB:
         return self
 
     def __repr__(self) -> str:
-        name = self.std_mechanism if isinstance(self.std_mechanism, str) else self.std_mechanism.__name__
+        given = self.std_mechanism
+        name = given if isinstance(given, str) else getattr(given, "__name__", type(given).__name__)
         unsafe = "UNSAFE " if self._unsafe() else ""
         return f"{unsafe}PrivateGaussianNB(epsilon={self.epsilon}, std_mechanism={name!r}, std_floor={self.std_floor})"
 
@@ -233,12 +242,12 @@ class PrivateGaussianNB:
         return {name: as_fraction(self.epsilon) * weight / whole for name, weight in weights.items()}
 
     def _release_class(
-        self, records: Floats, shares: Mapping[str, Fraction], rng: np.random.Generator | None
+        self, records: Floats, shares: Mapping[str, Fraction], spreading: Any, rng: np.random.Generator | None
     ) -> _ReleasedClass:
         counting = geometric(epsilon=shares["count"])
         size = max(1, int(counting.release(len(records), rng)))
         means, deviations = _moments(records, size)
-        averaging, spreading = laplace(epsilon=shares["mean"]), self._make_std(shares["std"])
+        averaging = laplace(epsilon=shares["mean"])
         # Released in units of the sensitivity, which is public by now: one calibration serves every class size.
         by_mean, by_std = float_up(_mean_sensitivity(size)), float_up(_std_sensitivity(size))
         noisy = by_mean * np.asarray(averaging.release(means / by_mean, rng))
@@ -253,14 +262,24 @@ class PrivateGaussianNB:
     def _make_std(self, epsilon: Fraction) -> Any:
         if isinstance(self.std_mechanism, str):
             return _named_std(self.std_mechanism, epsilon)
-        return self.std_mechanism(epsilon=epsilon, sensitivity=1)
+        # A share that a float holds comes back as it is in the float epsilon of a guarantee, and can be compared exactly.
+        return self.std_mechanism(epsilon=Fraction(float_down(epsilon)), sensitivity=1)
+
+    def _promise(self, spreading: Any, share: Fraction) -> Guarantee:
+        """The promise for the whole, once the mechanism for deviations is known to promise its share."""
+        spent = neighbour_loss(spreading) if isinstance(self.std_mechanism, str) else _spent(spreading)
+        if spent > share:
+            raise GuaranteeError(
+                f"this std_mechanism promises epsilon = {upward(spent)} between numbers one sensitivity apart, and its share "
+                f"of the budget is {float(share):.6g}; build it for the epsilon and the sensitivity that it is given."
+            )
+        metric: Metric = AddRemove() if self.split == "classes" else Hamming()
+        return Guarantee(float_up(as_fraction(self.epsilon)), metric, scope="adjacent")
 
     def _unsafe(self) -> bool:
-        try:
-            _ = self.guarantee
-        except GuaranteeError:
-            return True
-        return False
+        if hasattr(self, "_fitted_promise"):
+            return self._fitted_promise[0] is None
+        return _attack_target(self._make_std(Fraction(1)))
 
     def _scores(self, X: Any) -> Floats:
         """Log prior plus log normal densities, for every record and class."""
@@ -338,8 +357,51 @@ def _std_sensitivity(size: int) -> Fraction:
     return Fraction(math.isqrt(size << 80) + 1, 1 << 40) / (size + 1) + SLACK
 
 
+def _attack_target(mechanism: Any) -> bool:
+    """Whether it comes from :mod:`noisewright.unsafe`: it then has no guarantee."""
+    try:
+        _ = mechanism.guarantee
+    except GuaranteeError:
+        return True
+    return False
+
+
+def _spent(mechanism: Any) -> Fraction:
+    """What a mechanism of the user's own costs between any two numbers at most 1 apart, by its own guarantee."""
+    promise = mechanism.guarantee
+    if promise.delta or promise.seed_failure:
+        raise GuaranteeError(
+            "this std_mechanism promises its epsilon only up to a probability (delta or unlucky seeds), which a classifier "
+            "does not add up; use a mechanism without one."
+        )
+    unit = _unit_length(promise.metric)
+    if unit is None:
+        raise GuaranteeError(
+            f"this std_mechanism makes a promise for the metric {promise.metric}, and a deviation needs one for differences "
+            "of numbers (line)."
+        )
+    apart, lattice = Fraction(1), getattr(mechanism, "lattice", None)
+    if promise.scope == "metric" and isinstance(lattice, Lattice) and not rounds_at_random(mechanism):
+        apart = lattice.steps(1) * lattice.step  # the promise is about numbers that were rounded
+    loss = promise.bound(float_up(unit * apart))
+    if math.isinf(loss):
+        raise GuaranteeError("this std_mechanism promises nothing between numbers one sensitivity apart.")
+    return Fraction(loss)
+
+
+def _unit_length(metric: Metric) -> Fraction | None:
+    """The distance of two numbers that are 1 apart, for a multiple of the line or the discrete metric."""
+    if isinstance(metric, (Line, Discrete)):
+        return Fraction(1)
+    if isinstance(metric, Scaled):
+        inner = _unit_length(metric.inner)
+        return None if inner is None else metric.factor * inner
+    return None
+
+
 @lru_cache(maxsize=256)
 def _named_std(kind: str, epsilon: Fraction) -> Any:
     made = STD_MECHANISMS[kind](epsilon=epsilon)
-    # A promise of the metric scope is about rounded numbers: no lattice may be coarser than the sensitivity, which is 1.
+    # A promise of the metric scope is about rounded numbers, unless they are rounded at random: no lattice may then be
+    # coarser than the sensitivity, which is 1.
     return made if neighbour_loss(made) == epsilon else STD_MECHANISMS[kind](epsilon=epsilon, lattice=1)

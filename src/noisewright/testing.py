@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import pickle
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,12 +25,13 @@ from scipy.stats import chi2
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError
+from noisewright.core.errors import DataError, GuaranteeError, NoisewrightError, ParameterError
 from noisewright.core.mechanism import Mechanism
 
 __all__ = ["ConformanceError", "Report", "check_mechanism"]
 
 ERROR_RATE = 1e-8
+CHILD_SECONDS = 60
 
 
 class ConformanceError(AssertionError):
@@ -56,7 +58,8 @@ def check_mechanism(
     """Run every check and return the report.
 
     ``secrets`` are values the mechanism takes (a few, or all); ``unknown`` are values it must refuse without showing them;
-    ``refused`` are calls with bad parameters that must raise :class:`~noisewright.core.errors.ParameterError`.
+    ``refused`` are calls with bad parameters that must raise :class:`~noisewright.core.errors.ParameterError`, or
+    :class:`~noisewright.core.errors.GuaranteeError` where a channel does not have the guarantee that is asked for.
     """
     chosen = list(secrets)
     report = Report()
@@ -207,7 +210,7 @@ def _unknown(mechanism: Mechanism, unknown: Sequence[Any]) -> str | None:
         try:
             mechanism.release(_column(value, 3))
         except DataError as problem:
-            _require(str(value) not in str(problem).split(), "unknown values: the message shows the value.")
+            _require(not _shows(str(problem), value), "unknown values: the message shows the value.")
         else:
             raise ConformanceError("unknown values: a value outside the secrets was released.")
     return None
@@ -219,8 +222,12 @@ def _refused(refused: Sequence[Callable[[], Any]]) -> str | None:
     for number, call in enumerate(refused):
         try:
             call()
-        except NoisewrightError as problem:
+        except (ParameterError, GuaranteeError) as problem:
             _require(len(str(problem)) > 10, f"bad parameters: call {number} is refused without a sentence.")
+        except NoisewrightError as problem:
+            raise ConformanceError(
+                f"bad parameters: call {number} raises {type(problem).__name__}, not ParameterError or GuaranteeError."
+            ) from None
         else:
             raise ConformanceError(f"bad parameters: call {number} was accepted.")
     return None
@@ -246,19 +253,47 @@ def _forking(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
     column = _column(secrets[len(secrets) // 2], 500)
     mechanism.release(column)  # a stream exists before the fork
     context = multiprocessing.get_context("fork")
-    pipes = []
-    for _ in range(2):
-        ours, theirs = context.Pipe(duplex=False)
-        child = context.Process(target=_draw_into, args=(mechanism, column, theirs))
-        child.start()
-        pipes.append((ours, child))
-    results = [ours.recv() for ours, _ in pipes]
-    for _, child in pipes:
-        child.join()
+    pipes: list[tuple[Any, Any]] = []
+    try:
+        for _ in range(2):
+            ours, theirs = context.Pipe(duplex=False)
+            child = context.Process(target=_draw_into, args=(mechanism, column, theirs), daemon=True)
+            child.start()
+            theirs.close()  # the child has its own: when it ends without an answer, the pipe says so at once
+            pipes.append((ours, child))
+        results = [_answer(ours) for ours, _ in pipes]
+    finally:
+        for ours, child in pipes:
+            ours.close()
+            child.join(1)
+            if child.is_alive():
+                child.kill()
+            child.join()
     results.append(list(map(_label, mechanism.release(column))))
     distinct = {tuple(map(repr, result)) for result in results}
     _require(len(distinct) == 3, "forking: two processes drew the same noise.")
     return None
+
+
+def _answer(pipe: Any) -> Any:
+    """What a child drew; a child that crashes or hangs fails the check."""
+    if not pipe.poll(CHILD_SECONDS):
+        raise ConformanceError(f"forking: a child process did not draw within {CHILD_SECONDS} seconds.")
+    try:
+        return pipe.recv()
+    except EOFError:
+        raise ConformanceError("forking: a child process ended without drawing.") from None
+
+
+def _shows(message: str, value: Any) -> bool:
+    """Whether a message shows a value, or a coordinate of it: as a word of its own, whatever punctuation is around it.
+
+    A single letter is an ordinary word ("a value"), so it counts in quotes only.
+    """
+    parts = [value, *(part for part in value if len(str(part)) > 1)] if isinstance(value, tuple) else [value]
+    words = {word for part in parts for word in (str(part), repr(part)) if word}
+    bare = {word for word in words if not (len(word) == 1 and word.isalpha())}
+    return any(re.search(rf"(?<![\w.^+-]){re.escape(word)}(?!\w|\.\d)", message) for word in bare)
 
 
 def _draw_into(mechanism: Mechanism, column: Any, pipe: Any) -> None:
@@ -268,6 +303,8 @@ def _draw_into(mechanism: Mechanism, column: Any, pipe: Any) -> None:
 def _column(value: Any, count: int) -> Any:
     if isinstance(value, tuple):
         return [value] * count
+    if isinstance(value, str) and value.endswith("\0"):  # which numpy's strings lose
+        return np.array([value] * count, dtype=object)
     return np.array([value] * count, dtype=None if count else type(value))
 
 

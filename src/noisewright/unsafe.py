@@ -23,7 +23,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +45,7 @@ from noisewright.mechanisms.densities import (
 )
 
 __all__ = [
+    "AttackTarget",
     "FloatLaplace",
     "NaiveRedraw",
     "VariableScaleLaplace",
@@ -129,32 +130,44 @@ def variable_scale(distance: ArrayLike) -> Floats:
 
 
 @dataclass(frozen=True, repr=False)
-class NaiveRedraw:
-    """UNSAFE. Build it with :func:`naive_redraw`."""
+class AttackTarget:
+    """What the attack targets share: a claim that is false, and no guarantee, certificate or channel."""
 
     epsilon: Fraction
     sensitivity: Fraction
-    low: float
-    high: float
-    name = "UNSAFE naive_redraw"
+    name: ClassVar[str]
+    scope: ClassVar[Scope] = "adjacent"
 
     @property
     def claimed(self) -> Guarantee:
-        """The claim, which is false."""
-        return _claim(self.epsilon, self.sensitivity, "adjacent")
+        """The claim, which is false of what is drawn."""
+        metric: Metric = Line() if self.sensitivity == 1 else Scaled(Line(), 1 / self.sensitivity)
+        return Guarantee(float_up(self.epsilon), metric, scope=self.scope)
 
     @property
     def guarantee(self) -> NoReturn:
         """There is none."""
-        raise _no_guarantee(self.name)
+        raise GuaranteeError(f"{self.name} is an attack target and guarantees nothing; see its claimed and audit().")
 
     def certificate(self, rng: np.random.Generator | None = None) -> NoReturn:
         """Refused."""
-        raise _no_certificate(self.name)
+        raise GuaranteeError(f"{self.name} is an attack target and gets no certificate; audit() shows why.")
 
     def channel(self) -> Channel:
-        """There is none: the outputs are continuous."""
+        """There is none: the outputs are continuous, or all floats."""
         raise ParameterError(f"{self.name} has continuous outputs and no finite channel; use audit().")
+
+    def __repr__(self) -> str:
+        return f"{self.name}(claims {self.claimed})"
+
+
+@dataclass(frozen=True, repr=False)
+class NaiveRedraw(AttackTarget):
+    """UNSAFE. Build it with :func:`naive_redraw`."""
+
+    low: float
+    high: float
+    name = "UNSAFE naive_redraw"
 
     def density(self, secret: float) -> LaplaceDensity:
         """The law of the output for one secret."""
@@ -172,36 +185,14 @@ class NaiveRedraw:
         places = audit_locations((self.low, self.high), sensitivity, reach=20 * max(1.0, 1 / float(self.epsilon)))
         return audit_family(self.density, places, sensitivity=sensitivity, scope=scope)
 
-    def __repr__(self) -> str:
-        return f"{self.name}(claims {self.claimed})"
-
 
 @dataclass(frozen=True, repr=False)
-class VariableScaleLaplace:
+class VariableScaleLaplace(AttackTarget):
     """UNSAFE. Build it with :func:`variable_scale_laplace`."""
 
-    epsilon: Fraction
-    sensitivity: Fraction
     wall: float
     name = "UNSAFE variable_scale_laplace"
-
-    @property
-    def claimed(self) -> Guarantee:
-        """The published claim, which is false."""
-        return _claim(self.epsilon, self.sensitivity, "metric")
-
-    @property
-    def guarantee(self) -> NoReturn:
-        """There is none."""
-        raise _no_guarantee(self.name)
-
-    def certificate(self, rng: np.random.Generator | None = None) -> NoReturn:
-        """Refused."""
-        raise _no_certificate(self.name)
-
-    def channel(self) -> Channel:
-        """There is none: the outputs are continuous."""
-        raise ParameterError(f"{self.name} has continuous outputs and no finite channel; use audit().")
+    scope = "metric"
 
     @property
     def unit(self) -> float:
@@ -243,35 +234,13 @@ class VariableScaleLaplace:
         pair = (densities[0], densities[1])
         return MechanismAudit(math.inf, self.claimed.metric, failure.pair, output, pair, scope="metric", words=words)
 
-    def __repr__(self) -> str:
-        return f"{self.name}(claims {self.claimed})"
-
 
 @dataclass(frozen=True, repr=False)
-class FloatLaplace:
+class FloatLaplace(AttackTarget):
     """UNSAFE. Build it with :func:`float_laplace`."""
 
-    epsilon: Fraction
-    sensitivity: Fraction
     name = "UNSAFE float_laplace"
-
-    @property
-    def claimed(self) -> Guarantee:
-        """The claim: true of real numbers, false of the floats that are drawn."""
-        return _claim(self.epsilon, self.sensitivity, "metric")
-
-    @property
-    def guarantee(self) -> NoReturn:
-        """There is none."""
-        raise _no_guarantee(self.name)
-
-    def certificate(self, rng: np.random.Generator | None = None) -> NoReturn:
-        """Refused."""
-        raise _no_certificate(self.name)
-
-    def channel(self) -> Channel:
-        """There is none that would fit in a computer."""
-        raise ParameterError(f"{self.name} has as many outputs as there are floats; use audit().")
+    scope = "metric"
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """UNSAFE draws: value plus float noise."""
@@ -318,22 +287,6 @@ class FloatLaplace:
             f"{100 * share:.2g} % of its outputs tell the two apart with certainty"
         )
         return MechanismAudit(math.inf, self.claimed.metric, (0.0, other), output, None, scope="metric", words=words)
-
-    def __repr__(self) -> str:
-        return f"{self.name}(claims {self.claimed})"
-
-
-def _claim(epsilon: Fraction, sensitivity: Fraction, scope: Scope) -> Guarantee:
-    metric: Metric = Line() if sensitivity == 1 else Scaled(Line(), 1 / sensitivity)
-    return Guarantee(float_up(epsilon), metric, scope=scope)
-
-
-def _no_guarantee(name: str) -> GuaranteeError:
-    return GuaranteeError(f"{name} is an attack target and guarantees nothing; see its claimed and audit().")
-
-
-def _no_certificate(name: str) -> GuaranteeError:
-    return GuaranteeError(f"{name} is an attack target and gets no certificate; audit() shows why.")
 
 
 def _generator(rng: np.random.Generator | None) -> np.random.Generator:

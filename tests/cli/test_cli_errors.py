@@ -201,6 +201,58 @@ def test_bad_commands(call, words):
     assert call(*words, "--json").code == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["design", "laplace", "--epsilon", "1", "--within", "0:1", "--within", "2:3"], "--within"),
+        (["design", "laplace", "--epsilon=1", "--within=0:1", "--within=2:3"], "--within"),
+        (["design", "laplace", "--epsilon", "1", "--epsilon=2"], "--epsilon"),
+        (["design", "geometric", "--epsilon", "1", "-o", "a.json", "-ob.json"], "--output"),
+        (["design", "geometric", "--epsilon", "1", "-o", "a.json", "--output", "b.json"], "--output"),
+        (["design", "geometric", "--epsilon", "1", "--json", "--json"], "--json"),
+        (["design", "--json", "--json"], "--json"),
+        (["audit", "x.csv", "--metric", "line", "--metric", "discrete"], "--metric"),
+        (["audit", "--epsilon", "1", "x.csv", "--epsilon", "1"], "--epsilon"),
+        (["verify", "x.json", "--export-checker", "a.py", "--export-checker", "b.py"], "--export-checker"),
+        (["doctor", "--json", "--json"], "--json"),
+    ],
+)
+def test_an_option_that_is_given_twice(call, words, option):
+    answer = call(*words)
+    assert answer.code == 2
+    assert f"{option} was given more than once; give it once." in answer.out + answer.err
+
+
+def test_the_value_of_an_option_is_not_an_option(call):
+    assert "is not a number" in call("design", "geometric", "--epsilon", "--epsilon").err
+    assert "more than once" not in call("verify", "--", "--json", "--json").err
+
+
+@pytest.mark.parametrize("value", ["1e400", "1e308", "1e-400", "9" * 400, "-1e999", "1/" + "9" * 400])
+@pytest.mark.parametrize("name", ["planar-laplace", "laplace", "geometric"])
+def test_absurd_sizes_are_refused_as_such(call, name, value):
+    answer = call("design", name, f"--epsilon={value}")
+    assert answer.code == 2
+    assert "epsilon is far too long, too large or too small a number" in answer.err
+
+
+def test_a_reference_is_a_place(call):
+    start = ("design", "geo-laplace", "--level", "1", "--radius", "100", "--reference")
+    assert "such as 48.85:2.35" in call(*start, "48.85,2.35").err
+    assert "such as 48.85:2.35" in call(*start, "48.85").err
+    assert "LATITUDE:LONGITUDE" in call("design", "geo-laplace", "--help").out
+    assert call(*start, "48.85:2.35", "--json").json["reading"].startswith("Any two places within 100 m of each other")
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["audit", "-h"], ["verify", "-h"], ["doctor", "-h"], ["design", "laplace", "-h"]]
+)
+def test_help_shows_no_types_of_switches(call, words):
+    text = call(*words).out
+    assert "<bool>" not in text
+    assert "...]..." not in text
+
+
 def test_an_unexpected_failure_is_one_sentence_too(capsys, monkeypatch, files):
     from noisewright.cli import run
 

@@ -102,7 +102,7 @@ def test_a_forged_file_never_ends_in_a_traceback(call, certificate, change):
     rewrite(certificate, change)
     for words in (("verify", certificate), ("audit", certificate)):
         answer = call(*words, "--json")
-        assert answer.code in (0, 1)
+        assert answer.code in ((1,) if words[0] == "verify" else (1, 2))  # a file of the wrong shape cannot be audited
         assert call(*words).code == answer.code
 
 

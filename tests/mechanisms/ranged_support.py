@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import numpy as np
 from hypothesis import strategies as st
 
 DIGITS = 60
@@ -74,3 +75,19 @@ def range_sets(draw, most: int = 4, open_ends: bool = True):
         if ends in ("high", "both"):
             found[-1][1] = None
     return tuple(tuple(pair) for pair in found)
+
+
+def check_error(mechanism, answers, loss):
+    """``error(loss)`` against a brute-force search over real answers: never below, above by half a step at most."""
+    if loss == "zero-one":
+        assert mechanism.error(loss) == 1.0  # an answer between lattice points never comes out
+        return
+    channel, step, power = mechanism.channel(), float(mechanism.lattice.step), 1 if loss == "absolute" else 2
+    outputs, worst = np.array(channel.outputs), 0.0
+    for row, centre in zip(channel.matrix, channel.inputs, strict=True):
+        for answer in centre + step * np.linspace(-0.5, 0.4999, 11):
+            if any(lo <= answer <= hi for lo, hi in answers.components):
+                worst = max(worst, float(row @ np.abs(outputs - answer) ** power))
+    found = mechanism.error(loss)
+    assert worst * (1 - 1e-9) <= found
+    assert found <= (worst ** (1 / power) + step) ** power

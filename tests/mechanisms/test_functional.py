@@ -34,7 +34,7 @@ def test_neighbouring_curves_are_within_the_calibrated_steps(norm, points, sensi
     steps = int(np.abs(made.lattice.indices(first) - made.lattice.indices(second)).sum())
     if apart <= Fraction(sensitivity):
         assert steps <= made.steps
-    assert Fraction(steps) / made.scale <= made.epsilon * max(1, math.ceil(apart / Fraction(sensitivity)))
+    assert Fraction(steps) / made.scale_in_steps <= made.epsilon * max(1, math.ceil(apart / Fraction(sensitivity)))
 
 
 def test_03_fnd8_every_grid_sees_a_private_vector():
@@ -62,14 +62,52 @@ def test_the_certificate_proves_the_steps(norm):
     made = curve(epsilon="0.3", sensitivity="2.5", grid=np.linspace(0, 1, 50), norm=norm)
     certificate = made.certificate()
     assert certificate.numerics == "exact"
-    assert certificate.verify().startswith("epsilon = 0.3 per unit of 1/")
+    kind = "largest" if norm == "sup" else "sum"
+    words = (
+        f"epsilon = 0.3 between neighbours (2/5 * {kind} of 50 differences at most 1), in steps of {made.lattice.step}"
+    )
+    assert certificate.verify() == words
+    assert words.startswith(str(made.guarantee))
+    assert made.scale == made.steps * made.lattice.step / Fraction("0.3")
+    assert float(made.scale) == pytest.approx(
+        2.5 / 0.3 * (50 if norm == "sup" else 1), rel=0.01
+    )  # in units of the data
     assert nw.audit(made).value == pytest.approx(0.3, rel=1e-12)
     assert nw.audit(made).value >= 0.3 - 1e-15
     worse = dict(certificate.document)
-    worse["proof"] = {**worse["proof"], "scale": str(made.scale * Fraction(999, 1000))}
+    worse["proof"] = {**worse["proof"], "scale": str(made.scale_in_steps * Fraction(999, 1000))}
     worse["digest"] = nw.core.checker.digest(worse)
     with pytest.raises(nw.NoisewrightError, match="too small"):
         nw.Certificate(worse).verify()
+    other = "sum" if norm == "sup" else "largest"
+    for claim, proof, says in (
+        ({"metric": "2/5 * line"}, {}, "says nothing about the metric 'line'"),
+        ({"metric": "2/5 * manhattan"}, {}, "says nothing about the metric 'manhattan'"),
+        ({"metric": f"2/5 * {other} of 50 differences"}, {}, "says nothing about the metric"),
+        ({"metric": f"2/5 * {kind} of 60 differences"}, {}, "says nothing about the metric"),
+        ({}, {"coordinates": 40}, "says nothing about the metric"),
+        ({}, {"coordinates": 0}, "several numbers need"),
+        ({}, {"coordinates": 60}, "too small"),
+        ({}, {"norm": "l2"}, "several numbers need"),
+        ({"delta": "1/1000"}, {}, "delta above 0"),
+        ({"distances": {**certificate.document["claim"]["distances"], "shape": "steps"}}, {}, "several numbers need"),
+    ):
+        changed = {**certificate.document}
+        changed["claim"] = {**changed["claim"], **claim}
+        changed["proof"] = {**changed["proof"], **proof}
+        changed["digest"] = nw.core.checker.digest(changed)
+        with pytest.raises(nw.NoisewrightError, match=says):
+            nw.Certificate(changed).verify()
+
+
+@pytest.mark.parametrize("norm", ["sup", "l1"])
+def test_the_steps_that_are_counted_are_reached(norm):
+    """Rounding can bring neighbours exactly as far apart as the noise is made for."""
+    made = curve(epsilon=1, sensitivity="3.5", grid=range(4), norm=norm, lattice=1)
+    first = np.array([0.49, 0.49, 0.49, 0.49])
+    second = first + (np.full(4, 3.5) if norm == "sup" else np.array([0.02, 0.02, 0.02, 3.02]))
+    steps = int((made.lattice.indices(second) - made.lattice.indices(first)).sum())
+    assert steps == made.steps == (16 if norm == "sup" else 7)
 
 
 def test_noise_follows_the_norm():
@@ -124,5 +162,25 @@ def test_bad_losses_and_released_curves_are_refused():
     made = curve(epsilon=1, sensitivity=1, grid=[0, 1, 2])
     with pytest.raises(nw.NoisewrightError, match="no loss called 'zero-one'"):
         made.error("zero-one")
-    with pytest.raises(nw.NoisewrightError, match="has 3 values"):
-        made.function([1.0, 2.0])
+    for bad in ([1.0, 2.0], [[1.0], [2.0, 3.0]], ["a", "b", "c"]):
+        with pytest.raises(nw.NoisewrightError, match="has 3 values"):
+            made.function(bad)
+
+
+@pytest.mark.parametrize("grid", [None, "abc", b"abc", 5, [0, None], [[0, 1], [2, 3]], [0, "x"], [10**400]])
+def test_a_grid_that_is_none_is_refused(grid):
+    with pytest.raises(nw.NoisewrightError, match="grid must be one or more finite numbers in increasing order"):
+        curve(epsilon=1, sensitivity=1, grid=grid)
+    with pytest.raises(nw.NoisewrightError, match="within must be two numbers"):
+        curve(epsilon=1, sensitivity=1, grid=[0], within=5)
+
+
+def test_columns_that_hide_something_are_refused():
+    for within in (None, (0, 10)):
+        made = curve(epsilon=1, sensitivity=1, grid=[0, 1, 2], within=within, outside="clamp")
+        with pytest.raises(nw.NoisewrightError, match="masked column has missing values"):
+            made.release(np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False]))
+        with pytest.raises(nw.NoisewrightError, match="one number for each of the 3 grid points"):
+            made.release([[1.0, 2.0, 3.0], [1.0]])
+        with pytest.raises(nw.NoisewrightError, match="wider than 64-bit floats"):
+            made.release(np.longdouble([1, 2, 3]))

@@ -25,12 +25,42 @@ LEVEL = 1e-6
 
 def test_05_mp10_level_and_radius_give_epsilon():
     mechanism = nw.planar_laplace(level=math.log(4), radius=200)
-    assert mechanism.epsilon == Fraction(math.log(4)) / 200
-    assert mechanism.guarantee == nw.Guarantee.geo(level=math.log(4), radius=200)
-    assert mechanism.map(200) >= math.log(4)
-    assert mechanism.map(200) < math.log(4) * (1 + 1e-12)
+    step = mechanism.lattice.step
+    assert mechanism.epsilon == Fraction(math.log(4)) / (200 + Fraction(99, 70) * step)
+    assert mechanism.guarantee.epsilon < nw.Guarantee.geo(level=math.log(4), radius=200).epsilon
+    assert 0.999 * math.log(4) < mechanism.map(200) < math.log(4)
+    assert mechanism.map(200 + math.sqrt(2) * float(step)) == pytest.approx(math.log(4), rel=1e-6)
     # an adversary who knows the ball gains at most a factor e^level
-    assert 0.8 <= mechanism.guarantee.posterior(0.5, 200) < 0.8 * (1 + 1e-9)
+    assert 0.799 < mechanism.guarantee.posterior(0.5, 200) <= 0.8
+
+
+@pytest.mark.parametrize("lattice", ["auto", 1, 64, 1024])
+def test_the_level_holds_between_points_as_they_are(lattice):
+    """Two points 200 apart, rounded away from each other: the loss of what is drawn, on the ray behind either, is in."""
+    mechanism = nw.planar_laplace(level=1, radius=200, lattice=lattice)
+    step, rate = float(mechanism.lattice.step), float(mechanism.rate)
+    rng, worst = np.random.default_rng(31), 0.0
+    starts, angles = rng.uniform(0, step, (20_000, 2)), rng.uniform(0, 2 * np.pi, 20_000)
+    for radius in (200.0, 200.0 * (1 - 1e-9), 0.3 * step):
+        ends = starts + min(radius, 200.0) * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+        moved = mechanism.lattice.indices(starts) - mechanism.lattice.indices(ends)
+        worst = max(worst, rate * float(np.hypot(moved[:, 0], moved[:, 1]).max()))
+    assert worst <= 1
+    assert worst > 0.93 or lattice == 1024  # and the noise is not needlessly large
+    assert mechanism.error() < 2 * (200 + 1.5 * step) * (1 + 1e-6) + step
+
+
+def test_the_promise_in_words_says_which_points_it_is_about():
+    text = nw.planar_laplace(level="1.4", radius=200).reading()
+    assert text.startswith("Any two points within 200 of each other look alike up to a factor of 4.06. ")
+    assert "at most 80.3 %" in text
+    assert text.endswith("Rounding to multiples of 0.125 is counted in.")
+    text = nw.planar_laplace(epsilon=1, lattice="1/4").reading()
+    assert text.startswith(
+        "Any two points with coordinates that are multiples of 0.25, within 1 of each other, look alike"
+    )
+    assert "may get farther apart by up to 0.375" in text
+    assert "\n" not in text
 
 
 def test_05_mp10_closed_forms_of_the_radius():
@@ -93,7 +123,7 @@ def test_certificate_is_proved_and_a_stronger_claim_is_not():
     mechanism = nw.planar_laplace(epsilon="1/3", lattice="1/64")
     certificate = mechanism.certificate()
     assert certificate.numerics == "exact"
-    assert certificate.verify() == "epsilon = 0.333334 per unit of euclidean"
+    assert certificate.verify() == "epsilon = 0.333334 per unit of euclidean, in steps of 1/64"
     assert Fraction(certificate.document["proof"]["rate"]) == Fraction(1, 192)
 
     def altered(**changes):
@@ -157,6 +187,15 @@ def test_shapes():
     assert mechanism.release([[1, 2]]).shape == (1, 2)
     assert mechanism.release([]).shape == (0, 2)
     assert mechanism.release(np.empty((0, 2))).shape == (0, 2)
+    for bad in (
+        np.longdouble([[1, 2]]), np.array([[2**53 + 1, 0]]), np.array([[2**64 - 1, 0]], dtype=np.uint64), [[2**70, 0]],
+        [[1, 2], 3], [[[1], [2, 3]]], [np.ones(2), np.ones(3)],
+    ):  # fmt: skip
+        with pytest.raises(DataError):
+            mechanism.release(bad)
+    for masked in (np.ma.masked_array([[1.0, 2.0]], [[True, False]]), [np.ma.masked_array([1.0, 2.0], [True, False])]):
+        with pytest.raises(DataError, match="a masked column has missing values; fill or drop them first"):
+            mechanism.release(masked)
     for bad in ([1, 2, 3], 5.0, [[1, 2, 3]], "ab", [(1, 2), (3,)], np.zeros((2, 2, 2)), [None, 1], [[True, False]]):
         with pytest.raises(DataError):
             mechanism.release(bad)
@@ -317,7 +356,8 @@ def test_planar_geometric_channel_is_private_and_drawn(points, epsilon):
     assert counts.sum() == len(draws)
     expected = channel.row(secret) * len(draws)
     assert stats.chisquare(counts, expected).pvalue > LEVEL
-    assert mechanism.certificate().verify() == f"epsilon = {float(Fraction(epsilon)):g} per unit of euclidean"
+    step = "" if mechanism.step == 1 else f", in steps of {mechanism.step}"
+    assert mechanism.certificate().verify() == f"epsilon = {float(Fraction(epsilon)):g} per unit of euclidean{step}"
 
 
 def test_planar_geometric_on_a_wide_grid_has_the_lattice_law_inside():

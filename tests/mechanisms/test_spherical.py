@@ -164,7 +164,7 @@ def test_product_is_private_for_the_manhattan_metric_and_not_for_the_euclidean_o
     mechanism = nw.product_laplace(epsilon=1, dimension=2)
     assert mechanism.guarantee.metric == nw.Manhattan()
     assert mechanism.certificate().numerics == "exact"
-    assert mechanism.certificate().verify() == "epsilon = 1 per unit of manhattan"
+    assert mechanism.certificate().verify() == "epsilon = 1 per unit of manhattan, in steps of 1/1024"
     # 07: i.i.d. one-dimensional noise is the L1 mechanism: along a diagonal it loses sqrt(2) per unit of length
     steps, scale = 512, mechanism.steps
     assert scale == 1 / (mechanism.epsilon * mechanism.lattice.step)

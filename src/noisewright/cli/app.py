@@ -15,6 +15,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from noisewright.cli import audit, design, doctor, verify
+from noisewright.cli.commands import Command, Group
 from noisewright.cli.output import printable, write_json
 
 __all__ = ["app", "main", "run"]
@@ -26,6 +27,7 @@ USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="noisewright",
+    cls=Group,
     help="Design, prove and check privacy mechanisms. The promises are proved about the very numbers that are drawn.",
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -117,6 +119,6 @@ def _root(
 
 
 app.command("design", **design.SETTINGS)(design.design)
-app.command("audit")(audit.audit)
-app.command("verify")(verify.verify)
-app.command("doctor")(doctor.doctor)
+app.command("audit", cls=Command)(audit.audit)
+app.command("verify", cls=Command)(verify.verify)
+app.command("doctor", cls=Command)(doctor.doctor)

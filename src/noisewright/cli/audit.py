@@ -42,8 +42,9 @@ def audit(
     metric: Annotated[
         str | None,
         typer.Option(
+            metavar="METRIC",
             help=METRIC_HELP + " Default: line if every secret is a number, otherwise discrete; a certificate's own "
-            "metric for a certificate."
+            "metric for a certificate.",
         ),
     ] = None,
     epsilon: Annotated[

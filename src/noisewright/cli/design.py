@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.commands import Command, Group
 from noisewright.cli.output import AsJson, emit, facts, printable, working
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def _application() -> typer.Typer:
     from noisewright.mechanisms.registry import names, registry
 
     application = typer.Typer(
+        cls=Group,
         help="Build a mechanism, show what it promises, and write its certificate.",
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -74,7 +76,8 @@ def _application() -> typer.Typer:
 
     for name in names():
         entry = registry[name]
-        application.command(name, help=f"{_capital(entry.summary)}. For {entry.secrets}.")(_command(entry))
+        words = f"{_capital(entry.summary)}. For {entry.secrets}."
+        application.command(name, cls=Command, help=words)(_command(entry))
     return application
 
 

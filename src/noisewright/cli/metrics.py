@@ -57,11 +57,18 @@ def explain(metric: Metric) -> str:
 
 
 def check_number(text: str, name: str) -> str:
-    """Refuse digits that would take for ever to read as an exact number, before anything reads them."""
+    """Refuse digits that would take for ever to read as an exact number, and sizes that no float has, before anything else."""
     from noisewright.core.errors import ParameterError
 
-    if len(text) > 1000 or re.search(r"[eE][+-]?[\d_]{4,}", text):
-        raise ParameterError(f"{name} is far too long or too large a number; write it like 0.5 or 1/2.")
+    absurd = len(text) > 1000 or re.search(r"[eE][+-]?[\d_]{4,}", text) is not None
+    if not absurd:
+        try:
+            size = abs(Fraction(text))
+            absurd = size >= 10**308 or 0 < size * 10**308 < 1
+        except (ValueError, ZeroDivisionError):
+            pass  # whoever reads the number says what is wrong with it
+    if absurd:
+        raise ParameterError(f"{name} is far too long, too large or too small a number; write it like 0.5 or 1/2.")
     return text
 
 

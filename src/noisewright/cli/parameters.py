@@ -42,9 +42,14 @@ WORDS = {
     "level": "The loss allowed between two places that are one radius apart; with --radius, in place of --epsilon.",
     "radius": "The distance within which places are to look alike; with --level.",
     "lattice": "The step of the public lattice that outputs lie on: a power of two, or auto.",
+    "reference": "A public place near which all true places lie: latitude and longitude in degrees.",
     "share": "How much probability goes to the points themselves, at most 1/2; the rest goes to an extra output.",
 }
 """The words of the house: a name means the same in every mechanism."""
+
+
+PAIRS = {"reference": ("LATITUDE:LONGITUDE", "48.85:2.35", "one place")}
+"""Pairs of numbers that are no intervals: how they are shown, an example, and what they are."""
 
 
 @dataclass(frozen=True)
@@ -152,14 +157,18 @@ def _pair_form(name: str, hints: list[Any]) -> tuple[str, Callable[[str], Any]] 
         return None
     ends = (single or several)[0][0]
     is_open = type(None) in typing.get_args(ends)
+    shape, example, what = PAIRS.get(name, ("LOW:HIGH", "0:100", "one interval"))
 
     def read(text: str) -> Any:
-        found = tuple(_pair(part, name, is_open) for part in text.split(","))
-        if len(found) > 1 and not several:
-            raise ParameterError(f"{name} = {text!r} must be one interval, such as 0:100.")
+        parts = text.split(",")
+        if len(parts) > 1 and not several:
+            raise ParameterError(
+                f"{name} = {text!r} must be {what} with a colon between its numbers, such as {example}."
+            )
+        found = tuple(_pair(part, name, is_open, example) for part in parts)
         return found if not single or len(found) > 1 else found[0]
 
-    return ("LOW:HIGH" if not several else "LOW:HIGH,..."), read
+    return (shape if not several else f"{shape},..."), read
 
 
 def _list_form(name: str, hint: Any, counted: bool) -> tuple[str, Callable[[str], Any]] | None:
@@ -190,10 +199,10 @@ def _number(text: str, name: str, members: tuple[Any, ...]) -> Any:
     return int(value)
 
 
-def _pair(text: str, name: str, is_open: bool) -> tuple[int | Fraction | None, int | Fraction | None]:
+def _pair(text: str, name: str, is_open: bool, example: str) -> tuple[int | Fraction | None, int | Fraction | None]:
     low, colon, high = (part.strip() for part in text.partition(":"))
     if not colon:
-        raise ParameterError(f"{name} = {text!r} must be two numbers with a colon between them, such as 0:100.")
+        raise ParameterError(f"{name} = {text!r} must be two numbers with a colon between them, such as {example}.")
     first = None if is_open and low in ("", "-inf") else _whole(as_fraction(check_number(low, name), name))
     second = None if is_open and high in ("", "inf") else _whole(as_fraction(check_number(high, name), name))
     return first, second

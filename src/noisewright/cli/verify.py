@@ -21,12 +21,13 @@ PROOFS = {
     "law": "the law of its noise",
     "planar": "the law of its noise in the plane",
     "ranged": "the law of its outputs within their range",
+    "half line": "the law of its outputs on a half line",
     "constant": "an output that never depends on the secret",
 }
 
 
 def verify(
-    files: Annotated[list[str] | None, typer.Argument(metavar="FILE...", help="Certificates (.json).")] = None,
+    files: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Certificates (.json).")] = None,
     export_checker: Annotated[
         str | None,
         typer.Option(

@@ -15,6 +15,7 @@ Balle and Wang (2018) for the hockey-stick form of delta.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -47,6 +48,7 @@ _IMPOSSIBLE, _INFINITE = -1e300, 1e299
 output (whose logarithm is above -1e9, see ``Channel.from_logs``) by more than ``_INFINITE``."""
 
 _LARGEST = np.finfo(np.float64).max
+_LARGEST_EXPONENT = 720
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def worst_event(
     """The largest hockey-stick divergence, exact up to an upward rounding of a few units in the last place."""
     exact = as_fraction(epsilon, "epsilon")
     if exact < 0:
-        raise ParameterError(f"epsilon must be 0 or more, not {float(exact):g}.")
+        raise ParameterError(f"epsilon must be 0 or more, not {float_up(exact):g}.")
     distances = metric.matrix(inputs)
     deltas = _excesses(matrix, float_down(exact), exact, distances, _promised(distances, within))
     first, second = (int(i) for i in np.unravel_index(int(deltas.argmax()), deltas.shape))
@@ -181,7 +183,7 @@ def epsilon_at(
     """
     allowed = as_fraction(delta, "delta")
     if not 0 <= allowed <= 1:
-        raise ParameterError(f"delta must be between 0 and 1, not {float(allowed):g}.")
+        raise ParameterError(f"delta must be between 0 and 1, not {float_up(allowed):g}.")
     if allowed == 1:
         return Audit(0.0, metric, None, None, None, 1.0)
     budget = float_down(allowed)
@@ -274,12 +276,19 @@ def _quotients(losses: Floats, distances: Floats) -> Floats:
 
 def _promised(distances: Floats, within: float | None) -> NDArray[np.bool_]:
     """The pairs that are promised anything."""
+    if within is not None:
+        if isinstance(within, bool) or not isinstance(within, numbers.Real):
+            raise ParameterError(f"within must be a distance, a number that is 0 or more, not {type(within).__name__}.")
+        if not within >= 0:
+            raise ParameterError(f"within must be a distance, 0 or more, not {within}; leave it out for every pair.")
+        within = math.inf if within == math.inf else float_down(as_fraction(within, "within"))
     return np.isfinite(distances) if within is None else np.isfinite(distances) & (distances <= within)
 
 
 def _factors(below: float, exact: Fraction, distances: Floats) -> Floats:
     """Allowed factors ``e^(epsilon d)``, rounded down; ``below`` is epsilon as a float, rounded down."""
-    unit = float_down(Fraction(exp_bounds(exact, 80)[0], 1 << 80))
+    # Factors stop at the largest float, e^709.8: a larger exponent would only make a needlessly long integer.
+    unit = float_down(Fraction(exp_bounds(min(exact, Fraction(_LARGEST_EXPONENT)), 80)[0], 1 << 80))
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = np.exp(below * distances * (1 - 2.0**-50)) * (1 - 2.0**-50)
     return np.clip(np.where(distances == 1, unit, scaled), 1.0, _LARGEST)

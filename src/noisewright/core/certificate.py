@@ -20,9 +20,11 @@ import numpy as np
 from noisewright.core import checker
 from noisewright.core.certify import CertifiedChannel
 from noisewright.core.distances import Distances, LineDistances, TableDistances, UniformDistances
-from noisewright.core.errors import CertificateError, MetricError
+from noisewright.core.errors import CertificateError, ParameterError
+from noisewright.core.exact import as_fraction, float_down
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.metric import Metric, Table, named_metric
+from noisewright.core.version import VERSION as PROGRAM
 
 __all__ = ["RELEASE_RANDOMNESS", "SIMULATION_RANDOMNESS", "Certificate"]
 
@@ -54,12 +56,10 @@ class Certificate:
 
         ``numerics="floating"`` says that the draw is made in floats; :meth:`verify` then answers that nothing is proved.
         """
-        from noisewright import __version__
-
         document = {
             "format": checker.FORMAT,
             "version": checker.VERSION,
-            "made_by": f"noisewright {__version__}",
+            "made_by": f"noisewright {PROGRAM}",
             "mechanism": mechanism,
             "claim": {"epsilon": str(epsilon), "delta": str(delta), "metric": metric, "distances": dict(distances)},
             "proof": dict(proof),
@@ -94,10 +94,18 @@ class Certificate:
         """Read a certificate; it is checked for shape only, :meth:`verify` proves it."""
         try:
             document = checker.read(text)
-        except (ValueError, RecursionError):
+        except (TypeError, ValueError, RecursionError):
             raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None
+        return cls.from_document(document)
+
+    @classmethod
+    def from_document(cls, document: Any) -> Certificate:
+        """A certificate from what its JSON holds; checked for shape only, as in :meth:`from_json`."""
         if not isinstance(document, dict) or document.get("format") != checker.FORMAT:
             raise CertificateError("this is JSON, but not a Noisewright certificate.")
+        problem = _misshapen(document)
+        if problem:
+            raise CertificateError(f"the certificate is incomplete or malformed: {problem}.")
         return cls(document)
 
     def to_json(self) -> str:
@@ -124,7 +132,7 @@ class Certificate:
     @property
     def epsilon(self) -> Fraction:
         """The claimed epsilon, exactly."""
-        return Fraction(self.document["claim"]["epsilon"])
+        return as_fraction(self.document["claim"]["epsilon"], "the claimed epsilon")
 
     def table(self) -> CertifiedChannel:
         """The integer table that this certificate is about; its claim is proved first."""
@@ -158,6 +166,24 @@ class Certificate:
         )
 
 
+def _misshapen(document: Mapping[str, Any]) -> str | None:
+    """What a document lacks of the shape of a certificate, or None; whether it proves anything is not asked here."""
+    kinds = {"mechanism": str, "numerics": str, "randomness": str, "digest": str, "claim": dict, "proof": dict}
+    for name, kind in kinds.items():
+        if not isinstance(document.get(name), kind):
+            return f"it has no {name}, or one of another kind"
+    claim, proof = document["claim"], document["proof"]
+    try:
+        as_fraction(claim.get("epsilon"), "epsilon")
+        as_fraction(claim.get("delta"), "delta")
+    except ParameterError:
+        return "its claim has no epsilon or no delta, or one that is not a number"
+    distances = claim.get("distances")
+    if not isinstance(claim.get("metric"), str) or not isinstance(distances, dict) or "shape" not in distances:
+        return "its claim has no metric or no distances"
+    return None if isinstance(proof.get("kind"), str) else "its proof does not say of which kind it is"
+
+
 def _distances(stated: Mapping[str, Any], size: int) -> Distances:
     if stated["shape"] == "uniform":
         return UniformDistances(size, Fraction(stated["distance"]))
@@ -172,11 +198,11 @@ def _metric(name: str, distances: Distances, inputs: tuple[Any, ...]) -> Metric:
         metric = named_metric(name)
         if metric.exact(inputs) == distances:
             return metric
-    except MetricError:
+    except ParameterError:
         pass
     values = [[distances.between(i, j) for j in range(len(inputs))] for i in range(len(inputs))]
     return Table(
-        np.array([[np.inf if d is None else float(d) for d in row] for row in values]),
+        np.array([[np.inf if d is None else float_down(d) for d in row] for row in values]),
         inputs,
         name=name,
         tolerance=1e-6,

@@ -27,6 +27,7 @@ is refused, naming the pair.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,9 +36,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.distances import Distances
+from noisewright.core.distances import Distances, UniformDistances
 from noisewright.core.envelope import Envelope, Integers
-from noisewright.core.errors import GuaranteeError, ParameterError
+from noisewright.core.errors import ChannelError, GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, ceil_div, float_up, log_bounds, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Metric
@@ -45,9 +46,20 @@ from noisewright.core.metric import Metric
 if TYPE_CHECKING:
     from noisewright.core.channel import Channel
 
-__all__ = ["CertifiedChannel", "certify"]
+__all__ = ["LARGEST_EPSILON", "CertifiedChannel", "certify", "check_budget"]
 
 _LN2 = log_bounds(Fraction(2), 64)[0]
+
+LARGEST_EPSILON = 10_000
+"""Finite mechanisms refuse an epsilon that allows their nearest secrets a loss beyond this; see :func:`check_budget`."""
+
+LARGEST_WIDTH = 1 << 16
+"""Probabilities below ``2**-LARGEST_WIDTH`` are not made into integers; a table of such entries would take for ever."""
+
+_TOO_SMALL = (
+    f"some outputs have, or would need, probabilities below 2^-{LARGEST_WIDTH}, too small for a table of integers; choose a "
+    "smaller epsilon or fewer secrets."
+)
 
 SIGNIFICANT_BITS = 44
 """Even the smallest entry of a table is kept to this many bits, where the channel allows it."""
@@ -74,7 +86,11 @@ class CertifiedChannel:
 
     def probability(self, secret: Hashable, output: Hashable) -> Fraction:
         """The exact probability of one output for one secret."""
-        return Fraction(self.table[self.inputs.index(secret), self.outputs.index(output)], 1 << self.width)
+        try:
+            place = self.inputs.index(secret), self.outputs.index(output)
+        except ValueError:
+            raise ChannelError("there is no such secret or no such output; see .inputs and .outputs.") from None
+        return Fraction(self.table[place], 1 << self.width)
 
     def channel(self) -> Channel:
         """The table as floats, for analysis."""
@@ -93,11 +109,14 @@ class CertifiedChannel:
 
 def certify(channel: Channel, epsilon: Exact, metric: Metric, *, max_change: float = 1e-6) -> CertifiedChannel:
     """The integer table of a channel with an exact guarantee; see the head of this module."""
-    budget = positive_fraction(epsilon, "epsilon")
+    if isinstance(max_change, bool) or not isinstance(max_change, numbers.Real):
+        raise ParameterError(f"max_change must be a number above 0 and at most 1, not {type(max_change).__name__}.")
     if not 0 < max_change <= 1:
         raise ParameterError(f"max_change must be above 0 and at most 1, not {max_change}.")
-    weights, scale = exact_weights(channel)
+    max_change = float(max_change)
     distances = metric.exact(channel.inputs)
+    budget = check_budget(epsilon, _closest(distances))
+    weights, scale = exact_weights(channel)
     twins = distances.twins()  # secrets at distance 0 must look alike: treat them as one, then copy
     distinct = sorted(set(twins))
     groups = [[i for i, t in enumerate(twins) if t == k] for k in distinct]
@@ -117,6 +136,28 @@ def certify(channel: Channel, epsilon: Exact, metric: Metric, *, max_change: flo
     )
 
 
+def check_budget(epsilon: object, closest: Fraction = Fraction(1)) -> Fraction:
+    """The exact epsilon of a finite mechanism whose nearest secrets are ``closest`` apart.
+
+    An epsilon that allows even them a factor of e^10000 is refused: it hides nothing, and its integers would have
+    thousands of digits.
+    """
+    budget = positive_fraction(epsilon, "epsilon")
+    if budget * closest > LARGEST_EPSILON or budget > 10**300:
+        raise ParameterError(
+            f"epsilon allows even the nearest secrets a loss above {LARGEST_EPSILON}, which hides nothing; "
+            "choose a smaller epsilon."
+        )
+    return budget
+
+
+def _closest(distances: Distances) -> Fraction:
+    """The smallest distance above zero; 1 where there is none."""
+    if isinstance(distances, UniformDistances):
+        return distances.distance
+    return min((d for _, _, d in distances.pairs() if d > 0), default=Fraction(1))
+
+
 def exact_weights(channel: Channel) -> tuple[Integers, int]:
     """The channel's floats as integers over ``2**scale``, without rounding; underflowed entries come from their logs."""
     mantissas, exponents = np.frexp(channel.matrix)
@@ -126,6 +167,8 @@ def exact_weights(channel: Channel) -> tuple[Integers, int]:
     lowest = int(exponents[present].min())
     if hidden.any():
         lowest = min(lowest, math.floor(float(logs[hidden].min()) / math.log(2)) - 1)
+    if -lowest > LARGEST_WIDTH:
+        raise ParameterError(_TOO_SMALL)
     scale = max(53, 53 - lowest)
     whole = np.ldexp(mantissas, 53).astype(np.int64).astype(object)
     weights: Integers = whole << np.maximum(exponents + scale - 53, 0).astype(object)
@@ -137,7 +180,7 @@ def _raise(
     weights: Integers, scale: int, distances: Distances, epsilon: Fraction
 ) -> tuple[Integers, int, int, Envelope]:
     """The private majorant, and a width at which its smallest entry and the corrections to come are both resolved."""
-    closest = min((d for _, _, d in distances.pairs() if d > 0), default=Fraction(1))
+    closest = _closest(distances)
     fine = max(0, ceil_div((epsilon * closest).denominator, (epsilon * closest).numerator).bit_length())
     columns = weights.shape[1]
     room = SIGNIFICANT_BITS + fine + columns.bit_length() + 4
@@ -152,6 +195,8 @@ def _raise(
         width = max(64, scale - smallest + room)
         if scale >= width + 32:
             return raised, width, scale, envelope
+        if scale - smallest > LARGEST_WIDTH:
+            raise ParameterError(_TOO_SMALL)
         weights, scale = weights << (width + 64 - scale), width + 64
 
 

@@ -23,7 +23,8 @@ from noisewright.core.audit import Audit, Event
 from noisewright.core.errors import ChannelError
 from noisewright.core.exact import Exact, as_fraction
 from noisewright.core.hyper import Hyper, as_prior
-from noisewright.core.metric import Discrete, Metric
+from noisewright.core.labels import as_labels
+from noisewright.core.metric import Discrete, Metric, as_metric
 
 if TYPE_CHECKING:
     from noisewright.core.certify import CertifiedChannel
@@ -92,7 +93,7 @@ class Channel:
     @classmethod
     def deterministic(cls, program: Callable[[Any], Label], inputs: Iterable[Label]) -> Channel:
         """The 0-1 channel of a program: each secret goes to the program's answer, so secrets fall into blocks."""
-        secrets = list(inputs)
+        secrets = as_labels(inputs, "inputs", ChannelError)
         answers = [program(x) for x in secrets]
         try:
             outputs = list(dict.fromkeys(answers))
@@ -173,7 +174,7 @@ class Channel:
     def epsilon(self, metric: Metric | None = None) -> Audit:
         """The smallest epsilon with ``C[x,y] <= exp(epsilon d(x,x')) C[x',y]`` everywhere, and the worst case."""
         given, exact_logs = self._given()
-        return audit.smallest_epsilon(given, self.inputs, self.outputs, metric or Discrete(), exact_logs)
+        return audit.smallest_epsilon(given, self.inputs, self.outputs, as_metric(metric, Discrete()), exact_logs)
 
     def delta(self, epsilon: Exact, metric: Metric | None = None, within: float | None = None) -> float:
         """The smallest delta for ``epsilon``: the largest hockey-stick divergence over pairs of secrets.
@@ -187,13 +188,15 @@ class Channel:
 
     def worst_event(self, epsilon: Exact, metric: Metric | None = None, within: float | None = None) -> Event:
         """The pair of secrets and the set of outputs that need the delta reported by :meth:`delta`."""
-        return audit.worst_event(self.matrix, self.inputs, self.outputs, epsilon, metric or Discrete(), within)
+        measure = as_metric(metric, Discrete())
+        return audit.worst_event(self.matrix, self.inputs, self.outputs, epsilon, measure, within)
 
     def epsilon_at(self, delta: Exact, metric: Metric | None = None, within: float | None = None) -> Audit:
         """The smallest epsilon for which ``delta`` is enough, with the pair that needs it."""
         if as_fraction(delta, "delta") == 0 and within is None:
             return self.epsilon(metric)
-        return audit.epsilon_at(self.matrix, self.inputs, self.outputs, delta, metric or Discrete(), within)
+        measure = as_metric(metric, Discrete())
+        return audit.epsilon_at(self.matrix, self.inputs, self.outputs, delta, measure, within)
 
     def distinguishability(self) -> Floats:
         """The channel's own metric: ``d_C(x, x') = max_y |ln C[x,y] / C[x',y]|``."""
@@ -207,7 +210,7 @@ class Channel:
         """An integer table that has the guarantee exactly, with its certificate; see :mod:`noisewright.core.certify`."""
         from noisewright.core.certify import certify
 
-        return certify(self, epsilon, metric or Discrete(), max_change=max_change)
+        return certify(self, epsilon, as_metric(metric, Discrete()), max_change=max_change)
 
     # What can be done with it ----------------------------------------------------------------------------------
 
@@ -254,7 +257,7 @@ class Channel:
 
     def after(self, query: Callable[[Any], Label] | Mapping[Any, Label], secrets: Iterable[Label]) -> Channel:
         """Ask ``query`` of each of ``secrets`` and run this channel on the answer."""
-        names = list(secrets)
+        names = as_labels(secrets, "secrets", ChannelError)
         ask = query.__getitem__ if isinstance(query, Mapping) else query
         try:
             rows = self.positions([ask(x) for x in names])
@@ -269,6 +272,8 @@ class Channel:
         return (self.matrix, False) if self._logs is None else (self._logs, True)
 
     def _same_secrets(self, other: Channel) -> None:
+        if not isinstance(other, Channel):
+            raise ChannelError(f"a channel is compared or composed with a Channel, not with {type(other).__name__}.")
         if self.inputs != other.inputs:
             odd = set(self.inputs) ^ set(other.inputs)
             which = f"{sorted(odd, key=str)[0]!r} is in one of them only" if odd else "they are in another order"
@@ -293,7 +298,11 @@ def _log_product(first: Channel, second: Channel) -> Floats:
 
 def _as_matrix(matrix: ArrayLike) -> Floats:
     try:
-        values = np.array(matrix, dtype=np.float64)
+        given = np.asarray(matrix)
+        words = given.dtype == object and any(isinstance(v, (str, bytes)) for v in given.ravel())
+        if given.dtype.kind not in "biufO" or words or np.ma.is_masked(matrix):
+            raise TypeError
+        values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ChannelError("a channel needs a matrix of numbers with rows of one length.") from None
     if values.ndim != 2 or 0 in values.shape:
@@ -327,23 +336,12 @@ def _stochastic(values: Floats, inputs: tuple[Label, ...], normalise: bool) -> F
 
 
 def _labels(names: Iterable[Label] | None, count: int, what: str, which: str) -> tuple[Label, ...]:
-    labels = tuple(range(count)) if names is None else tuple(_plain(name) for name in names)
+    labels: tuple[Label, ...] = tuple(range(count)) if names is None else as_labels(names, what, ChannelError)
     if len(labels) != count:
         raise ChannelError(f"{len(labels)} {what} were named for {count} {which}; name each once.")
-    try:
-        distinct = len(set(labels))
-    except TypeError:
-        raise ChannelError(f"{what} must be numbers, strings or tuples; a list cannot be a label.") from None
-    if distinct != count:
+    if len(set(labels)) != count:
         raise ChannelError(f"{what} must be different from each other.")
     return labels
-
-
-def _plain(label: Any) -> Any:
-    """numpy scalars, also inside tuples, become the Python numbers they stand for: labels print and are written plainly."""
-    if isinstance(label, tuple):
-        return tuple(_plain(part) for part in label)
-    return label.item() if isinstance(label, np.generic) else label
 
 
 def _set(

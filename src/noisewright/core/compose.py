@@ -16,6 +16,7 @@ building it.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
 
@@ -27,18 +28,22 @@ from noisewright.core.channel import Channel
 from noisewright.core.errors import ChannelError, ParameterError
 from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Discrete, Metric
+from noisewright.core.labels import as_labels
+from noisewright.core.metric import Discrete, Metric, as_metric
 
 __all__ = ["Accountant"]
 
 Floats = NDArray[np.float64]
+
+MOST_RELEASES = 2**53
+"""More releases than this are not counted at once: floats would not hold the number."""
 
 
 class Accountant:
     """Adds up what releases about the same secrets reveal; ``add`` takes channels or stated guarantees."""
 
     def __init__(self, inputs: Iterable[Hashable]) -> None:
-        self.inputs = tuple(inputs)
+        self.inputs = as_labels(inputs, "the secrets of an accountant")
         if not self.inputs:
             raise ParameterError("an accountant needs at least one secret.")
         self.delta = 0.0
@@ -47,8 +52,14 @@ class Accountant:
 
     def add(self, release: Channel | Guarantee, times: int = 1) -> Accountant:
         """Account for a release, ``times`` over. A guarantee counts with the whole loss that it allows."""
-        if times < 0:
-            raise ParameterError(f"a release happens 0 or more times, not {times}.")
+        if isinstance(times, bool) or not isinstance(times, numbers.Integral):
+            raise ParameterError(f"a release happens a whole number of times, not {type(times).__name__}.")
+        times = int(times)
+        if times < 0 or times > MOST_RELEASES:
+            shown = times if times < 0 else "more than 2^53"
+            raise ParameterError(f"a release happens 0 or more times, not {shown}.")
+        if not isinstance(release, (Channel, Guarantee)):
+            raise ParameterError(f"an accountant adds a Channel or a Guarantee, not {type(release).__name__}.")
         if isinstance(release, Channel):
             if release.inputs != self.inputs:
                 raise ChannelError("the release must have the accountant's secrets, in the same order.")
@@ -58,7 +69,8 @@ class Accountant:
             losses = np.vectorize(release.bound, otypes=[np.float64])(distances)
             delta = float_up(Fraction(release.delta) + Fraction(release.seed_failure))
         if times:
-            self._directed = self._directed + times * losses
+            with np.errstate(over="ignore"):
+                self._directed = self._directed + times * losses
         self.delta = min(1.0, float_up(Fraction(self.delta) + times * Fraction(delta)))
         self.releases += times
         return self
@@ -67,11 +79,12 @@ class Accountant:
         """The loss of everything added so far, for every pair of secrets, rounded up."""
         both = np.maximum(self._directed, self._directed.T)
         # Each addition rounds by at most half a unit, and a directed loss carries a few units of its own.
-        return np.where(both == 0, 0.0, both * (1 + (self.releases + 8) * 2.0**-52))
+        with np.errstate(over="ignore"):
+            return np.where(both == 0, 0.0, both * (1 + (self.releases + 8) * 2.0**-52))
 
     def epsilon(self, metric: Metric | None = None) -> Audit:
         """The smallest epsilon of everything added so far, and the pair that needs it."""
-        metric = metric or Discrete()
+        metric = as_metric(metric, Discrete())
         distances = metric.matrix(self.inputs)
         losses = self.distinguishability()
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

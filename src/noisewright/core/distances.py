@@ -19,6 +19,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.errors import MetricError
+
 __all__ = ["Distances", "LineDistances", "TableDistances", "UniformDistances"]
 
 T = TypeVar("T")
@@ -136,6 +138,8 @@ class TableDistances:
     @classmethod
     def given(cls, matrix: NDArray[np.float64]) -> TableDistances:
         """Floats that *are* the distances: taken at their exact value."""
+        if not (matrix >= 0).all():
+            raise MetricError("a metric gave a distance that is negative or not a number; distances are from 0 to inf.")
         return cls(len(matrix), tuple(None if math.isinf(v) else Fraction(v) for v in _above(matrix)))
 
     @classmethod

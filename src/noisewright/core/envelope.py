@@ -126,7 +126,8 @@ class Envelope:
         given = [[self.distances.between(x, z) for z in range(size)] for x in range(size)]
         apart = np.array([[math.inf if d is None else float(d) for d in row] for row in given])
         logs = np.array([[math.log(v) if v else -math.inf for v in row] for row in weights.tolist()])
-        losses = float(self.epsilon) * apart
+        with np.errstate(over="ignore"):
+            losses = float(self.epsilon) * apart
         result = weights.copy()
         for x in range(size):
             shrinks = np.array([0 if d is None else self.shrink(d) for d in given[x]], dtype=object)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -36,6 +37,9 @@ __all__ = [
 Exact = int | float | str | Fraction
 """A number given exactly: an int, a Fraction, a string such as ``"1/3"`` or ``"0.1"``, or a float taken as it is."""
 
+LARGEST_SPELLED = 6_000
+"""Parameters of more bits than this on either side of the fraction are refused, so that a certificate can spell them."""
+
 
 def as_fraction(value: object, name: str = "value") -> Fraction:
     """The exact value of ``value``. A float counts as the binary fraction it is; the string ``"0.1"`` is one tenth."""
@@ -44,12 +48,12 @@ def as_fraction(value: object, name: str = "value") -> Fraction:
     if not isinstance(value, bool) and isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, str):
-        try:
-            return Fraction(value)
-        except (ValueError, ZeroDivisionError):
-            raise ParameterError(f"{name} = {value!r} is not a number; write it like 0.5 or 1/2.") from None
+        return _read(value, name)
     if not isinstance(value, bool) and isinstance(value, numbers.Real):
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            raise ParameterError(f"{name} is too large a number; the largest float is about 1.8e308.") from None
         if math.isfinite(number):
             return Fraction(number)
         raise ParameterError(f"{name} must be a finite number, not {number}.")
@@ -60,9 +64,35 @@ def positive_fraction(value: object, name: str) -> Fraction:
     """The exact value of ``value``, which must be finite and above zero."""
     number = as_fraction(value, name)
     if number <= 0:
-        shown = value if isinstance(value, str) else float(number)
+        shown = value.strip()[:40] if isinstance(value, str) else _in_words(number)
         raise ParameterError(f"{name} must be greater than 0, not {shown}.")
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > LARGEST_SPELLED:
+        raise ParameterError(f"{name} is far too long or too large a number; write it like 0.5 or 1/2.")
     return number
+
+
+def _read(text: str, name: str) -> Fraction:
+    """The number that a string spells in ASCII digits; digits that would take for ever to expand are refused first."""
+    found = re.fullmatch(r"\s*[-+]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][-+]?(\d+))?)\s*", text, re.ASCII)
+    if found is None:
+        shown = repr(text) if len(text) <= 40 else f"{text[:40]!r}..."
+        raise ParameterError(f"{name} = {shown} is not a number; write it like 0.5 or 1/2.")
+    if len(text) > 4000 or len((found[4] or "").lstrip("0")) > 4:
+        raise ParameterError(f"{name} is far too long or too large a number; write it like 0.5 or 1/2.")
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        raise ParameterError(f"{name} = {text[:40]!r} is not a number; write it like 0.5 or 1/2.") from None
+
+
+def _in_words(number: Fraction) -> str:
+    """A number for a message, also where a float could not hold it."""
+    try:
+        return (
+            str(float(number)) if number == 0 or float(number) else f"a {'negative' if number < 0 else 'tiny'} number"
+        )
+    except OverflowError:
+        return f"a number {'below -' if number < 0 else 'above '}1.8e308"
 
 
 def ceil_div(numerator: int, denominator: int) -> int:

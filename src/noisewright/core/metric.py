@@ -33,6 +33,7 @@ from scipy.spatial.distance import cdist
 from noisewright.core.distances import Distances, LineDistances, TableDistances, UniformDistances
 from noisewright.core.errors import MetricError
 from noisewright.core.exact import Exact, as_fraction, float_down
+from noisewright.core.labels import as_labels, plain_label
 
 __all__ = [
     "Angular",
@@ -48,12 +49,16 @@ __all__ = [
     "Scaled",
     "Sum",
     "Table",
+    "as_metric",
     "named_metric",
 ]
 
 Floats = NDArray[np.float64]
 Point = Any
 """What a metric measures between: a number, a coordinate tuple, a vector, a bag of words, a label."""
+
+LARGEST_TOLERANCE = 0.01
+"""The largest relative slack in the axioms of a table: more would not be rounding."""
 
 
 class Metric:
@@ -81,9 +86,15 @@ class Metric:
     def __add__(self, other: Metric) -> Metric:
         return Sum((self, other))
 
+    def __radd__(self, other: object) -> Metric:
+        raise MetricError(f"a metric can be added to another metric only, not to {_article(other)}.")
+
     def __or__(self, other: Metric) -> Metric:
         """The pointwise maximum of two metrics."""
         return Maximum((self, other))
+
+    def __ror__(self, other: object) -> Metric:
+        raise MetricError(f"a maximum is taken of metrics only, not of {_article(other)}.")
 
     def __str__(self) -> str:
         return self.name
@@ -218,6 +229,9 @@ class EarthMovers(Metric):
 
     ground: Metric = Euclidean()
 
+    def __post_init__(self) -> None:
+        as_metric(self.ground)
+
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"earth-movers({self.ground})"
@@ -252,9 +266,9 @@ class Table(Metric):
     tolerance: float = 1e-9
 
     def __post_init__(self) -> None:
-        matrix = np.array(self.distances, dtype=np.float64)
-        points = tuple(self.points) or tuple(range(len(matrix)))
-        check_axioms(matrix, points, self.tolerance)
+        matrix = square_matrix(self.distances, "a table metric", "distances")
+        points = _table_points(self.points) or tuple(range(len(matrix)))
+        check_axioms(matrix, points, _slack(self.tolerance))
         matrix = np.minimum(matrix, matrix.T)
         matrix.flags.writeable = False
         object.__setattr__(self, "distances", matrix)
@@ -265,7 +279,13 @@ class Table(Metric):
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         index: dict[Point, int] = self._index  # type: ignore[attr-defined]
-        missing = [p for p in points if p not in index]
+        points = [plain_label(p) for p in _iterable(points, self.name)]
+        try:
+            missing = [p for p in points if p not in index]
+        except TypeError:
+            raise MetricError(
+                "this table metric has points that are numbers, strings or tuples; a list is not one."
+            ) from None
         if missing:
             known = ", ".join(repr(p) for p in self.points[:5]) + (", ..." if len(self.points) > 5 else "")
             raise MetricError(f"this table metric has no point {missing[0]!r}; it knows {known}.")
@@ -284,12 +304,16 @@ class Scaled(Metric):
     factor: Fraction
 
     def __post_init__(self) -> None:
+        as_metric(self.inner)
+        object.__setattr__(self, "factor", as_fraction(self.factor, "a metric's factor"))
         if self.factor <= 0:
-            raise MetricError(f"a metric can be scaled by a number above 0 only, not by {float(self.factor)}.")
+            shown = str(float(self.factor)) if abs(self.factor) < 10**300 else "a number below -1e300"
+            raise MetricError(f"a metric can be scaled by a number above 0 only, not by {shown}.")
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        exact = str(self.factor) if self.factor.denominator < 10**6 else repr(float(self.factor))
+        short = self.factor.denominator < 10**6 and self.factor < 10**300
+        exact = str(self.factor) if short else repr(float_down(self.factor))
         return f"{exact} * {self.inner}"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
@@ -308,6 +332,9 @@ class Sum(Metric):
 
     parts: tuple[Metric, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _parts(self.parts, "a sum"))
+
     @property
     def name(self) -> str:  # type: ignore[override]
         return " + ".join(str(part) for part in self.parts)
@@ -324,6 +351,9 @@ class Maximum(Metric):
     """The pointwise maximum of several metrics on the same points."""
 
     parts: tuple[Metric, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _parts(self.parts, "a maximum"))
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -347,7 +377,7 @@ class Product(Metric):
     combine: str = "sum"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", tuple(self.parts))
+        object.__setattr__(self, "parts", _parts(self.parts, "a product"))
         if self.combine not in ("sum", "max"):
             raise MetricError(f"a product metric combines by 'sum' or 'max', not by {self.combine!r}.")
 
@@ -370,14 +400,41 @@ class Product(Metric):
         return TableDistances.combine(parts, sum if self.combine == "sum" else max)
 
 
+def as_metric(metric: object, default: Metric | None = None) -> Metric:
+    """A metric, or the default for None; anything else is refused with what to write instead."""
+    if isinstance(metric, Metric):
+        return metric
+    if metric is None and default is not None:
+        return default
+    raise MetricError(f"a metric must be an object such as Line() or Discrete(), not {_article(metric)}.")
+
+
 def named_metric(name: str) -> Metric:
     """The metric of a plain name, perhaps scaled: ``"line"``, ``"discrete"``, ``"0.5 * euclidean"``."""
+    if not isinstance(name, str):
+        raise MetricError(f"the name of a metric is a string such as 'line', not {_article(name)}.")
     factor, _, base = name.rpartition("*")
     simple = {m.name: m for m in (Discrete(), Line(), Euclidean(), Manhattan(), Hamming(), Angular())}
     metric = simple.get(base.strip())
     if metric is None:
         raise MetricError(f"there is no metric called {base.strip()!r}; choose one of {', '.join(simple)}.")
     return metric if not factor.strip() else metric * as_fraction(factor.strip(), "a metric's factor")
+
+
+def square_matrix(values: object, what: str, entries: str) -> Floats:
+    """A square matrix of floats, as a copy; what is none is refused in the name of ``what``."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO" or any(
+            isinstance(v, (str, bytes)) for v in given.ravel() if given.dtype == object
+        ):
+            raise TypeError
+        matrix = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise MetricError(f"{what} needs a square matrix of {entries}, each a number or inf.") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise MetricError(f"{what} needs a square matrix of {entries}, not one of shape {matrix.shape}.")
+    return matrix
 
 
 def check_axioms(matrix: Floats, points: Sequence[Point], tolerance: float) -> None:
@@ -418,7 +475,7 @@ def check_axioms(matrix: Floats, points: Sequence[Point], tolerance: float) -> N
 
 
 def _numbers(points: Sequence[Point], name: str) -> tuple[Fraction, ...]:
-    for p in points:
+    for p in _iterable(points, name):
         if isinstance(p, bool) or not isinstance(p, (numbers.Real, Fraction)) or not _within_floats(p):
             raise MetricError(f"the {name} metric needs finite numbers as points; {str(p)[:40]!r} is not one.")
     return tuple(as_fraction(p) for p in points)
@@ -445,7 +502,10 @@ def _summed(parts: Sequence[Floats]) -> Floats:
 
 def _vectors(points: Sequence[Point], name: str) -> Floats:
     try:
-        vectors = np.array([np.atleast_1d(np.asarray(p, dtype=np.float64)) for p in points], dtype=np.float64)
+        given = [np.atleast_1d(np.asarray(p)) for p in _iterable(points, name)]
+        if any(v.dtype.kind not in "biufO" for v in given):
+            raise TypeError
+        vectors = np.array([v.astype(np.float64) for v in given], dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise MetricError(f"the {name} metric needs points that are number vectors of one length.") from None
     if vectors.ndim != 2 or not np.isfinite(vectors).all():
@@ -455,7 +515,7 @@ def _vectors(points: Sequence[Point], name: str) -> Floats:
 
 def _exact_vectors(points: Sequence[Point], name: str) -> list[tuple[Fraction, ...]]:
     _vectors(points, name)
-    rows = [p if isinstance(p, Iterable) else (p,) for p in points]
+    rows = [(p,) if not isinstance(p, Iterable) or _is_scalar(p) else p for p in points]
     return [tuple(as_fraction(c) for c in row) for row in rows]
 
 
@@ -479,6 +539,7 @@ def _root(square: int, over: int) -> Fraction:
 def _codes(points: Sequence[Point]) -> NDArray[np.intp]:
     """Small integers that are equal exactly where the points are."""
     seen: dict[Point, int] = {}
+    points = list(_iterable(points, "discrete"))
     try:
         return np.array([seen.setdefault(p, len(seen)) for p in points], dtype=np.intp)
     except TypeError:
@@ -487,10 +548,50 @@ def _codes(points: Sequence[Point]) -> NDArray[np.intp]:
 
 
 def _listed(points: Sequence[Point], name: str, wanted: str) -> list[Iterable[Point]]:
-    for p in points:
-        if not isinstance(p, Iterable):
+    for p in _iterable(points, name):
+        if not isinstance(p, Iterable) or _is_scalar(p):
             raise MetricError(f"the {name} metric needs {wanted}; {p!r} is not.")
     return list(points)
+
+
+def _is_scalar(thing: object) -> bool:
+    """Whether this is a numpy array of no dimension, which says that it can be iterated over but cannot."""
+    return isinstance(thing, np.ndarray) and not thing.ndim
+
+
+def _iterable(points: Sequence[Point], name: str) -> Sequence[Point]:
+    if not isinstance(points, Iterable) or _is_scalar(points):
+        raise MetricError(f"the {name} metric measures between a list of points, not {_article(points)}.")
+    return points
+
+
+def _parts(parts: object, what: str) -> tuple[Metric, ...]:
+    """The metrics that another one is made of."""
+    if isinstance(parts, Metric) or not isinstance(parts, Iterable):
+        raise MetricError(
+            f"{what} of metrics needs a tuple of metrics such as (Line(), Line()), not {_article(parts)}."
+        )
+    found = tuple(as_metric(part) for part in parts)
+    if not found:
+        raise MetricError(f"{what} of metrics needs at least one metric.")
+    return found
+
+
+def _table_points(points: object) -> tuple[Point, ...]:
+    return as_labels(points, "the points of a table metric", MetricError)
+
+
+def _slack(tolerance: object) -> float:
+    """The tolerance of a table: large enough for rounding, too small to hide distances that are no metric."""
+    number = isinstance(tolerance, (int, float, np.number, Fraction)) and not isinstance(tolerance, bool)
+    if not number or not 0 <= float(tolerance) <= LARGEST_TOLERANCE:  # type: ignore[arg-type]
+        raise MetricError(f"the tolerance of a table metric must be a number from 0 to {LARGEST_TOLERANCE}.")
+    return float(tolerance)  # type: ignore[arg-type]
+
+
+def _article(thing: object) -> str:
+    """The kind of a thing, for a message."""
+    return "nothing (None)" if thing is None else f"a thing of type {type(thing).__name__}"
 
 
 def _first(mask: NDArray[np.bool_]) -> int:

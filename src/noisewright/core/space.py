@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisewright.core.errors import MetricError
-from noisewright.core.metric import Line, Metric, Point, Table
+from noisewright.core.labels import as_labels
+from noisewright.core.metric import Line, Metric, Point, Table, as_metric, square_matrix
 
 __all__ = ["closure", "essential_pairs", "induced_metric", "sensitivity"]
 
@@ -32,9 +33,7 @@ def closure(weights: ArrayLike, points: Sequence[Point] = ()) -> Table:
 
     ``inf`` stands for "no edge"; a weight of 0 between different points is kept as distance 0.
     """
-    distances = np.array(weights, dtype=np.float64)
-    if distances.ndim != 2 or distances.shape[0] != distances.shape[1]:
-        raise MetricError(f"closure needs a square matrix of weights, not one of shape {distances.shape}.")
+    distances = square_matrix(weights, "closure", "weights")
     if np.isnan(distances).any() or (distances < 0).any():
         raise MetricError(
             "closure needs weights that are 0 or more (inf for no edge); one is negative or not a number."
@@ -43,7 +42,7 @@ def closure(weights: ArrayLike, points: Sequence[Point] = ()) -> Table:
     for k in range(len(distances)):
         with np.errstate(over="ignore"):
             np.minimum(distances, distances[:, k, None] + distances[None, k, :], out=distances)
-    return Table(distances, tuple(points), name="shortest path")
+    return Table(distances, as_labels(points, "the points of closure", MetricError), name="shortest path")
 
 
 def essential_pairs(metric: Metric, points: Sequence[Point], tolerance: float = 1e-12) -> list[tuple[int, int]]:
@@ -52,7 +51,9 @@ def essential_pairs(metric: Metric, points: Sequence[Point], tolerance: float = 
     ``tolerance`` is relative. Pairs at distance 0 or infinity are never dropped by it: a pair at infinite distance is no
     constraint and is left out, a pair at distance 0 is always kept.
     """
-    distances = metric.matrix(points)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance < 1:
+        raise MetricError("the tolerance of essential pairs must be a number from 0 to below 1.")
+    distances = as_metric(metric).matrix(points)
     n = len(distances)
     needed = np.isfinite(distances) & ~np.eye(n, dtype=bool)
     positive = np.where(distances > 0, distances, np.inf)
@@ -67,7 +68,8 @@ def sensitivity(
     query: Callable[[Point], Point], secrets: Sequence[Point], metric: Metric, output_metric: Metric | None = None
 ) -> float:
     """The smallest ``c`` with ``d_out(f(x), f(x')) <= c d(x, x')`` for all pairs; ``inf`` if there is none."""
-    outer, inner = (output_metric or Line()).matrix([query(x) for x in secrets]), metric.matrix(secrets)
+    outer = as_metric(output_metric, Line()).matrix([query(x) for x in secrets])
+    inner = as_metric(metric).matrix(secrets)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(outer == 0, 0.0, np.where(np.isinf(inner), 0.0, outer / inner))
     largest = float(ratio.max(initial=0.0))
@@ -81,11 +83,11 @@ def sensitivity(
 
 def induced_metric(query: Callable[[Point], Point], secrets: Sequence[Point], metric: Metric) -> Table:
     """The graph-induced metric on the answers of ``query``, over exactly the answers that occur."""
-    answers = [query(x) for x in secrets]
+    answers = as_labels([query(x) for x in secrets], "the answers of a query", MetricError)
     labels = list(dict.fromkeys(answers))
     position = {label: i for i, label in enumerate(labels)}
     index = np.array([position[a] for a in answers])
     weights = np.full((len(labels), len(labels)), np.inf)
-    np.minimum.at(weights, (index[:, None], index[None, :]), metric.matrix(secrets))
+    np.minimum.at(weights, (index[:, None], index[None, :]), as_metric(metric).matrix(secrets))
     induced = closure(weights, labels)
     return Table(induced.distances, induced.points, name=f"induced({metric})")

@@ -10,7 +10,7 @@ the promise is that of the noise, whatever the set looks like. A *true value* ou
 
 **Guarantee.** Two numbers at most ``sensitivity`` apart are at most ``ceil(sensitivity / step)`` steps apart after
 rounding, and the law is calibrated for that many steps (``scope="adjacent"``). With ``scope="metric"`` distances are
-those between rounded numbers.
+those between the lattice points that numbers are rounded to, and the metric's name says so.
 
 The laws: :class:`LaplaceLaw` here, the others beside their mechanisms. A law is symmetric, unimodal, and known by its tail.
 """
@@ -18,7 +18,7 @@ The laws: :class:`LaplaceLaw` here, the others beside their mechanisms. A law is
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -31,15 +31,15 @@ from numpy.typing import NDArray
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee, Scope
-from noisewright.core.metric import Line, Metric, Scaled
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.feasible import Feasible, Interval, Range
+from noisewright.mechanisms.lattice_line import metric_of
 from noisewright.mechanisms.losses import LOSSES
 from noisewright.mechanisms.values import check_dense
 from noisewright.noise import Lattice, Rng, discrete_laplace
-from noisewright.noise.lattice import LARGEST_INDEX
+from noisewright.noise.lattice import LARGEST_INDEX, exact_floats
 
 __all__ = [
     "AdditiveMechanism",
@@ -50,6 +50,8 @@ __all__ = [
     "check_scope",
     "checked",
     "choose_lattice",
+    "lattice_delta",
+    "smallest_epsilon",
     "snap",
 ]
 
@@ -60,6 +62,9 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 LARGEST_EPSILON = 10**6
+
+BITS = 192
+"""Bits of the integers that enclose a delta."""
 
 SPREADS = 70
 """Noise beyond this many spreads has probability below 2**-100 for every law here."""
@@ -82,8 +87,8 @@ class Law(Protocol):
     def proof(self) -> Mapping[str, Any]:
         """The law as the certificate states it."""
 
-    def loss(self, steps: int) -> float:
-        """The smallest epsilon of two numbers ``steps`` apart, at the delta that the law was made for; rounded up."""
+    def loss(self, steps: int, delta: Fraction) -> float:
+        """The smallest epsilon of two numbers ``steps`` apart at this delta; rounded up."""
 
     def mass(self, k: Floats) -> Floats:
         """``P(k)`` for whole numbers."""
@@ -100,8 +105,6 @@ class LaplaceLaw:
     """``P(k) = (1 - a)/(1 + a) a^|k|`` with ``a = e^(-1/scale)``."""
 
     scale: Fraction
-    epsilon_at_delta: Fraction | None = None
-    """The epsilon it was calibrated for together with a delta; None for a pure promise."""
 
     @property
     def spread(self) -> float:
@@ -117,8 +120,10 @@ class LaplaceLaw:
     def proof(self) -> Mapping[str, Any]:
         return {"law": "discrete laplace", "scale": str(self.scale)}
 
-    def loss(self, steps: int) -> float:
-        return float_up(self.epsilon_at_delta if self.epsilon_at_delta is not None else steps / self.scale)
+    def loss(self, steps: int, delta: Fraction) -> float:
+        if not delta:
+            return float_up(steps / self.scale)
+        return smallest_epsilon(lambda epsilon: lattice_delta(epsilon, self.scale, steps) <= delta, steps / self.scale)
 
     def mass(self, k: Floats) -> Floats:
         rate = 1 / float(self.scale)
@@ -139,6 +144,26 @@ class LaplaceLaw:
         return np.asarray((2 * (plain / q - bounded * cut * a / q) - plain) / (1 + a))
 
 
+def lattice_delta(epsilon: Fraction, scale: Fraction, steps: int) -> Fraction:
+    """At least the delta of discrete Laplace noise on two whole numbers ``steps`` apart: the closed form, rounded up."""
+    start = (steps + epsilon * scale) // 2 + 1
+    if start > steps:
+        return Fraction(0)
+    kept = exp_bounds(-(steps + 1 - start) / scale, BITS)[0] + exp_bounds(epsilon - start / scale, BITS)[0]
+    return 1 - Fraction(kept, (1 << BITS) + exp_bounds(-1 / scale, BITS)[1])
+
+
+def smallest_epsilon(enough: Callable[[Fraction], bool], known: Fraction) -> float:
+    """The smallest epsilon that is ``enough``, to 40 bits and rounded up, by halving the interval below a ``known`` one."""
+    if enough(Fraction(0)):
+        return 0.0
+    low, high = Fraction(0), Fraction(float_up(known))
+    for _ in range(45):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return float_up(high)
+
+
 def additive(
     name: str,
     law: Law,
@@ -154,7 +179,7 @@ def additive(
     """An additive mechanism, its parameters checked against each other before any data is seen."""
     if outside not in ("refuse", "clamp", "keep"):
         raise ParameterError(f"outside must be 'refuse', 'clamp' or 'keep', not {outside!r}.")
-    feasible = None if within is None else Feasible.parse(within)
+    feasible = None if within is None else Feasible.parse(within).as_floats()
     if feasible is not None:
         feasible.on(lattice)
         if outside == "clamp" and len(feasible.components) > 1:
@@ -170,8 +195,7 @@ def choose_lattice(lattice: Exact, sensitivity: Fraction, spread: Fraction) -> L
 
     Refused when the noise could leave the numbers that floats hold exactly.
     """
-    auto = isinstance(lattice, str) and lattice == "auto"
-    chosen = Lattice.for_scale(min(sensitivity, spread)) if auto else Lattice.with_step(lattice)
+    chosen = Lattice.asked(lattice) or Lattice.for_scale(min(sensitivity, spread))
     if SPREADS * max(spread, sensitivity) > LARGEST_INDEX * chosen.step:
         raise ParameterError(
             f"noise of this size takes more than 2^52 lattice steps of {float(chosen.step):g}; use a coarser lattice, or a "
@@ -216,19 +240,22 @@ class AdditiveMechanism:
     @property
     def guarantee(self) -> Guarantee:
         """What is promised, one unit being one ``sensitivity``."""
-        metric: Metric = Line() if self.sensitivity == 1 else Scaled(Line(), 1 / self.sensitivity)
+        metric = metric_of(self.lattice, self.sensitivity, self.scope)
         return Guarantee(float_up(self.epsilon), metric, delta=float_up(self.delta), scope=self.scope)
 
     def release(self, values: Any, rng: Rng = None) -> Any:
         """One exact draw for every value, as lattice points."""
-        given = np.asarray(values)
+        given = exact_floats(values)
         indices = self._indices(given)
         noisy = indices + self.law.draw(indices.shape, rng)
         released = self.lattice.values(noisy if self._ranges is None else snap(noisy, self._ranges))
         return float(released) if given.ndim == 0 else released
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance in the guarantee's metric."""
+        """The largest log-ratio for two secrets at this distance in the guarantee's metric.
+
+        For the metric scope that is the distance of the lattice points they are rounded to: up to a step more than their own.
+        """
         return self.guarantee.bound(distance)
 
     def certificate(self, rng: Rng = None) -> Certificate:
@@ -249,25 +276,28 @@ class AdditiveMechanism:
 
     def audit(self) -> MechanismAudit:
         """The smallest epsilon of the law itself, for neighbours or for one unit of the metric."""
-        value = self.law.loss(self.steps)
+        value = self.law.loss(self.steps, self.delta)
         words = f"the law of the noise, {self.steps} lattice steps apart"
         if self.scope == "metric":
-            value = float_up(Fraction(self.law.loss(1)) * self.sensitivity / self.lattice.step)
+            value = float_up(Fraction(self.law.loss(1, self.delta)) * self.sensitivity / self.lattice.step)
             words = "the law of the noise, one lattice step apart"
         return MechanismAudit(
             value, self.guarantee.metric, None, None, None, self.guarantee.delta, scope=self.scope, words=words
         )
 
     def error(self, loss: str = "absolute") -> float:
-        """The expected loss for the secret where it is largest, from the tail of the law.
+        """The expected loss against the true number where it is largest, rounding to the lattice included.
 
-        It is measured from the rounded value; rounding itself moves a value by half a lattice step at most.
+        It is computed from the tail of the law, at the worst number of the worst lattice cell; beside a wall the cell is
+        taken whole, which is too much by half a step's effect at most. A number between lattice points never comes out, so
+        ``zero-one`` is 1.
         """
         if loss not in LOSSES:
             raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
-        worst = max(float(self._losses(places, loss).max()) for places in self._places())
-        unit = {"absolute": 1, "squared": 2, "zero-one": 0}[loss]
-        return worst * float(self.lattice.step) ** unit
+        if loss == "zero-one":
+            return 1.0
+        worst = max(float(self._losses(places, loss, self._rounding).max()) for places in self._places())
+        return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 
     def channel(self, inputs: Any = None) -> Channel:
         """The channel over a bounded range; ``inputs`` chooses other true values (lattice points) than those of the range."""
@@ -311,11 +341,32 @@ class AdditiveMechanism:
         outer, inner = (np.where(np.isinf(k), 0.0, self.law.tail(np.clip(k, 1, 2.0**62))) for k in (far, near))
         return np.where(right | left, inner - outer, 1 - inner - outer)
 
-    def _losses(self, places: Floats, loss: str) -> Floats:
-        """The expected loss of true values at ``places`` (indices), summed by parts on either side of each."""
+    @property
+    def _rounding(self) -> float:
+        """How far rounding moves a number, in steps: more than half a step only beside an end that is no lattice point."""
+        aligned = self.within is None or len(self.within.components) > 1 or self.within.aligned(self.lattice)
+        return 0.5 if aligned else 1.0
+
+    def _losses(self, places: Floats, loss: str, rounding: float = 0.0) -> Floats:
+        """The expected loss at ``places`` (indices), summed by parts on either side of each.
+
+        With ``rounding``, for the worst number that is rounded there from so many steps away: moving it up brings it nearer to
+        all outputs above and farther from all others.
+        """
+        above, below = self._both_sides(places, loss)
+        if loss == "absolute":
+            more, less = self._both_sides(places, "zero-one")
+            return above + below + rounding * (1 - more - less + np.abs(more - less))
+        if loss == "squared":
+            right, left = self._both_sides(places, "absolute")
+            return above + below + 2 * rounding * np.abs(right - left) + rounding**2
+        return above + below
+
+    def _both_sides(self, places: Floats, loss: str) -> tuple[Floats, Floats]:
+        """Losses by outputs above each place, and by those below."""
         ranges = self._ranges or ((None, None),)
         mirrored = tuple((None if hi is None else -hi, None if lo is None else -lo) for lo, hi in reversed(ranges))
-        return self._one_side(places, ranges, loss, 1) + self._one_side(-places, mirrored, loss, 0)
+        return self._one_side(places, ranges, loss, 1), self._one_side(-places, mirrored, loss, 0)
 
     def _one_side(self, places: Floats, ranges: tuple[Range, ...], loss: str, tie: int) -> Floats:
         """Losses to the right of each place: snapping never turns back, so the loss grows by steps and by jumps over gaps.

@@ -12,7 +12,8 @@ On the lattice the same is done for the law that is drawn. With ``a = e^(-1/t)``
 which is how much of the output lies from ``s`` on, in excess. ``t`` is the smallest scale, up to one part in ``2^40``,
 for which integers prove it.
 
-**Guarantee.** ``(epsilon, delta)`` between numbers at most ``sensitivity`` apart, exactly; ``epsilon = 0`` is allowed.
+**Guarantee.** ``(epsilon, delta)`` between numbers at most ``sensitivity`` apart, exactly; ``epsilon = 0`` is allowed. Delta is
+an extra probability that any event may have beyond the factor ``e^epsilon``, not the probability that the promise fails.
 
 >>> income = approximate_laplace(epsilon=1, delta="0.1")
 >>> round(income.scale, 4)
@@ -20,7 +21,7 @@ for which integers prove it.
 >>> [round(laplace_scale(epsilon=1, delta=0.1, rule=rule), 4) for rule in ("exact", "source")]
 [0.826, 0.9047]
 >>> income.certificate().verify()
-'epsilon = 1 between neighbours (line at most 1), delta = 0.1'
+'epsilon = 1 between neighbours (line at most 1), delta = 0.1, in steps of 1/2048'
 
 Reference: Holohan, Leith and Mason, *Differential privacy in metric spaces* (2015), for the sufficient rule.
 """
@@ -31,12 +32,19 @@ import math
 from fractions import Fraction
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, exp_bounds, log_bounds
-from noisewright.mechanisms.additive import AdditiveMechanism, LaplaceLaw, Within, additive, checked, choose_lattice
+from noisewright.core.exact import Exact, log_bounds
+from noisewright.mechanisms.additive import (
+    BITS,
+    AdditiveMechanism,
+    LaplaceLaw,
+    Within,
+    additive,
+    checked,
+    choose_lattice,
+    lattice_delta,
+)
 
 __all__ = ["approximate_laplace", "laplace_delta", "laplace_scale"]
-
-BITS = 192
 
 
 def approximate_laplace(
@@ -64,7 +72,7 @@ def approximate_laplace(
     scale = unit * (enough if rule == "source" else _smallest(budget, failure, steps, unit, enough))
     return additive(
         "approximate-laplace",
-        LaplaceLaw(scale, budget),
+        LaplaceLaw(scale),
         lattice=grid,
         epsilon=budget,
         sensitivity=size,
@@ -88,15 +96,6 @@ def laplace_scale(*, epsilon: float, delta: float, sensitivity: float = 1.0, rul
 def laplace_delta(*, epsilon: float, scale: float, sensitivity: float = 1.0) -> float:
     """The exact delta of continuous Laplace noise of this scale."""
     return max(0.0, -math.expm1((epsilon - sensitivity / scale) / 2))
-
-
-def lattice_delta(epsilon: Fraction, scale: Fraction, steps: int) -> Fraction:
-    """At least the delta of discrete Laplace noise on two whole numbers ``steps`` apart: the closed form, rounded up."""
-    start = (steps + epsilon * scale) // 2 + 1
-    if start > steps:
-        return Fraction(0)
-    kept = exp_bounds(-(steps + 1 - start) / scale, BITS)[0] + exp_bounds(epsilon - start / scale, BITS)[0]
-    return 1 - Fraction(kept, (1 << BITS) + exp_bounds(-1 / scale, BITS)[1])
 
 
 def _smallest(epsilon: Fraction, delta: Fraction, steps: int, unit: Fraction, enough: int) -> int:

@@ -21,7 +21,7 @@ integers.
 >>> spread.release(0.7) >= 0
 True
 >>> spread.certificate().verify()
-'epsilon = 1 per unit of line'
+'epsilon = 1 per unit of line, in steps of 1/32'
 >>> round(spread.error(), 2)  # two for noise with one scale
 1.13
 """
@@ -45,6 +45,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up, log_bounds
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Line, Metric, Scaled
+from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.feasible import Feasible, Range
 from noisewright.mechanisms.lattice_law import geometric_moments
 from noisewright.mechanisms.losses import LOSSES
@@ -82,15 +83,10 @@ class AsymmetricLaplace:
 
     @classmethod
     def build(
-        cls, epsilon: Fraction, sensitivity: Fraction, feasible: Feasible, outside: str, lattice: Exact | Lattice
+        cls, epsilon: Fraction, sensitivity: Fraction, feasible: Feasible, outside: str, lattice: Exact
     ) -> AsymmetricLaplace:
         """Find the near rates on the lattice, and prove them."""
-        if isinstance(lattice, Lattice):
-            chosen = lattice
-        elif isinstance(lattice, str) and lattice == "auto":
-            chosen = Lattice.for_scale(sensitivity / epsilon, bits=RESOLUTION_BITS)
-        else:
-            chosen = Lattice.with_step(lattice)
+        chosen = Lattice.asked(lattice) or Lattice.for_scale(sensitivity / epsilon, bits=RESOLUTION_BITS)
         feasible.on(chosen)  # refuses a wall that is too far out
         # Inputs are rounded at random, which allows neighbouring steps a factor of 1 + budget; see the checker.
         budget = epsilon * chosen.step / sensitivity
@@ -164,30 +160,87 @@ class AsymmetricLaplace:
             distances=self._distances,
             proof=self._proof,
             simulated=rng is not None,
-            lattice=str(self.lattice.step),
-            outside=self.outside,
+            step=str(self.lattice.step),
             within=self.feasible.to_json(),
+            answers=self.feasible.to_json(),
+            outside=self.outside,
         )
 
+    def audit(self) -> MechanismAudit:
+        """The largest loss per unit of distance between real answers, which are rounded at random.
+
+        Between the lattice points ``i`` and ``i + 1`` the probability of an output runs straight from ``p`` to ``q``, so its
+        logarithm changes fastest beside the smaller: by ``max(p/q, q/p) - 1`` per step. The outputs 0, i and i + 1 decide, and
+        far from the wall the tails, ``e^tail - 1``.
+        """
+        near = np.array([float(rate) for rate in (self.near[0], *self.near, self.near[-1])])
+        i, tail = np.arange(near.size, dtype=np.float64), float(self.tail)
+        towards = np.exp(-near) * np.expm1(-near * i) / np.expm1(-near)
+        logs = -np.log(-1 / math.expm1(-tail) + towards)  # of the probability of the input itself
+        changes = np.array(
+            [
+                (logs[:-1] - near[:-1] * i[:-1]) - (logs[1:] - near[1:] * i[1:]),
+                logs[:-1] - (logs[1:] - near[1:]),
+                (logs[:-1] - tail) - logs[1:],
+            ]
+        )
+        which, worst = (int(v) for v in np.unravel_index(int(np.abs(changes).argmax()), changes.shape))
+        largest = float(np.abs(changes[which, worst]))
+        place = (
+            f"between {worst} and {worst + 1} steps from the wall, output {(0, worst, worst + 1)[which]} steps from it"
+        )
+        if largest < tail:
+            largest, place = tail, "far from the wall, in the tail"
+        # More than the floats above can be off by: they are differences of logarithms, taken over one step.
+        value = (math.expm1(largest) + 2.0**-46) / float(self.lattice.step / self.sensitivity) * (1 + 2.0**-40)
+        words = f"answers {place}, where rounding at random loses most for the distance"
+        return MechanismAudit(value, self.guarantee.metric, None, None, None, words=words)
+
     def error(self, loss: str = "absolute") -> float:
-        """The expected loss at the true answer where it is largest, from closed sums over the lattice law."""
+        """The expected loss against the true answer where it is largest, rounding at random included: closed sums.
+
+        An answer between lattice points never comes out, so ``zero-one`` is 1.
+        """
         if loss not in LOSSES:
             raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+        if loss == "zero-one":
+            return 1.0
         # Beyond the last rate the error only moves towards its limit, which is reached when the wall is forgotten.
         far = int(50 / self.near[-1])
         places = np.unique(np.append(np.arange(len(self.near) + 1), np.linspace(len(self.near), far, 500).astype(int)))
+        order = 1 if loss == "absolute" else 2
+        (near, away), (next_near, next_away) = self._sides(places), self._sides(places + 1)
+        here, there = near[order] + away[order], next_near[order] + next_away[order]
+        # At i + t the loss is (1 - t) here + t there + t (1 - t) extra: outputs on the far side are farther away by t from
+        # i and by 1 - t from i + 1, the others nearer; i itself counts among the outputs away from the wall.
+        if loss == "absolute":
+            own = self._own(places)
+            extra = (near[0] + 2 * own - away[0]) + (next_away[0] - next_near[0])
+        else:
+            extra = 1 + 2 * ((next_away[1] - next_near[1]) - (away[1] - near[1]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = np.where(extra > 0, np.clip(0.5 + (there - here) / (2 * extra), 0, 1), 0.0)
+        worst = max(float(((1 - t) * here + t * there + t * (1 - t) * extra).max()) for t in (0.0, 1.0, inside))
+        if not self.feasible.aligned(self.lattice):  # answers between the wall and the first lattice point go there
+            worst = max(worst, float(here[0]) + 1 + (2 * float(away[1][0]) if order == 2 else 0.0))
+        return worst * float(self.lattice.step) ** order
+
+    def _own(self, places: NDArray[np.int64]) -> Floats:
+        """The probability that the output is the lattice point itself."""
+        towards, away = self._sums(places)
+        return np.asarray(1 / (towards[0] + away[0]))
+
+    def _sides(self, places: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """``E d^p`` for p = 0, 1, 2 over the outputs towards the wall, and over the others, the point itself included."""
+        towards, away = self._sums(places)
+        total = towards[0] + away[0]
+        return np.asarray(towards / total), np.asarray(away / total)
+
+    def _sums(self, places: NDArray[np.int64]) -> tuple[Floats, Floats]:
         rates = np.array([float(r) for r in (self.near[0], *self.near)])[np.minimum(places, len(self.near))]
-        towards = geometric_moments(rates, places + 1.0)
+        towards = geometric_moments(rates, places.astype(np.float64) + 1)
         towards[0] -= 1  # no step at all is on the other side
-        both = towards + geometric_moments(float(self.tail), np.array([np.inf]))
-        step = float(self.lattice.step)
-        if loss == "zero-one":
-            return float((1 - 1 / both[0]).max())
-        return (
-            float((both[1] / both[0]).max()) * step
-            if loss == "absolute"
-            else float((both[2] / both[0]).max()) * step**2
-        )
+        return towards, geometric_moments(float(self.tail), np.array([np.inf]))
 
     def channel(self) -> Channel:
         """There is none: a half line has infinitely many outputs."""

@@ -99,6 +99,8 @@ def audit(thing: Channel | Mechanism, metric: Metric | None = None) -> Audit:
     """
     if isinstance(thing, Channel):
         return thing.epsilon(metric)
+    if not callable(getattr(thing, "channel", None)) or isinstance(thing, type):
+        raise ParameterError(f"an audit needs a Channel or a mechanism, not {type(thing).__name__}.")
     try:
         channel = thing.channel()
     except ParameterError as problem:

@@ -7,13 +7,13 @@ and squared error among them.
 
 **Guarantee.** ``epsilon`` per ``sensitivity`` units of the line, for all pairs. What is drawn is the lattice version:
 numbers are rounded to the lattice, discrete Laplace noise is added, and the sum is clamped; so the promise is exact and
-proved.
+proved, about distances between the lattice points that numbers are rounded to, as the name of its metric says.
 
 >>> share = truncated_laplace(epsilon=4, within=(0, 1))
 >>> 0 <= share.release(0.3) <= 1
 True
 >>> share.certificate().verify()
-'epsilon = 4 per unit of line'
+'epsilon = 4 per unit of line between points of the lattice 2^-12'
 
 The rest of this module is analysis, in floats, on the interval [0, 1] (for another one scale epsilon by its length):
 the continuous law (:class:`ClampedLaplace`), grids ``0, 1/n, ..., 1`` with their geometric (:func:`grid_geometric`),

@@ -20,11 +20,13 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 from scipy.special import logsumexp
 
+from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, float_down, positive_fraction
-from noisewright.core.metric import Line, Metric
-from noisewright.mechanisms.finite import FiniteMechanism
+from noisewright.core.exact import Exact, float_down
+from noisewright.core.labels import as_labels
+from noisewright.core.metric import Line, Metric, as_metric
+from noisewright.mechanisms.finite import FiniteMechanism, closest, log_weights
 from noisewright.mechanisms.values import check_dense
 
 __all__ = ["exponential", "exponential_channel"]
@@ -32,15 +34,15 @@ __all__ = ["exponential", "exponential_channel"]
 
 def exponential(points: Iterable[Hashable], *, epsilon: Exact, metric: Metric | None = None) -> FiniteMechanism:
     """The exponential mechanism over ``points`` (secrets and outputs alike) with true epsilon ``epsilon``."""
-    names, metric = tuple(points), metric or Line()
+    names, metric = as_labels(points, "points"), as_metric(metric, Line())
     if len(names) < 2:
         raise ParameterError(f"the exponential mechanism needs at least 2 points, not {len(names)}.")
     check_dense(len(names))
-    budget = positive_fraction(epsilon, "epsilon")
-    target = float_down(budget)
     distances = metric.matrix(names)
     if not np.isfinite(distances).all():
         raise ParameterError("the exponential mechanism needs finite distances between all points.")
+    budget = check_budget(epsilon, closest(metric, names))
+    target = float_down(budget)
     # The true epsilon of nominal t lies in [t/2, t], so t lies in [target, 2 target]; keep the private end of a bisection.
     low, high = target, 2 * target
     for _ in range(60):
@@ -56,5 +58,5 @@ def exponential(points: Iterable[Hashable], *, epsilon: Exact, metric: Metric | 
 def exponential_channel(points: Iterable[Hashable], nominal: float, metric: Metric) -> Channel:
     """The channel with weights ``e^(-nominal d / 2)``."""
     names = tuple(points)
-    logs = -nominal / 2 * metric.matrix(names)
+    logs = log_weights(nominal / 2, metric.matrix(names))
     return Channel.from_logs(logs - logsumexp(logs, axis=1, keepdims=True), names, names)

@@ -26,9 +26,10 @@ import math
 
 import numpy as np
 
+from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, positive_fraction
+from noisewright.core.exact import Exact
 from noisewright.core.metric import Line
 from noisewright.mechanisms.finite import FiniteMechanism
 from noisewright.mechanisms.geometric import check_range
@@ -41,7 +42,7 @@ LARGEST = 500
 
 def explicit_fair(*, epsilon: Exact, within: tuple[int, int]) -> FiniteMechanism:
     """The explicit fair mechanism on the whole numbers from ``within[0]`` to ``within[1]``."""
-    budget = positive_fraction(epsilon, "epsilon")
+    budget = check_budget(epsilon)
     low, high = check_range(within)
     if high - low > LARGEST:
         raise ParameterError(

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, ceil_div, float_down, float_up
 from noisewright.noise.bits import Bits
-from noisewright.noise.lattice import LARGEST_INDEX, Lattice
+from noisewright.noise.lattice import LARGEST_INDEX, Lattice, exact_floats
 
 __all__ = ["Feasible", "Interval", "Range"]
 
@@ -135,8 +135,12 @@ class Feasible:
         Refused when an interval would keep fewer than two points, when a gap would vanish, or when an end is too far out.
         """
         step = lattice.step
+        up, down = max(-lattice.exponent, 0), max(lattice.exponent, 0)  # in whole numbers: there may be many intervals
         ranges = tuple(
-            (None if lo is None else _ceil(lo / step), None if hi is None else _floor(hi / step))
+            (
+                None if lo is None else ceil_div(lo.numerator << up, lo.denominator << down),
+                None if hi is None else (hi.numerator << up) // (hi.denominator << down),
+            )
             for lo, hi in self.components
         )
         thin = any(lo is not None and hi is not None and hi <= lo for lo, hi in ranges)
@@ -157,7 +161,8 @@ class Feasible:
     def aligned(self, lattice: Lattice) -> bool:
         """Whether every end is a lattice point, so that rounding never has to stay on its side of a gap."""
         ends = [e for component in self.components for e in component if e is not None]
-        return all((e / lattice.step).denominator == 1 for e in ends)
+        up, down = max(-lattice.exponent, 0), max(lattice.exponent, 0)
+        return all((e.numerator << up) % (e.denominator << down) == 0 for e in ends)
 
     def place(
         self, values: Any, lattice: Lattice, ranges: Sequence[Range], outside: str, dither: Bits | None = None
@@ -168,16 +173,14 @@ class Feasible:
         the nearer end (``outside="clamp"``, for one interval only). With ``dither``, a source of bits, values are rounded to
         one of the two nearest points at random.
         """
-        given = np.asarray(values)
-        if given.dtype.kind not in "iuf":
-            raise DataError("the values are not numbers; convert the column first.")
+        given = exact_floats(values)  # before any comparison or clipping, which would round wider numbers
+        if np.isnan(given).any():
+            raise DataError("the values must be finite numbers; drop or replace the others first.")
         lows = np.array([-math.inf if lo is None else float_up(lo) for lo, _ in self.components])
         highs = np.array([math.inf if hi is None else float_down(hi) for _, hi in self.components])
         # Floats compare with these as exact numbers compare with the ends: no float lies between an end and its float.
         if outside == "clamp":
-            if np.isnan(given).any():
-                raise DataError("a value is not a number; drop such rows first.")
-            given = np.clip(given.astype(np.float64), lows[0], highs[-1])
+            given = np.clip(given, lows[0], highs[-1])
         if len(lows) == 1:
             component = None
             inside = bool(((given >= lows[0]) & (given <= highs[0])).all())
@@ -289,11 +292,3 @@ def _text(component: tuple[End, End]) -> str:
     low, high = component
     left = "(-inf" if low is None else f"[{float(low):g}"
     return f"{left}, inf)" if high is None else f"{left}, {float(high):g}]"
-
-
-def _floor(value: Fraction) -> int:
-    return value.numerator // value.denominator
-
-
-def _ceil(value: Fraction) -> int:
-    return ceil_div(value.numerator, value.denominator)

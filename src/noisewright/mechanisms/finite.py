@@ -10,16 +10,19 @@ r"""Any channel on finitely many secrets as a mechanism: certified once, then dr
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.certify import CertifiedChannel
 from noisewright.core.channel import Channel
-from noisewright.core.errors import GuaranteeError
+from noisewright.core.errors import ChannelError, GuaranteeError
 from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Metric
@@ -27,19 +30,36 @@ from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.values import Labels
 from noisewright.noise import TableSampler
 
-__all__ = ["FiniteMechanism", "mechanism"]
+__all__ = ["FiniteMechanism", "closest", "log_weights", "mechanism"]
 
 
 def mechanism(
     channel: Channel, *, epsilon: Exact | None = None, metric: Metric | None = None, name: str = "channel"
 ) -> FiniteMechanism:
     """A mechanism that draws from ``channel``; without ``epsilon`` it is certified at the smallest one it has."""
+    if not isinstance(channel, Channel):
+        raise ChannelError(
+            f"a mechanism is made from a Channel, not from {type(channel).__name__}; wrap it in Channel(...)."
+        )
     if epsilon is None:
         audit = channel.epsilon(metric)
         if not 0 < audit.value < np.inf:
             raise GuaranteeError(f"{audit}: give an epsilon, or a channel with a finite loss above 0.")
         epsilon = audit.value
     return FiniteMechanism(channel.certify(epsilon, metric), name)
+
+
+def closest(metric: Metric, points: Sequence[Hashable]) -> Fraction:
+    """The smallest distance above zero between two points; 1 where there is none."""
+    distances = metric.matrix(points)
+    apart = distances[(distances > 0) & np.isfinite(distances)]
+    return Fraction(float(apart.min())) if apart.size else Fraction(1)
+
+
+def log_weights(rate: float, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``-rate * distances``: minus infinity exactly where a distance is infinite, however large the products get."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(np.isinf(distances), -np.inf, np.maximum(-rate * distances, -1e300))
 
 
 @dataclass(frozen=True, eq=False)

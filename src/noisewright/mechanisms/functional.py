@@ -6,7 +6,9 @@ function again.
 
 **Guarantee.** ``epsilon`` between every two curves at most ``sensitivity`` apart on the grid, where the distance is
 the largest difference (``norm="sup"``) or the sum of differences (``norm="l1"``). The noise is calibrated for what is
-left after rounding: values ``D`` apart land at most ``ceil(D/step)`` steps apart at each point.
+left after rounding: values ``d`` apart land at most ``ceil(d/step) < d/step + 1`` steps apart. With D the sensitivity and k
+points these are at most ``k ceil(D/step)`` steps together under the first norm, and ``ceil(D/step) + k - 1`` under the
+second, and so many steps may cost epsilon. The certificate claims the same, and its checker counts the steps itself.
 
 It is a guarantee *for the function*: a random continuous function is private if and only if its values on every
 finite grid are (events that look at finitely many points generate all events, and it suffices to check those). Here
@@ -18,7 +20,9 @@ released curve costs nothing.
 >>> noisy.shape, bool(0 <= day.function(noisy)(13.5) <= 10)
 ((24,), True)
 >>> print(day.guarantee)
-epsilon = 2 between neighbours (2 * manhattan at most 1)
+epsilon = 2 between neighbours (2 * sum of 24 differences at most 1)
+>>> day.certificate().verify()
+'epsilon = 2 between neighbours (2 * sum of 24 differences at most 1), in steps of 1/131072'
 
 With ``norm="sup"`` every grid point can change by the whole sensitivity, so noise grows with the number of points: choose a
 grid no finer than the curve needs.
@@ -29,7 +33,7 @@ Reference: Hall, Rinaldo and Wasserman, *Differential privacy for functions and 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -40,16 +44,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
+from noisewright.core.distances import Distances
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Line, Manhattan, Metric, Product, Scaled
+from noisewright.core.metric import Line, Metric, Product, Scaled
+from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.geometric import geometric
 from noisewright.mechanisms.sanitise import product_channel
 from noisewright.mechanisms.values import check_dense
+from noisewright.mechanisms.vectors import as_numbers
 from noisewright.noise import Lattice, discrete_laplace
 
-__all__ = ["CurveMechanism", "curve"]
+__all__ = ["CurveMechanism", "Differences", "curve"]
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +80,10 @@ def curve(
     person's data change. ``within`` clamps the noisy values; true values outside it are refused, or clamped with
     ``outside="clamp"``.
     """
-    points = tuple(float(t) for t in grid)
+    try:
+        points = () if isinstance(grid, (str, bytes)) else tuple(float(t) for t in grid)
+    except (TypeError, ValueError, OverflowError):
+        points = ()
     if not points or not all(math.isfinite(t) for t in points) or any(a >= b for a, b in pairwise(points)):
         raise ParameterError("grid must be one or more finite numbers in increasing order.")
     if norm not in ("sup", "l1"):
@@ -90,7 +100,7 @@ def curve(
     made = CurveMechanism(
         budget, size, points, norm, None if within is None else _range(within, chosen), outside, chosen
     )
-    discrete_laplace(made.scale, 0)  # refuses a scale whose noise would not fit, before any data is seen
+    discrete_laplace(made.scale_in_steps, 0)  # refuses a scale whose noise would not fit, before any data is seen
     return made
 
 
@@ -114,11 +124,9 @@ class CurveMechanism:
     @property
     def steps(self) -> int:
         """The sum over the grid of the lattice steps by which two neighbouring curves can differ."""
-        points = len(self.grid)
-        if self.norm == "sup":
-            return points * self.lattice.steps(self.sensitivity)
+        points, single = len(self.grid), self.lattice.steps(self.sensitivity)
         # Sum of ceil(d_i / step) where the d_i add up to the sensitivity: below it plus one step a point.
-        return math.floor(self.sensitivity / self.lattice.step) + points
+        return points * single if self.norm == "sup" else single + points - 1
 
     @property
     def ends(self) -> tuple[int, int] | None:
@@ -129,20 +137,27 @@ class CurveMechanism:
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise at each point, in lattice steps."""
+        """The scale of the noise at each point."""
+        return self.scale_in_steps * self.lattice.step
+
+    @property
+    def scale_in_steps(self) -> Fraction:
+        """The scale in lattice steps: at each point ``P(k)`` is proportional to ``e^(-|k|/scale_in_steps)``."""
         return self.steps / self.epsilon
 
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` between curves at most ``sensitivity`` apart, before rounding."""
-        whole: Metric = Manhattan() if self.norm == "l1" else Product((Line(),) * len(self.grid), "max")
+        whole: Metric = Differences(len(self.grid), self.norm)
         if self.sensitivity != 1:
             whole = Scaled(whole, 1 / self.sensitivity)
         return Guarantee(float_up(self.epsilon), whole, scope="adjacent")
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One noisy curve for every curve: the last axis runs over the grid."""
-        given = np.asarray(values)
+        given = as_numbers(values)
+        if given.dtype.kind == "O":
+            raise DataError(f"a curve must have one number for each of the {len(self.grid)} grid points.")
         if given.dtype.kind not in "iuf" and given.size:
             raise DataError("the curves are not numbers; convert them first.")
         if given.size == 0 and given.ndim == 1:
@@ -152,19 +167,20 @@ class CurveMechanism:
         ends = self.ends
         if self.within is None or ends is None:
             places = self.lattice.indices(given)
-            return self.lattice.values(places + discrete_laplace(self.scale, places.shape, rng))
+            return self.lattice.values(places + discrete_laplace(self.scale_in_steps, places.shape, rng))
         low, high = float_down(self.within[0]), float_up(self.within[1])
         if self.outside == "refuse" and not bool(((given >= low) & (given <= high)).all()):
             raise DataError("a value is outside the declared range; clamp with outside='clamp', or widen the range.")
         # Clamping brings no two curves farther apart at any point, before or after the noise.
         places = np.clip(self.lattice.indices(np.clip(given, low, high)), *ends)
-        return self.lattice.values(np.clip(places + discrete_laplace(self.scale, places.shape, rng), *ends))
+        return self.lattice.values(np.clip(places + discrete_laplace(self.scale_in_steps, places.shape, rng), *ends))
 
     def function(self, released: ArrayLike) -> Callable[[ArrayLike], Any]:
         """The released curve as a function: straight lines between grid points, constant beyond the ends. Post-processing."""
-        values = np.asarray(released, dtype=np.float64)
-        if values.shape != (len(self.grid),):
-            raise ParameterError(f"one released curve has {len(self.grid)} values.")
+        values = as_numbers(released)
+        if values.shape != (len(self.grid),) or values.dtype.kind not in "iuf":
+            raise ParameterError(f"one released curve has {len(self.grid)} values, all of them numbers.")
+        values = values.astype(np.float64)
         return lambda t: np.interp(np.asarray(t, dtype=np.float64), self.grid, values)
 
     def map(self, distance: float) -> float:
@@ -172,24 +188,34 @@ class CurveMechanism:
         return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The law of the noise at each point; the steps of all points together make one unit of distance."""
+        """The law of the noise at each point; the checker counts the steps that all points together can differ by."""
         return Certificate.build(
             mechanism=self.name,
             epsilon=self.epsilon,
-            metric=f"{Fraction(1, self.steps)} * manhattan in lattice steps",
-            distances={"shape": "steps", "distance": str(Fraction(1, self.steps))},
+            metric=str(self.guarantee.metric),
+            distances={"shape": "adjacent", "distance": str(self.lattice.step / self.sensitivity)},
             proof={
                 "kind": "law",
                 "law": "discrete laplace",
-                "scale": str(self.scale),
+                "scale": str(self.scale_in_steps),
+                "norm": self.norm,
+                "coordinates": len(self.grid),
                 "clamp": None if self.ends is None else list(self.ends),
             },
             simulated=rng is not None,
             outside=self.outside,
             lattice=str(self.lattice),
-            norm=self.norm,
             sensitivity=str(self.sensitivity),
-            points=len(self.grid),
+        )
+
+    def audit(self) -> MechanismAudit:
+        """The loss of curves that are as many lattice steps apart as neighbours can be."""
+        words = (
+            f"one lattice step more or less at one point costs {float(1 / self.scale_in_steps):.6g}, and neighbours are at most "
+            f"{self.steps} steps apart, all points together"
+        )
+        return MechanismAudit(
+            float_up(self.epsilon), self.guarantee.metric, None, None, None, scope="adjacent", words=words
         )
 
     def error(self, loss: str = "absolute") -> float:
@@ -197,7 +223,7 @@ class CurveMechanism:
 
         Rounding to the lattice is included, by its bound of half a step.
         """
-        rate = float(1 / self.scale)
+        rate = float(1 / self.scale_in_steps)
         a, q, step = math.exp(-rate), -math.expm1(-rate), float(self.lattice.step)
         if loss == "absolute":
             return len(self.grid) * step * (2 * a / ((1 + a) * q) + 0.5)
@@ -211,14 +237,40 @@ class CurveMechanism:
             raise ParameterError("an unbounded curve has infinitely many outputs; give it a range with within=.")
         low, high = self.ends
         check_dense((high - low + 1) ** len(self.grid))
-        point = geometric(epsilon=1 / self.scale, within=(low, high)).channel()
+        point = geometric(epsilon=1 / self.scale_in_steps, within=(low, high)).channel()
         whole = product_channel(point, len(self.grid))
         curves = [tuple(self.lattice.values(np.array(places)).tolist()) for places in whole.inputs]
         return Channel(whole.matrix, curves, curves)
 
 
+@dataclass(frozen=True)
+class Differences(Metric):
+    """Between curves with ``points`` values: the largest of their differences (``norm="sup"``), or the sum (``"l1"``)."""
+
+    points: int
+    norm: str
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"{'largest' if self.norm == 'sup' else 'sum'} of {self.points} differences"
+
+    def matrix(self, points: Sequence[Any]) -> Floats:
+        return self._product.matrix(points)
+
+    def exact(self, points: Sequence[Any]) -> Distances:
+        return self._product.exact(points)
+
+    @property
+    def _product(self) -> Product:
+        return Product((Line(),) * self.points, "max" if self.norm == "sup" else "sum")
+
+
 def _range(within: tuple[Exact, Exact], lattice: Lattice) -> tuple[Fraction, Fraction]:
-    low, high = (as_fraction(end, "an end of within") for end in within)
+    try:
+        low, high = within
+    except (TypeError, ValueError):
+        raise ParameterError("within must be two numbers, low before high, more than a lattice step apart.") from None
+    low, high = (as_fraction(end, "an end of within") for end in (low, high))
     first, last = math.ceil(low / lattice.step), math.floor(high / lattice.step)
     if not first < last:
         raise ParameterError("within must be two numbers, low before high, more than a lattice step apart.")

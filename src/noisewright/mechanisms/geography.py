@@ -8,9 +8,11 @@ with angles in radians, R = 6,371,008.8 m (the mean radius of the earth) and the
 way round, across the date line if need be. Noise is that of :mod:`noisewright.mechanisms.planar`; the result is turned back
 into degrees, over the pole if it went there.
 
-**Guarantee.** ``epsilon = level / radius`` for each metre of straight-line distance in the projected plane, exactly, after
-rounding to the lattice: any two places within the radius are indistinguishable up to the level. Within
-:attr:`GeoLaplace.reach` of the reference such distances are those on the globe to 1 %; places farther away are refused.
+**Guarantee.** Any two places within ``radius`` metres of each other on the globe are indistinguishable up to ``level``.
+Within :attr:`GeoLaplace.reach` of the reference distances on the map are those on the globe to 1 %, and places farther away
+are refused; rounding both places to the lattice of step h brings them at most :math:`\sqrt2 h` farther apart, and floats less
+than a micrometre. So what is proved is ``epsilon = level / (1.01 radius + sqrt(2) h + 0.000001)`` for each metre between
+lattice points of the map, and the rest follows.
 
 *Why 1 %.* A small step has length ``R sqrt(dphi^2 + cos(phi)^2 dlambda^2)`` on the globe, and ``cos(phi_0)`` in place of
 ``cos(phi)`` in the plane. Where the quotient of the two cosines is between 1/1.01 and 1.01 lengths of curves differ by at
@@ -24,7 +26,7 @@ the reference have latitudes within D of its own, and shortest ways between them
 >>> for sentence in paris.reading().split(". ")[:2]:
 ...     print(sentence)
 Any two places within 200 m of each other look alike up to a factor of 4.06
-Whatever is released, a belief of 50 % in one of two such places can become at most 80.2 %
+Whatever is released, a belief of 50 % in one of two such places can become at most 80.3 %
 
 Reference: Andrés, Bordenabe, Chatzikokolakis and Palamidessi, *Geo-indistinguishability* (2013).
 """
@@ -50,7 +52,7 @@ from noisewright.core.exact import Exact, as_fraction, float_up, positive_fracti
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Metric
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.planar import PlanarLaplace, planar_lattice
+from noisewright.mechanisms.planar import PlanarLaplace, alike, planar_lattice, rounding
 from noisewright.mechanisms.remap import Grid, Polygon, Remap, as_remap
 from noisewright.mechanisms.vectors import Floats, as_single, vectors
 from noisewright.noise import Lattice
@@ -60,8 +62,11 @@ __all__ = ["EARTH_RADIUS", "GeoLaplace", "LocalMetres", "geo_laplace"]
 EARTH_RADIUS = 6_371_008.8
 """The mean radius of the earth in metres (IUGG)."""
 
-DISTORTION = 0.01
+DISTORTION = Fraction(1, 100)
 """How much a projected distance may differ from the one on the globe, in either direction."""
+
+FLOAT_ERROR = Fraction(1, 10**6)
+"""Metres: more than degrees in floats, and what is computed from them, can be off by for two places together."""
 
 
 def geo_laplace(
@@ -75,22 +80,23 @@ def geo_laplace(
 ) -> GeoLaplace:
     """Planar Laplace noise on latitude and longitude in degrees: arrays with two columns, or one pair.
 
-    ``radius`` is in metres; any two places within it are indistinguishable up to ``level``. ``reference`` is a public
-    (latitude, longitude) near which all true places lie, never computed from them. A place beyond ``reach`` is refused, or
-    moved to the nearest place within it (``outside="clamp"``, which brings no two places farther apart). ``lattice`` is the
-    step in metres. ``remap`` sends outputs to the nearest point of a grid, of a list of places or of a polygon, all given in
-    degrees (latitude first).
+    ``radius`` is in metres on the globe; any two places within it are indistinguishable up to ``level``. ``reference`` is a
+    public (latitude, longitude) near which all true places lie, never computed from them. A place beyond ``reach`` is
+    refused, or moved towards the reference along the globe (``outside="clamp"``, which brings no two places farther apart, as
+    long as they are on the near half of the globe; others are refused). ``lattice`` is the step in metres. ``remap``
+    sends outputs to the nearest point of a grid, of a list of places or of a polygon, all given in degrees (latitude
+    first).
 
     Latitudes must be within -90 and 90, longitudes within -180 and 180. Longitudes counted from 0 to 360 are refused rather
     than guessed at: subtract 360 from those above 180.
     """
-    size = positive_fraction(radius, "radius")
-    budget = positive_fraction(level, "level") / size
+    size, goal = positive_fraction(radius, "radius"), positive_fraction(level, "level")
     if outside not in ("refuse", "clamp"):
         raise ParameterError(f"outside must be 'refuse' or 'clamp', not {outside!r}.")
-    made = GeoLaplace(
-        budget, size, LocalMetres(*_reference(reference)), planar_lattice(budget, lattice), as_remap(remap), outside
-    )
+    chosen = planar_lattice(goal / size, lattice)
+    epsilon = goal / ((1 + DISTORTION) * size + rounding(chosen) + FLOAT_ERROR)
+    planar_lattice(epsilon, chosen.step)
+    made = GeoLaplace(epsilon, goal, size, LocalMetres(*_reference(reference)), chosen, as_remap(remap), outside)
     if made.remap is not None:
         _ = made.plane  # refuses places of a remapping that are not on the globe
     return made
@@ -105,16 +111,22 @@ class LocalMetres(Metric):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"metres around ({self.latitude:g}, {self.longitude:g})"
+        return f"metres around {self.centre}"
+
+    @property
+    def centre(self) -> str:
+        """The reference in words."""
+        return f"({self.latitude:.12g}, {self.longitude:.12g})"
 
     @property
     def reach(self) -> float:
         """How far from the reference, in projected metres, distances are those on the globe to 1 %."""
         angle, cosine = math.radians(abs(self.latitude)), math.cos(math.radians(self.latitude))
-        poleward = math.acos(cosine / (1 + DISTORTION)) - angle
-        equator = cosine * (1 + DISTORTION)
+        stretch = 1 + float(DISTORTION)
+        poleward = math.acos(cosine / stretch) - angle
+        equator = cosine * stretch
         inward = angle - math.acos(equator) if equator < 1 else math.inf
-        return EARTH_RADIUS * min(poleward, inward) / (1 + DISTORTION)
+        return EARTH_RADIUS * min(poleward, inward) / stretch
 
     def project(self, degrees: Floats) -> Floats:
         """Metres north and east of the reference."""
@@ -132,6 +144,25 @@ class LocalMetres(Metric):
         latitude = np.where(beyond, np.copysign(180.0, latitude) - latitude, latitude)
         longitude = np.where(beyond, longitude + 180, longitude)
         return np.stack([np.clip(latitude, -90, 90), _wrapped(longitude)], axis=-1)
+
+    def towards(self, degrees: Floats) -> Floats:
+        """The places, those beyond a cap within reach moved to its rim along great circles through the reference.
+
+        In the polar coordinates of the reference a length on the globe is ``R sqrt(da^2 + sin(a)^2 db^2)``, and lowering the
+        angle a to that of the rim lengthens no curve as long as the sine rises: up to a quarter of the way round.
+        """
+        cap = self.reach / (1 + float(DISTORTION)) / EARTH_RADIUS  # projected lengths up to 1 % more are within reach
+        centre, given = _on_sphere(np.array([[self.latitude, self.longitude]])), _on_sphere(degrees)
+        along = given @ centre[0]
+        across = given - along[:, None] * centre
+        sine = np.linalg.norm(across, axis=1)
+        far = np.arctan2(sine, along) > cap
+        if (along[far] < 0).any():
+            raise DataError("a place is on the other half of the globe, seen from the reference; drop such rows first.")
+        rim = math.cos(cap) * centre + math.sin(cap) * across / np.maximum(sine, 1e-300)[:, None]
+        latitude = np.degrees(np.arctan2(rim[:, 2], np.hypot(rim[:, 0], rim[:, 1])))
+        longitude = np.degrees(np.arctan2(rim[:, 1], rim[:, 0]))
+        return np.where(far[:, None], np.stack([latitude, longitude], axis=-1), degrees)
 
     def remap(self, given: Remap) -> Remap:
         """A remapping given in degrees, in metres of this projection."""
@@ -166,6 +197,7 @@ class GeoLaplace:
     """Planar Laplace noise on the globe; build it with :func:`geo_laplace`."""
 
     epsilon: Fraction
+    level: Fraction
     radius: Fraction
     metric: LocalMetres
     lattice: Lattice
@@ -184,7 +216,7 @@ class GeoLaplace:
 
     @property
     def guarantee(self) -> Guarantee:
-        """``level / radius`` for each metre."""
+        """``epsilon`` for each metre between lattice points of the map."""
         return Guarantee(float_up(self.epsilon), self.metric)
 
     @cached_property
@@ -195,7 +227,7 @@ class GeoLaplace:
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every place; a (latitude, longitude) pair gives a pair."""
         degrees, single = _degrees(values)
-        metres = self._within_reach(self.metric.project(degrees))
+        metres = self._metres(degrees)
         noisy = PlanarLaplace(self.epsilon, self.lattice).release(metres, rng)
         moved = self.plane.remap
         if moved is None:
@@ -208,7 +240,7 @@ class GeoLaplace:
         return as_single(places, single)
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two places this many metres apart."""
+        """The largest log-ratio for two lattice points of the map this many metres apart."""
         return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
@@ -218,7 +250,7 @@ class GeoLaplace:
             epsilon=self.epsilon,
             metric=str(self.metric),
             distances={"shape": "steps", "distance": str(self.lattice.step)},
-            proof={"kind": "planar", "rate": str(self.plane.rate)},
+            proof={"kind": "planar", "rate": str(self.plane.rate), "around": self.metric.centre},
             simulated=rng is not None,
             outside=self.outside,
         )
@@ -235,7 +267,7 @@ class GeoLaplace:
         """
         if at is None:
             return self.plane.error(loss)
-        metres = self._within_reach(self.metric.project(_degrees(at)[0]))[0].tolist()
+        metres = self._metres(_degrees(at)[0])[0].tolist()
         return self.plane.error(loss, at=(metres[0], metres[1]))
 
     def channel(self) -> Channel:
@@ -248,26 +280,31 @@ class GeoLaplace:
 
     def reading(self) -> str:
         """The promise and what it costs, in plain words."""
-        size, bound = float(self.radius), self.guarantee.bound(float(self.radius))
-        factor = f"{math.exp(bound):.3g}" if bound < 20 else f"e^{bound:.4g}"
+        size = _metres(float(self.radius))
         return (
-            f"Any two places within {_metres(size)} of each other look alike up to a factor of {factor}. Whatever is released, "
-            f"a belief of 50 % in one of two such places can become at most {100 * self.guarantee.posterior(0.5, size):.3g} %. "
+            f"Any two places within {size} of each other {alike(self.level)} "
             f"Half of the released places are within {_metres(self.quantile(0.5))} of the true one, and 95 % within "
-            f"{_metres(self.quantile(0.95))}. Places much farther apart than {_metres(size)} can be told apart."
+            f"{_metres(self.quantile(0.95))}. Places much farther apart than {size} can be told apart."
         )
 
-    def _within_reach(self, metres: Floats) -> Floats:
-        """Refuse what is too far away, or bring it to the rim of the disc, which is convex."""
-        lengths = np.hypot(metres[:, 0], metres[:, 1])
-        if not (lengths > self.reach).any():
-            return metres
-        if self.outside == "refuse":
+    def _metres(self, degrees: Floats) -> Floats:
+        """Metres on the map; what is too far away is refused, or moved to where distances on the map are right."""
+        if self.outside == "clamp":
+            return self.metric.project(self.metric.towards(degrees))
+        metres = self.metric.project(degrees)
+        if (np.hypot(metres[:, 0], metres[:, 1]) > self.reach).any():
             raise DataError(
                 f"a place is farther than {_metres(self.reach)} from the reference, where distances on this map are off by "
                 "more than 1 %; choose a nearer public reference, split the data, or clamp with outside='clamp'."
             )
-        return np.asarray(metres * np.minimum(1.0, self.reach / np.maximum(lengths, 1e-300))[:, None])
+        return metres
+
+
+def _on_sphere(degrees: Floats) -> Floats:
+    """Places as points of the unit sphere."""
+    latitude, longitude = np.radians(degrees.T)
+    flat = np.cos(latitude)
+    return np.stack([flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)], axis=-1)
 
 
 def _degrees(values: Any) -> tuple[Floats, bool]:

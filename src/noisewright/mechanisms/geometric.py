@@ -25,6 +25,7 @@ Reference: Ghosh, Roughgarden and Sundararajan, *Universally utility-maximizing 
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,6 +38,7 @@ from noisewright.core.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.labels import as_labels
 from noisewright.core.metric import Line, Metric, Scaled
 from noisewright.mechanisms.losses import LOSSES
 from noisewright.mechanisms.values import check_dense, whole_numbers
@@ -63,25 +65,40 @@ def geometric(
         raise ParameterError(f"outside must be 'refuse', 'clamp' or 'keep', not {outside!r}.")
     if within is not None:
         within = check_range(within, single=outside == "keep")
-    mechanism = GeometricMechanism(
-        positive_fraction(epsilon, "epsilon"), positive_fraction(sensitivity, "sensitivity"), within, outside
-    )
+    budget = positive_fraction(epsilon, "epsilon")
+    mechanism = GeometricMechanism(budget, positive_fraction(sensitivity, "sensitivity"), within, outside)
     discrete_laplace(mechanism.scale, 0)  # refuses a scale whose noise would not fit, before any data is seen
+    if budget >= 10**308:
+        raise ParameterError("epsilon must be below 1e308; a larger one hides nothing and cannot be certified.")
     return mechanism
 
 
 def check_range(within: tuple[int, int], single: bool = False) -> tuple[int, int]:
     """A range of whole numbers, refused if it is none; ``single`` allows a range of one number."""
+    ends: tuple[object, ...]
     try:
-        low, high = within
-        whole = int(low) == low and int(high) == high
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError("within must be two whole numbers, low before high.") from None
-    if not whole or low > high or (low == high and not single):
-        raise ParameterError(f"within must be two whole numbers, low before high, not {low} and {high}.")
+        ends = tuple(within)
+    except TypeError:
+        raise ParameterError(
+            f"within must be two whole numbers, low before high, not {type(within).__name__}."
+        ) from None
+    if len(ends) != 2:
+        raise ParameterError(f"within must be two whole numbers, low before high, not {len(ends)} of them.")
+    if not all(_is_whole(end) for end in ends):
+        kinds = " and ".join(str(end) if isinstance(end, float) else type(end).__name__ for end in ends)
+        raise ParameterError(f"within must be two whole numbers, low before high, not {kinds}.")
+    low, high = (int(end) for end in ends)  # type: ignore[call-overload]
     if max(abs(low), abs(high)) > 2**53:
         raise ParameterError("within must stay between -2^53 and 2^53; rescale the column.")
-    return int(low), int(high)
+    if low > high or (low == high and not single):
+        raise ParameterError(f"within must be two whole numbers, low before high, not {low} and {high}.")
+    return low, high
+
+
+def _is_whole(number: object) -> bool:
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
+        return False
+    return isinstance(number, numbers.Integral) or (math.isfinite(number) and number == math.floor(number))
 
 
 @dataclass(frozen=True)
@@ -123,6 +140,11 @@ class GeometricMechanism:
         released = noisy if self.within is None else np.clip(noisy, *self.within)
         return int(released) if single else released
 
+    @property
+    def _rate(self) -> float:
+        """The rate as a float; beyond 1e300 every draw is the secret itself, and products must not overflow."""
+        return float(min(1 / self.scale, Fraction(10**300)))
+
     def map(self, distance: float) -> float:
         """The largest log-ratio for two secrets at this distance in the guarantee's metric."""
         return self.guarantee.bound(distance)
@@ -144,7 +166,7 @@ class GeometricMechanism:
         """The expected loss for the secret of the range where it is largest, in closed form."""
         if loss not in LOSSES:
             raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
-        rate = float(1 / self.scale)
+        rate = self._rate
         a = math.exp(-rate)
         if loss == "zero-one":
             # The ends of a range keep one whole tail, so an inner secret is the worst, where there is one.
@@ -167,9 +189,11 @@ class GeometricMechanism:
         low, high = self.within
         if inputs is not None and self.outside != "keep":
             raise ParameterError("the secrets of a geometric are those of its range; other ones need outside='keep'.")
-        secrets = np.arange(low, high + 1) if inputs is None else whole_numbers(list(inputs))[0]
-        check_dense(max(high - low + 1, len(secrets)))
-        outputs, rate = np.arange(low, high + 1), float(1 / self.scale)
+        check_dense(high - low + 1)
+        names = None if inputs is None else as_labels(inputs, "inputs")
+        secrets = np.arange(low, high + 1) if names is None else whole_numbers(list(names))[0]
+        check_dense(len(secrets))
+        outputs, rate = np.arange(low, high + 1), self._rate
         logs = -rate * np.abs(secrets[:, None] - outputs[None, :]) - math.log1p(math.exp(-rate))
         logs[:, 1:-1] += math.log(-math.expm1(-rate))
         # A secret beyond an end: P(Z <= k) = 1 - a^(k+1)/(1 + a) for k >= 0, on the column of that end.

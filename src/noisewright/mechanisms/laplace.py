@@ -16,10 +16,11 @@ anything else       2 times that (less with ``margin``)     a root; on an interv
 (on the lattice a little less, since the root is found for the lattice law itself).
 
 **Guarantee.** ``scope="adjacent"``: ``epsilon`` for true answers at most one sensitivity apart. ``scope="metric"``: that,
-and for all true answers ``epsilon`` times their distance in sensitivities, measured between the lattice points they are
-rounded to (between the answers themselves for asymmetric noise, which rounds at random). Proved in integers about the very
-law that is drawn. Condition: true answers lie in the feasible set, ``margin`` away from excluded half lines; others are
-refused, or clamped where the set is one interval, which brings no two answers farther apart.
+and for all true answers ``epsilon`` times their distance in sensitivities, measured between the *lattice points* they are
+rounded to, as the name of the metric says (between the answers themselves for asymmetric noise, which rounds at random).
+Proved in integers about the very law that is drawn. Condition: true answers lie in the feasible set, ``margin`` away from
+excluded half lines, and the certificate says which answers are covered; others are refused, or clamped where the set is one
+interval, which brings no two answers farther apart.
 
 >>> share = laplace(epsilon=1, sensitivity=1, within=(0, 100))
 >>> 0 <= share.release(97.5) <= 100
@@ -27,7 +28,7 @@ True
 >>> round(float(share.scale), 3), share.reason
 (1.612, 'binding at the wall at 0, pair 0 and 1')
 >>> share.certificate().verify()
-'epsilon = 1 between neighbours (line at most 1)'
+'epsilon = 1 between neighbours (line at most 1), in steps of 1/1024'
 
 References: Dwork, McSherry, Nissim and Smith, *Calibrating noise to sensitivity in private data analysis* (2006); Holohan et al.,
 *The bounded Laplace mechanism in differential privacy* (2020).
@@ -46,12 +47,13 @@ from numpy.typing import NDArray
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
+from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
-from noisewright.core.metric import Line, Metric, Scaled
+from noisewright.mechanisms.additive import checked
 from noisewright.mechanisms.calibrate import continuous, on_lattice, ranged_proof
 from noisewright.mechanisms.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.lattice_law import LatticeLaw
+from noisewright.mechanisms.lattice_line import metric_of
 from noisewright.mechanisms.losses import LOSSES
 from noisewright.mechanisms.truncated import TruncatedLaplace
 from noisewright.mechanisms.values import check_dense
@@ -74,19 +76,20 @@ def laplace(
     margin: Exact = 0,
     shape: Literal["auto", "symmetric", "asymmetric"] = "auto",
     outside: Literal["refuse", "clamp"] = "refuse",
-    lattice: Exact | Lattice = "auto",
+    lattice: Exact = "auto",
 ) -> LaplaceMechanism | AsymmetricLaplace:
     """The Laplace mechanism with outputs inside a feasible set; see the head of this module.
 
     ``within``: an interval ``(low, high)`` with None for an open end, or several; ``excluding``: open gaps. ``margin``: how far
     true answers are known to stay from excluded half lines. ``shape``: on a half line the metric scope uses noise with a
-    steeper far side (``"asymmetric"``) unless told otherwise. ``lattice``: its step, a power of two; by default at most
-    1/512 of the scale and of the sensitivity, and finer than every interval and gap.
+    steeper far side (``"asymmetric"``) unless told otherwise. ``lattice``: its step, a power of two, or a
+    :class:`~noisewright.noise.Lattice`; by default at most 1/512 of the scale and of the sensitivity, and finer than every
+    interval and gap.
     """
-    budget, width = positive_fraction(epsilon, "epsilon"), positive_fraction(sensitivity, "sensitivity")
+    budget, width, _ = checked(epsilon, sensitivity)
     feasible = Feasible.parse(within, excluding).as_floats()
     distance = as_fraction(margin, "margin")
-    inner = feasible.inner(distance).as_floats()
+    inner = feasible if distance == 0 else feasible.inner(distance).as_floats()
     for name, value, allowed in (
         ("scope", scope, ("metric", "adjacent")),
         ("shape", shape, ("auto", "symmetric", "asymmetric")),
@@ -153,9 +156,10 @@ class LaplaceMechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """``epsilon`` per ``sensitivity`` units of the line, or between answers at most ``sensitivity`` apart."""
-        metric: Metric = Line() if self.sensitivity == 1 else Scaled(Line(), 1 / self.sensitivity)
-        return Guarantee(float_up(self.epsilon), metric, scope=self.scope)
+        """``epsilon`` between answers at most ``sensitivity`` apart, or per ``sensitivity`` between rounded answers."""
+        return Guarantee(
+            float_up(self.epsilon), metric_of(self.lattice, self.sensitivity, self.scope), scope=self.scope
+        )
 
     @property
     def law(self) -> TruncatedLaplace:
@@ -169,7 +173,10 @@ class LaplaceMechanism:
         return float(released) if released.ndim == 0 else released
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two true answers at this distance in the guarantee's metric."""
+        """The largest log-ratio for two true answers at this distance in the guarantee's metric.
+
+        For the metric scope that is the distance of the lattice points they are rounded to: up to a step more than their own.
+        """
         return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
@@ -185,23 +192,33 @@ class LaplaceMechanism:
             distances={"shape": shape, "distance": str(self.lattice.step / self.sensitivity)},
             proof=proof,
             simulated=rng is not None,
-            lattice=str(self.lattice.step),
+            step=str(self.lattice.step),
+            within=self.feasible.to_json(),
+            answers=self.inner.to_json(),
             outside=self.outside,
             scope=self.scope,
         )
 
     def error(self, loss: str = "absolute") -> float:
-        """The expected loss at the true answer where it is largest, from closed sums over the lattice law."""
+        """The expected loss at the true answer where it is largest, rounding to the lattice included: closed sums.
+
+        It is the loss against the answer itself, at the worst answer of the worst lattice cell; beside a wall the cell is
+        taken whole, which is too much by half a step's effect at most. An answer between lattice points never comes out, so
+        ``zero-one`` is 1.
+        """
         if loss not in LOSSES:
             raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+        if loss == "zero-one":
+            return 1.0
+        rounding = 0.5 if self.inner.aligned(self.lattice) else 1.0
         law = LatticeLaw(float(self.rate), self.ranges)
-        unit = {"absolute": float(self.lattice.step), "squared": float(self.lattice.step) ** 2, "zero-one": 1.0}[loss]
+        unit = float(self.lattice.step) ** (1 if loss == "absolute" else 2)
         which, places = self._probes(257)
         for _ in range(3):  # look closer around the worst of evenly spread answers
-            found = law.expected(loss, which, places)
+            found = law.expected(loss, which, places, rounding)
             worst = int(np.argmax(found))
             which, places = self._around(which, places, worst)
-        return unit * float(max(found.max(), law.expected(loss, which, places).max()))
+        return unit * float(max(found.max(), law.expected(loss, which, places, rounding).max()))
 
     def channel(self) -> Channel:
         """The channel over the lattice points, when the feasible set is bounded and has few of them."""
@@ -244,7 +261,7 @@ class LaplaceMechanism:
 
 
 def _lattice(
-    asked: Exact | Lattice,
+    asked: Exact,
     feasible: Feasible,
     inner: Feasible,
     epsilon: Fraction,
@@ -253,10 +270,8 @@ def _lattice(
     margin: Fraction,
 ) -> Lattice:
     """The lattice that was asked for, or one chosen from the public parameters alone."""
-    if isinstance(asked, Lattice):
-        return asked
-    if not (isinstance(asked, str) and asked == "auto"):
-        return Lattice.with_step(asked)
+    if (given := Lattice.asked(asked)) is not None:
+        return given
     scale = continuous(feasible, epsilon=epsilon, sensitivity=sensitivity, scope=scope, margin=margin).scale
     exponent = Lattice.for_scale(min(Fraction(scale), sensitivity)).exponent
     lengths = [s for s in (feasible.shortest, inner.shortest) if s is not None]

@@ -67,11 +67,28 @@ class LatticeLaw:
             same = np.log1p(change / here)
         return np.where((k == m) & (moved < 1), same, np.log(there) - np.log(here))
 
-    def expected(self, loss: str, k: NDArray[np.int64], i: NDArray[np.int64]) -> Floats:
-        """The expected loss of the output at each ``i`` (in range ``k``), in whole steps: closed geometric sums."""
+    def expected(self, loss: str, k: NDArray[np.int64], i: NDArray[np.int64], rounding: float = 0.0) -> Floats:
+        """The expected loss of the output at each ``i`` (in range ``k``), in whole steps: closed geometric sums.
+
+        With ``rounding``, for the worst true answer that is rounded to ``i`` from at most that many steps away (at most 1):
+        moving the answer up brings it nearer to all outputs above and farther from all others.
+        """
         if loss == "zero-one":
             return np.asarray(-np.expm1(-self.log_normaliser(k, i)))
-        total = np.zeros((3, i.size))
+        below, above = self._sides(k, i)
+        total = below[0] + above[0]
+        if loss == "absolute":
+            away = np.maximum(
+                below[0] - above[0], above[0] - below[0] + 2
+            )  # i itself, of weight 1, is on the side below
+            return np.asarray((below[1] + above[1] + rounding * away) / total)
+        return np.asarray(
+            (below[2] + above[2] + 2 * rounding * np.abs(above[1] - below[1])) / total + rounding * rounding
+        )
+
+    def _sides(self, k: NDArray[np.int64], i: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Sums of ``d^p a^d`` over the outputs at most and above ``i``, d being their distance, for p = 0, 1, 2."""
+        found = []
         for side, (points, beyond) in enumerate(
             ((i - self.firsts[k] + 1, self._moments_below), (self.lasts[k] - i + 1, self._moments_above))
         ):
@@ -79,9 +96,10 @@ class LatticeLaw:
             # Beyond the end a distance is the way to the end plus what is left.
             way = np.where(np.isinf(points), 0.0, points - 1)
             rest = np.where(np.isinf(points), 0.0, np.exp(-self.rate * way)) * beyond[:, k]
-            total += inside + shifted(rest, way)
-            total[0] -= side  # i itself is on both sides
-        return np.asarray(total[1 if loss == "absolute" else 2] / total[0])
+            sums = inside + shifted(rest, way)
+            sums[0] -= side  # i itself is on both sides
+            found.append(sums)
+        return found[0], found[1]
 
     @cached_property
     def _moments_below(self) -> Floats:

@@ -28,13 +28,25 @@ def _matrix(inputs: Sequence[Hashable], outputs: Sequence[Hashable], loss: str) 
         raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
     try:
         x, y = _vectors(inputs), _vectors(outputs)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"the {loss} loss needs secrets and outputs that are numbers; use 'zero-one'.") from None
     if x.shape[1] != y.shape[1]:
         raise ParameterError(f"the {loss} loss needs secrets and outputs of one dimension; use 'zero-one'.")
-    apart = np.sqrt(((x[:, None, :] - y[None, :, :]) ** 2).sum(-1))
-    return np.asarray(apart if loss == "absolute" else apart**2)
+    with np.errstate(over="ignore"):
+        apart = np.sqrt(((x[:, None, :] - y[None, :, :]) ** 2).sum(-1))
+        losses = np.asarray(apart if loss == "absolute" else apart**2)
+    if not np.isfinite(losses).all():
+        raise ParameterError(
+            f"the {loss} loss of such large numbers is beyond all floats; rescale them, or use 'zero-one'."
+        )
+    return losses
 
 
 def _vectors(labels: Sequence[Any]) -> NDArray[np.float64]:
-    return np.array([np.atleast_1d(np.asarray(label, dtype=np.float64)) for label in labels], dtype=np.float64)
+    given = [np.atleast_1d(np.asarray(label)) for label in labels]
+    if any(v.dtype.kind not in "biufO" for v in given):
+        raise TypeError("words are not numbers")
+    vectors = np.array([v.astype(np.float64) for v in given], dtype=np.float64)
+    if not np.isfinite(vectors).all():
+        raise ValueError("not finite")
+    return vectors

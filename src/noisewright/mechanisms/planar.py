@@ -5,17 +5,18 @@ A point :math:`x` is rounded to a public lattice of step h and released as :math
 becomes the density :math:`\frac{\epsilon^2}{2\pi} e^{-\epsilon \|z - x\|}`.
 
 **Guarantee.** ``epsilon`` for each unit of Euclidean distance, exactly, for all pairs of lattice points: the normaliser
-does not depend on the true point, and :math:`|\,\|k\| - \|k'\|\,| \le \|k - k'\|`. Rounding to the lattice is part of the
-question that is answered: distances are those of the rounded points, each at most 0.71 steps from the point itself. With
-``level`` and ``radius`` the promise reads: any two places within the radius are indistinguishable up to the level
-(geo-indistinguishability). Far-apart places stay distinguishable by design.
+does not depend on the true point, and :math:`|\,\|k\| - \|k'\|\,| \le \|k - k'\|`. Rounding to the lattice moves each point by
+at most :math:`h/\sqrt2`, so points that were r apart are at most :math:`r + \sqrt2 h` apart after it. With ``level`` and
+``radius`` this is counted in, :math:`\epsilon = \text{level} / (\text{radius} + \sqrt2 h)`, and the promise is about the points
+themselves: any two of them within the radius are indistinguishable up to the level (geo-indistinguishability). Far-apart
+places stay distinguishable by design.
 
 >>> cafe = planar_laplace(level="1.4", radius=200)       # metres on a plane
 >>> x, y = cafe.release((120.0, -35.5))
 >>> round(cafe.error(), 1), round(cafe.quantile(0.95), 1)  # the mean distance from the truth, and the 95 % radius
-(285.7, 677.7)
+(286.0, 678.3)
 >>> cafe.certificate().verify()
-'epsilon = 0.007 per unit of euclidean'
+'epsilon = 0.00699382 per unit of euclidean, in steps of 1/8'
 
 Reference: Andrés, Bordenabe, Chatzikokolakis and Palamidessi, *Geo-indistinguishability* (2013).
 """
@@ -35,9 +36,9 @@ from scipy.special import binom, gammainc, gammaincinv, zeta
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, float_up, positive_fraction
+from noisewright.core.exact import Exact, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Euclidean
+from noisewright.core.metric import Discrete, Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.losses import LOSSES
 from noisewright.mechanisms.remap import Polygon, Remap, as_remap
@@ -45,7 +46,7 @@ from noisewright.mechanisms.vectors import Floats, as_single, vectors
 from noisewright.noise import Lattice, discrete_planar_laplace
 from noisewright.noise.lattice import LARGEST_INDEX
 
-__all__ = ["PlanarLaplace", "planar_budget", "planar_laplace", "planar_lattice", "planar_moments"]
+__all__ = ["PlanarLaplace", "alike", "planar_budget", "planar_laplace", "planar_lattice", "planar_moments", "rounding"]
 
 BLOCK = 1 << 14
 """Points that are worked on at a time."""
@@ -61,13 +62,19 @@ def planar_laplace(
 ) -> PlanarLaplace:
     """The planar Laplace mechanism on points of a plane: arrays with two columns, or one pair.
 
-    Give ``epsilon`` per unit of distance, or a ``level`` to keep within a ``radius`` (then epsilon = level / radius).
+    Give ``epsilon`` per unit of distance between lattice points, or a ``level`` to keep between any two points within a
+    ``radius``, rounding included; epsilon is then a little below level / radius.
     ``lattice`` is the step, a power of two; by default it is between 1/1024 and 1/512 of the noise scale 1/epsilon.
     ``remap`` moves outputs to the nearest point of a :class:`~noisewright.mechanisms.remap.Grid`, of a list of public
     places, or of a :class:`~noisewright.mechanisms.remap.Polygon`; this is post-processing and keeps the guarantee.
     """
     budget = planar_budget(epsilon, level, radius)
-    return PlanarLaplace(budget, planar_lattice(budget, lattice), as_remap(remap))
+    chosen = planar_lattice(budget, lattice)
+    if epsilon is not None:
+        return PlanarLaplace(budget, chosen, as_remap(remap))
+    goal, size = positive_fraction(level, "level"), positive_fraction(radius, "radius")
+    kept = goal / (size + rounding(chosen))
+    return PlanarLaplace(kept, planar_lattice(kept, chosen.step), as_remap(remap), (goal, size))
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,8 @@ class PlanarLaplace:
     epsilon: Fraction
     lattice: Lattice
     remap: Remap | None = None
+    kept: tuple[Fraction, Fraction] | None = None
+    """A level and the radius within which it is kept between points before rounding, where these were given."""
 
     @property
     def name(self) -> str:
@@ -90,7 +99,7 @@ class PlanarLaplace:
 
     @property
     def guarantee(self) -> Guarantee:
-        """``epsilon`` for each unit of Euclidean distance."""
+        """``epsilon`` for each unit of Euclidean distance between lattice points."""
         return Guarantee(float_up(self.epsilon), Euclidean())
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
@@ -100,8 +109,20 @@ class PlanarLaplace:
         return as_single(noisy if self.remap is None else self.remap.nearest(noisy), single)
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two points at this distance."""
+        """The largest log-ratio for two lattice points at this distance."""
         return self.guarantee.bound(distance)
+
+    def reading(self) -> str:
+        """The promise in plain words: for points as they are, with a level and a radius; otherwise for lattice points."""
+        level, size = self.kept or (self.epsilon, Fraction(1))
+        step = float(self.lattice.step)
+        if self.kept:
+            who = f"Any two points within {upward(size)} of each other"
+            note = f"Rounding to multiples of {step:g} is counted in."
+        else:
+            who = f"Any two points with coordinates that are multiples of {step:g}, within 1 of each other,"
+            note = f"Other points are rounded to such ones first, and may get farther apart by up to {1.5 * step:.3g}."
+        return f"{who} {alike(level)} {note}"
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves."""
@@ -197,6 +218,26 @@ def _with_noise(given: Floats, lattice: Lattice, rate: Fraction, rng: np.random.
             lattice.values(whole)  # refuses, with probability below e^-100
         np.multiply(whole, step, out=result[start : start + BLOCK])
     return result
+
+
+SQRT2 = Fraction(99, 70)
+"""The square root of 2, rounded up: 99^2 = 9801 and 2 * 70^2 = 9800."""
+
+
+def rounding(lattice: Lattice) -> Fraction:
+    """How much farther apart two points can be once both are rounded to the lattice, rounded up."""
+    return SQRT2 * lattice.step
+
+
+def alike(level: Fraction) -> str:
+    """What a level means for two places that it is kept between."""
+    promise = Guarantee(float_up(level), Discrete())
+    factor = upward(math.exp(promise.epsilon) * (1 + 2.0**-50), 3) if level < 20 else f"e^{upward(promise.epsilon, 4)}"
+    belief = upward(100 * promise.posterior(0.5), 3)
+    return (
+        f"look alike up to a factor of {factor}. Whatever is released, a belief of 50 % in one of two such places can become "
+        f"at most {belief} %."
+    )
 
 
 def planar_budget(epsilon: Exact | None, level: Exact | None, radius: Exact | None) -> Fraction:

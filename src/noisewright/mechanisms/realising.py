@@ -18,15 +18,18 @@ Reference: Fernandes, *Differential privacy for metric spaces* (2021), with the 
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Hashable, Iterable
 
 import numpy as np
 
+from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, positive_fraction
-from noisewright.core.metric import Metric
-from noisewright.mechanisms.finite import FiniteMechanism
+from noisewright.core.exact import Exact
+from noisewright.core.labels import as_labels
+from noisewright.core.metric import Metric, as_metric
+from noisewright.mechanisms.finite import FiniteMechanism, closest, log_weights
 from noisewright.mechanisms.values import check_dense
 
 __all__ = ["metric_realising", "realising_channel"]
@@ -38,21 +41,24 @@ def metric_realising(
     points: Iterable[Hashable], *, epsilon: Exact, metric: Metric, share: float = 0.5
 ) -> FiniteMechanism:
     """The mechanism on ``points`` whose own metric is ``epsilon`` times ``metric``; ``"*"`` is the extra output."""
-    budget = positive_fraction(epsilon, "epsilon")
-    channel = realising_channel(points, float(budget), metric, share)
+    names, metric = as_labels(points, "points"), as_metric(metric)
+    budget = check_budget(epsilon, closest(metric, names))
+    channel = realising_channel(names, float(budget), metric, share)
     return FiniteMechanism(channel.certify(budget, metric), "metric-realising", {"share": share})
 
 
 def realising_channel(points: Iterable[Hashable], epsilon: float, metric: Metric, share: float = 0.5) -> Channel:
     """The channel itself, in floats."""
-    names = tuple(points)
+    names, metric = as_labels(points, "points"), as_metric(metric)
     if not names:
         raise ParameterError("the metric-realising mechanism needs at least one point.")
     check_dense(len(names))
+    if isinstance(share, bool) or not isinstance(share, numbers.Real):
+        raise ParameterError(f"share must be a number above 0 and at most 1/2, not {type(share).__name__}.")
     if not 0 < share <= 0.5:
         raise ParameterError(f"share must be above 0 and at most 1/2, not {share}; beyond 1/2 the guarantee can fail.")
     if EXTRA in names:
         raise ParameterError(f"{EXTRA!r} is the name of the extra output, so it cannot be a point; rename that point.")
-    logs = math.log(share / len(names)) - epsilon * metric.matrix(names)
+    logs = math.log(float(share) / len(names)) + log_weights(epsilon, metric.matrix(names))
     rest = np.log1p(-np.exp(logs).sum(axis=1, keepdims=True))
     return Channel.from_logs(np.hstack([logs, rest]), names, [*names, EXTRA])

@@ -27,14 +27,15 @@ from typing import Any
 import numpy as np
 
 from noisewright.core.certificate import Certificate
+from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up, positive_fraction
+from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import encode_label
 from noisewright.core.metric import Discrete
 from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.values import Labels, check_dense
+from noisewright.mechanisms.values import Labels, check_dense, counted_labels
 from noisewright.noise import bernoulli, uniform_below
 
 __all__ = ["ResponseMechanism", "randomised_response"]
@@ -42,14 +43,16 @@ __all__ = ["ResponseMechanism", "randomised_response"]
 
 def randomised_response(categories: Iterable[Hashable] | int, *, epsilon: Exact) -> ResponseMechanism:
     """k-ary randomised response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
-    names = tuple(range(categories)) if isinstance(categories, int) else tuple(categories)
+    names = counted_labels(categories, "the categories of randomised response")
     if len(names) < 2:
         raise ParameterError(f"randomised response needs at least 2 categories, not {len(names)}.")
     if len(set(names)) < len(names):
         raise ParameterError("the categories of randomised response must be different from each other.")
-    budget = positive_fraction(epsilon, "epsilon")
-    # The smaller probability is about e^-epsilon / k; forty significant bits of it are kept.
-    width = 64 + len(names).bit_length() + math.ceil(budget * 3 / 2)
+    budget = check_budget(epsilon)
+    # The smaller probability is about e^-epsilon / k; forty significant bits of it are kept, and for a small epsilon as
+    # many more as it takes to tell e^epsilon from 1, so that the truth stays the likelier answer.
+    fine = ceil_div(budget.denominator, budget.numerator).bit_length()
+    width = 64 + 2 * len(names).bit_length() + math.ceil(budget * 3 / 2) + fine
     precision = width + 64
     factor = exp_bounds(min(budget, Fraction(precision)), precision)[0]
     other = ceil_div(1 << (width + precision), factor + ((len(names) - 1) << precision))
@@ -123,6 +126,11 @@ class ResponseMechanism:
         """The channel of floats."""
         size = len(self.categories)
         check_dense(size)
+        if self.epsilon > 600:  # the smaller probability may be too small for a float
+            lie = math.log(self.other) - self.width * math.log(2)
+            logs = np.full((size, size), lie)
+            np.fill_diagonal(logs, math.log1p(-(size - 1) * math.exp(lie)))
+            return Channel.from_logs(logs, self.categories, self.categories)
         matrix = np.full((size, size), self.other / (1 << self.width))
         np.fill_diagonal(matrix, self.keep / (1 << self.width))
         return Channel(matrix, self.categories, self.categories)

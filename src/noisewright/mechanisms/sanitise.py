@@ -46,9 +46,17 @@ from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Discrete, Hamming
+from noisewright.mechanisms.asymmetric import AsymmetricLaplace
 from noisewright.noise import Lattice
 
-__all__ = ["OutputPerturbation", "SanitisedDatabase", "neighbour_loss", "product_channel", "sanitise"]
+__all__ = [
+    "OutputPerturbation",
+    "SanitisedDatabase",
+    "neighbour_loss",
+    "product_channel",
+    "rounds_at_random",
+    "sanitise",
+]
 
 LARGEST_PRODUCT = 20_000_000
 
@@ -140,16 +148,23 @@ def neighbour_loss(mechanism: Mechanism) -> Fraction:
     """What one release costs between answers at most one sensitivity apart, exactly where the mechanism says it exactly.
 
     A promise of the metric scope is about rounded answers: those one sensitivity apart before may be a little more after.
+    Not so where answers are rounded at random: that promise is about the answers themselves.
     """
     promise, lattice = mechanism.guarantee, getattr(mechanism, "lattice", None)
     size = getattr(mechanism, "sensitivity", None)
     apart = Fraction(1)
-    if promise.scope == "metric" and isinstance(lattice, Lattice) and isinstance(size, Fraction):
+    about_rounded = promise.scope == "metric" and not rounds_at_random(mechanism)
+    if about_rounded and isinstance(lattice, Lattice) and isinstance(size, Fraction):
         apart = lattice.steps(size) * lattice.step / size
     exact = getattr(mechanism, "epsilon", None)  # so that three times 1/3 is 1
     if isinstance(exact, Fraction) and float_up(exact) == promise.bound(1.0):
         return exact * apart
     return Fraction(promise.bound(float_up(apart)))
+
+
+def rounds_at_random(mechanism: Mechanism) -> bool:
+    """Whether an answer goes to one of its two lattice neighbours by chance: the promise then covers unrounded answers."""
+    return isinstance(mechanism, AsymmetricLaplace)
 
 
 def product_channel(parents: Channel | Sequence[Channel], rows: int | None = None) -> Channel:

@@ -8,7 +8,7 @@ noise had: also when ``X`` has gaps. What it costs is shape: the probability tha
 >>> 0 <= age.release(31.5) <= 120
 True
 >>> age.certificate().verify()
-'epsilon = 1 between neighbours (1/2 * line at most 1)'
+'epsilon = 1 between neighbours (1/2 * line at most 1), in steps of 1/512'
 >>> visits = snapped_laplace(epsilon=1, within=[(1, 212), (244, 365)], lattice=1)  # closed from day 213 to 243
 >>> sorted(set(visits.release([212.0] * 100)) & set(range(213, 244)))
 []
@@ -88,7 +88,7 @@ def snapped(mechanism: Mechanism, within: Within) -> Mechanism:
     >>> even.release(0) >= 0
     True
     """
-    feasible = Feasible.parse(within)
+    feasible = Feasible.parse(within).as_floats()
     if isinstance(mechanism, AdditiveMechanism) and mechanism.within is None:
         feasible.on(mechanism.lattice)
         return replace(mechanism, within=feasible, outside="keep")

@@ -10,8 +10,8 @@ cryptographic bits, and nothing is proved about its last bits: the certificate s
 :func:`~noisewright.mechanisms.planar.planar_laplace` is exact.
 
 *Product.* Independent discrete Laplace noise on a lattice for each coordinate. **Guarantee.** ``epsilon`` for each unit of
-Manhattan distance, exactly, between rounded vectors. Use it where neighbours differ in few coordinates; for the Euclidean
-distance it is not calibrated (a pair at Euclidean distance 1 can be sqrt(n) apart).
+Manhattan distance, exactly, between lattice points (vectors are rounded first). Use it where neighbours differ in few
+coordinates; for the Euclidean distance it is not calibrated (a pair at Euclidean distance 1 can be sqrt(n) apart).
 
 >>> word = spherical_laplace(epsilon=10, dimension=300)
 >>> word.release([0.0] * 300, np.random.default_rng(1))[0] != 0, word.error()
@@ -20,7 +20,7 @@ distance it is not calibrated (a pair at Euclidean distance 1 can be sqrt(n) apa
 'floating'
 >>> tally = product_laplace(epsilon=1, dimension=3)
 >>> tally.certificate().verify()
-'epsilon = 1 per unit of manhattan'
+'epsilon = 1 per unit of manhattan, in steps of 1/1024'
 
 References: Chatzikokolakis, Andrés, Bordenabe and Palamidessi, *Broadening the scope of differential privacy using metrics*
 (2013); Fernandes, Dras and McIver, *Generalised differential privacy for text document processing* (2019).

@@ -17,7 +17,7 @@ As the step shrinks, ``E|noise|`` tends to ``sensitivity / (2 sinh(epsilon/2))``
 >>> round(answer.error(), 4), round(1 / (2 * math.sinh(1.5)), 4)  # Laplace noise: 0.3333
 (0.2348, 0.2348)
 >>> answer.certificate().verify()
-'epsilon = 3 between neighbours (line at most 1)'
+'epsilon = 3 between neighbours (line at most 1), in steps of 1/8192'
 
 Reference: Geng and Viswanath, *The optimal noise-adding mechanism in differential privacy* (2016).
 """
@@ -112,7 +112,8 @@ class StaircaseLaw:
     def proof(self) -> Mapping[str, Any]:
         return {"law": "staircase", "rate": str(self.rate), "width": self.width, "first": self.first}
 
-    def loss(self, steps: int) -> float:
+    def loss(self, steps: int, delta: Fraction) -> float:
+        del delta  # 0
         levels = -(-steps // self.width)
         return float_up(self.rate * levels)
 

@@ -9,17 +9,27 @@ from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError
 
-__all__ = ["Floats", "as_single", "vectors"]
+__all__ = ["Floats", "as_numbers", "as_single", "vectors"]
 
 Floats = NDArray[np.float64]
 
 
+def as_numbers(values: Any) -> NDArray[Any]:
+    """The values as an array; rows of different lengths give an empty one of objects, and a masked array is refused."""
+    masked = np.ma.isMaskedArray(values) or (
+        isinstance(values, (list, tuple)) and any(np.ma.isMaskedArray(row) for row in values)
+    )
+    if masked:
+        raise DataError("a masked column has missing values; fill or drop them first.")
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError):  # rows of different lengths
+        return np.empty((0, 0), dtype=object)
+
+
 def vectors(values: Any, dimension: int) -> tuple[Floats, bool]:
     """The coordinates as an array with ``dimension`` columns, and whether a single vector was given."""
-    try:
-        given = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        given = np.empty((0, 0), dtype=object)
+    given = as_numbers(values)
     if given.shape in ((0,), (0, dimension)):
         return np.empty((0, dimension)), False
     single = given.shape == (dimension,)
@@ -29,6 +39,10 @@ def vectors(values: Any, dimension: int) -> tuple[Floats, bool]:
         )
     if given.dtype.kind not in "iuf":
         raise DataError("the coordinates are not numbers; convert the columns first.")
+    # Wider numbers would be rounded to floats first, and rounding twice can move two points farther apart than one step.
+    wide = given.dtype.kind in "iu" and max(abs(int(given.min())), abs(int(given.max()))) > 1 << 53
+    if wide or given.dtype.itemsize > 8:
+        raise DataError("the coordinates are wider than 64-bit floats or beyond 2^53; convert the columns first.")
     floats = given.astype(np.float64, copy=False).reshape(-1, dimension)
     if not np.isfinite(floats).all():
         raise DataError("a coordinate is missing or infinite; drop or repair such rows first.")

@@ -28,7 +28,7 @@ from noisewright.core.exact import Exact, as_fraction, ceil_div, positive_fracti
 from noisewright.noise.bits import Bits, Rng, bits_from
 from noisewright.noise.search import decide
 
-__all__ = ["LARGEST_INDEX", "Lattice"]
+__all__ = ["LARGEST_INDEX", "Lattice", "exact_floats"]
 
 LARGEST_INDEX = 1 << 52
 """Indices stay within this many steps of zero, noise included, so that every lattice point is an exact float."""
@@ -67,6 +67,15 @@ class Lattice:
             raise ParameterError(f"the lattice step must be a power of two, not {float(size):g}; try {2.0**power:g}.")
         return cls(power)
 
+    @classmethod
+    def asked(cls, lattice: Any) -> Lattice | None:
+        """The lattice that a parameter ``lattice=`` names: a step, or a Lattice itself; None for ``"auto"``."""
+        if isinstance(lattice, Lattice):
+            return lattice
+        if isinstance(lattice, str) and lattice == "auto":
+            return None
+        return cls.with_step(lattice)
+
     @property
     def step(self) -> Fraction:
         """The distance between neighbouring points."""
@@ -79,21 +88,13 @@ class Lattice:
 
     def indices(self, values: Any) -> NDArray[np.int64]:
         """The nearest lattice points, as whole numbers of steps; ties go up, so that rounding commutes with shifts."""
-        given = np.asarray(values)
-        if given.dtype.kind not in "iuf":
-            raise DataError("the values are not numbers; convert the column first.")
-        # Wider numbers would be rounded to floats first, and rounding twice can move two numbers one step too far apart.
-        wide = given.dtype.kind in "iu" and given.size and max(abs(int(given.min())), abs(int(given.max()))) > 1 << 53
-        if wide or given.dtype.itemsize > 8:
-            raise DataError(
-                "the values are wider than 64-bit floats or beyond 2^53; convert or rescale the column first."
-            )
+        given = exact_floats(values)
         # Dividing by a power of two is exact, and so is taking a float apart into its whole and fractional parts.
-        scaled = np.ldexp(given.astype(np.float64), -self.exponent)
+        scaled = np.ldexp(given, -self.exponent)
         if given.size and not bool((np.abs(scaled) <= LARGEST_INDEX).all()):
-            raise DataError(
-                "a value is not finite, or too large for this lattice; clamp the column or use a coarser lattice."
-            )
+            if not bool(np.isfinite(given).all()):
+                raise DataError("the values must be finite numbers; drop or replace the others first.")
+            raise DataError("a value is too large for this lattice; clamp the column or use a coarser lattice.")
         whole = np.floor(scaled)
         return np.asarray(whole + (scaled - whole >= 0.5), dtype=np.int64)
 
@@ -103,8 +104,9 @@ class Lattice:
         Two numbers however close are then treated almost alike, which rounding to the nearest point does not do.
         """
         bits = bits_from(rng)
-        shape = self.indices(values).shape  # refuses what cannot be rounded
-        scaled = np.ldexp(np.asarray(values).astype(np.float64), -self.exponent).reshape(-1)
+        given = exact_floats(values)
+        shape = self.indices(given).shape  # refuses what cannot be rounded
+        scaled = np.ldexp(given, -self.exponent).reshape(-1)
         whole = np.floor(scaled)
         share = scaled - whole
         limits = np.ldexp(share, 64).astype(np.uint64)  # below 2**64; cut only where the share has more than 64 bits
@@ -122,6 +124,27 @@ class Lattice:
 
     def __str__(self) -> str:
         return f"multiples of 2^{self.exponent}"
+
+
+def exact_floats(values: Any) -> NDArray[np.float64]:
+    """A column as 64-bit floats, without any rounding; what would have to be rounded, guessed or filled in is refused.
+
+    Wider numbers would be rounded to floats first and to the lattice second, and rounding twice can move two numbers one
+    step too far apart. So this comes before anything else is done to a column.
+    """
+    try:
+        given = np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError("the values do not form a column; give a list or an array with rows of one length.") from None
+    parts = values if given.ndim > 1 and isinstance(values, (list, tuple)) else ()
+    if np.ma.is_masked(values) or any(np.ma.is_masked(part) for part in parts):
+        raise DataError("a masked column has missing values; fill or drop them first.")
+    if given.dtype.kind not in "iuf":
+        raise DataError("the values are not numbers; convert the column first.")
+    wide = given.dtype.kind in "iu" and given.size and max(abs(int(given.min())), abs(int(given.max()))) > 1 << 53
+    if wide or given.dtype.itemsize > 8:
+        raise DataError("the values are wider than 64-bit floats or beyond 2^53; convert or rescale the column first.")
+    return given.astype(np.float64, copy=False)
 
 
 def _settle(chance: Fraction, word: int, bits: Bits) -> bool:
