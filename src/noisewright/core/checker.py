@@ -10,7 +10,7 @@ integers that are drawn from, and proves the one from the other with integers al
   response  as a table whose diagonal entries are all `keep` and all others `other`; d is one distance for every pair.
   law       integer noise with the stated law, added to a number that was rounded to whole steps; perhaps clamped. Proved:
             the loss for one step (or for neighbours, which are at distance at most 1), from the formulas in check_law;
-            with delta above 0, the probability by which neighbours may miss it, from those in check_delta.
+            with delta above 0, the extra probability that an event may have, from those in check_delta.
   planar    pairs of integers with P(k) proportional to e^(-rate |k|), |k| the Euclidean length, added to a point that was
             rounded to whole steps. Proved: rate <= epsilon * d for one step; the triangle inequality does the rest.
   ranged    P(j | i) = e^(-rate |i - j|) / Z(i) on the whole numbers of some ranges. Proved: the loss of a few pairs of inputs
@@ -19,7 +19,8 @@ integers that are drawn from, and proves the one from the other with integers al
             neighbouring inputs at the three outputs that decide it; see check_half_line.
   constant  the output does not depend on the secret; nothing is left to prove.
 
-The file in order: check; what the claim is about (metric, step, labels); the kinds of proof; bounds of e^x; reading.
+The file in order: check; what the claim is about (metric, step, ends of ranges, labels); the kinds of proof; bounds of e^x;
+reading. To judge one certificate read check, the function of its kind, exp_below, and the readers.
 The only analysis used is e^z = 1 + z + z^2/2! + ..., where a cut is below e^z if z >= 0 and misses at most the first term left
 out if -1 <= z < 0, and e^z = (e^(z/2))^2. Every bound is a whole number that errs to one known side whatever the precision,
 and where a bound has lost its meaning (a probability above 1, a denominator that may be 0) the file is refused.

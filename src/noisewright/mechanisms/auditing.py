@@ -135,8 +135,7 @@ def _without_channel(thing: Mechanism) -> Audit | None:
         proof, distances = document["proof"], document["claim"]["distances"]
         if proof["kind"] == "law" and proof["law"] == "discrete laplace":
             return _law_audit(proof, distances, promise)
-        known = {"ranged": _ranged_audit, "half line": _half_line_audit}
-        return known[proof["kind"]](proof, distances, promise)
+        return _ranged_audit(proof, distances, promise) if proof["kind"] == "ranged" else None
     except (NoisewrightError, KeyError, TypeError):
         return None
 
@@ -183,32 +182,6 @@ def _ranged_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promis
     value = float(needs[worst]) * (1 + 2.0**-40)  # more than the floats above can be off by
     chances = (math.exp(top), math.exp(top - float(losses[worst])))
     return MechanismAudit(value, promise.metric, (pair[0], pair[1]), pair[0], chances, scope=promise.scope)
-
-
-def _half_line_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
-    """Noise on a half line with one tail and rates towards the wall: inputs one step apart decide, at outputs 0, i and i + 1."""
-    tail = float(Fraction(proof["tail"]))
-    near = np.array([float(Fraction(rate)) for rate in (proof["near"][0], *proof["near"], proof["near"][-1])])
-    i = np.arange(len(near), dtype=np.float64)
-    towards = np.exp(-near) * np.expm1(-near * i) / np.expm1(-near)
-    logs = -np.log(-1 / math.expm1(-tail) + towards)  # of the probability of the input itself
-    here, there, slopes = i[:-1], i[1:], (near[:-1], near[1:])
-    gaps = np.array(
-        [
-            (logs[:-1] - slopes[0] * here) - (logs[1:] - slopes[1] * there),
-            logs[:-1] - (logs[1:] - slopes[1]),
-            (logs[:-1] - tail) - logs[1:],
-        ]
-    )
-    which, worst = (int(v) for v in np.unravel_index(int(np.abs(gaps).argmax()), gaps.shape))
-    step = Fraction(distances["distance"])
-    value = float(abs(gaps[which, worst])) / float(step) * (1 + 2.0**-40)
-    output = (0, worst, worst + 1)[which]
-    words = (
-        f"answers {worst} and {worst + 1} lattice steps from the wall, at the output {output} steps from it; all answers "
-        "share one tail"
-    )
-    return MechanismAudit(value, promise.metric, None, None, None, scope=promise.scope, words=words)
 
 
 def _unit(metric: Metric) -> Fraction:
