@@ -264,9 +264,29 @@ def _between_extremes(numbers: Floats, exact_logs: bool) -> tuple[float, int, in
 
 
 def _all_pairs(numbers: Floats, exact_logs: bool, distances: Floats) -> tuple[float, int, int]:
-    ratios = _quotients(distinguishability(numbers, exact_logs), distances)
-    first, second = np.unravel_index(int(ratios.argmax()), ratios.shape)
-    return float(ratios[first, second]), int(first), int(second)
+    """Every pair roughly, by one fast pass over logarithms; then those that may be the worst, accurately."""
+    from scipy.spatial.distance import cdist
+
+    with np.errstate(divide="ignore"):
+        logs = numbers if exact_logs else _finite(np.log(numbers))
+    rough = cdist(logs, logs, "chebyshev")
+    rough[rough > _INFINITE] = np.inf
+    slack = 2.0**-48 * (1 + float(np.abs(logs[logs > _IMPOSSIBLE]).max(initial=0.0)))
+    with np.errstate(invalid="ignore"):
+        beaten = float(
+            np.nan_to_num(_quotients(np.maximum(rough - slack, 0.0), distances), nan=np.inf).max(initial=0.0)
+        )
+    first, second = np.nonzero(np.triu(_quotients(rough + slack, distances) >= beaten, 1))
+    best, pair = 0.0, (0, 0)
+    for start in range(0, len(first), 4096):  # ties may be many; rows of pairs are gathered in blocks
+        i, j = first[start : start + 4096], second[start : start + 4096]
+        one, other = numbers[i], numbers[j]
+        losses = _largest_loss(np.maximum(one, other), np.minimum(one, other), exact_logs)
+        ratios = _quotients(losses, distances[i, j])
+        k = int(ratios.argmax())
+        if ratios[k] > best:
+            best, pair = float(ratios[k]), (int(i[k]), int(j[k]))
+    return best, *pair
 
 
 def _quotients(losses: Floats, distances: Floats) -> Floats:
