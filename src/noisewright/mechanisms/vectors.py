@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,9 @@ def vectors(values: Any, dimension: int) -> tuple[Floats, bool]:
     if wide or given.dtype.itemsize > 8:
         raise DataError("the coordinates are wider than 64-bit floats or beyond 2^53; convert the columns first.")
     floats = given.astype(np.float64, copy=False).reshape(-1, dimension)
-    if not np.isfinite(floats).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(floats.sum())  # finite unless a coordinate is not, or the sum overflows: the cheap question first
+    if not math.isfinite(total) and not np.isfinite(floats).all():
         raise DataError("a coordinate is missing or infinite; drop or repair such rows first.")
     return floats, single
 

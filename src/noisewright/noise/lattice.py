@@ -90,8 +90,8 @@ class Lattice:
         """The nearest lattice points, as whole numbers of steps; ties go up, so that rounding commutes with shifts."""
         given = exact_floats(values)
         # Dividing by a power of two is exact, and so is taking a float apart into its whole and fractional parts.
-        scaled = np.ldexp(given, -self.exponent)
-        if given.size and not bool((np.abs(scaled) <= LARGEST_INDEX).all()):
+        scaled = self._in_steps(given)
+        if given.size and not (scaled.min() >= -LARGEST_INDEX and scaled.max() <= LARGEST_INDEX):
             if not bool(np.isfinite(given).all()):
                 raise DataError("the values must be finite numbers; drop or replace the others first.")
             raise DataError("a value is too large for this lattice; clamp the column or use a coarser lattice.")
@@ -106,7 +106,7 @@ class Lattice:
         bits = bits_from(rng)
         given = exact_floats(values)
         shape = self.indices(given).shape  # refuses what cannot be rounded
-        scaled = np.ldexp(given, -self.exponent).reshape(-1)
+        scaled = self._in_steps(given).reshape(-1)
         whole = np.floor(scaled)
         share = scaled - whole
         limits = np.ldexp(share, 64).astype(np.uint64)  # below 2**64; cut only where the share has more than 64 bits
@@ -118,9 +118,13 @@ class Lattice:
 
     def values(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
         """The lattice points as floats, exactly."""
-        if indices.size and not bool((np.abs(indices) <= 2 * LARGEST_INDEX).all()):
+        if indices.size and not (indices.min() >= -2 * LARGEST_INDEX and indices.max() <= 2 * LARGEST_INDEX):
             raise DataError("value and noise together are too large for this lattice; use a coarser lattice.")
-        return np.asarray(np.ldexp(indices.astype(np.float64), self.exponent))
+        return np.asarray(indices * 2.0**self.exponent)
+
+    def _in_steps(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):  # what overflows is refused as too large
+            return np.asarray(given * 2.0**-self.exponent)
 
     def __str__(self) -> str:
         return f"multiples of 2^{self.exponent}"
