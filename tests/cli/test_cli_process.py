@@ -19,8 +19,6 @@ import noisewright as nw
 
 COMMAND = [sys.executable, "-m", "noisewright"]
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of Unix")
-
 
 def test_version_and_help(shell):
     assert shell("--version").out == f"noisewright {nw.__version__}\n"

@@ -78,7 +78,7 @@ def range_sets(draw, most: int = 4, open_ends: bool = True):
 
 
 def check_error(mechanism, answers, loss):
-    """``error(loss)`` against a brute-force search over real answers: never below, above by half a step at most."""
+    """``error(loss)`` against a brute-force search over real answers: never below, above by the effect of one step at most."""
     if loss == "zero-one":
         assert mechanism.error(loss) == 1.0  # an answer between lattice points never comes out
         return

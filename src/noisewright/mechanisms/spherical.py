@@ -175,7 +175,7 @@ class ProductLaplace:
 
     @property
     def guarantee(self) -> Guarantee:
-        """``epsilon`` for each unit of Manhattan distance."""
+        """``epsilon`` for each unit of Manhattan distance between lattice points, to which vectors are rounded first."""
         return Guarantee(float_up(self.epsilon), Manhattan())
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
