@@ -4,31 +4,46 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_TO_TEST := $(VENV)/.ready-to-test
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test bench lint types clean
 
-demo: $(READY)
-	$(BIN)/python examples/first_mechanism.py out/demo
-	$(BIN)/noisewright verify out/demo/visits.json
-	$(BIN)/noisewright audit out/demo/visits.json
+# A made-up clinic's table of 100,000 visits: planned, released, verified, remembered by a ledger.
+CLINIC := out/clinic
+LEDGER := --ledger $(CLINIC)/ledger.sqlite
 
-test: $(READY) lint types
+demo: $(READY)
+	rm -rf $(CLINIC)
+	$(BIN)/python examples/clinic/make_visits.py $(CLINIC)/visits.parquet
+	$(BIN)/noisewright plan examples/clinic/policy.toml $(CLINIC)/visits.parquet $(LEDGER)
+	$(BIN)/noisewright release examples/clinic/policy.toml $(CLINIC)/visits.parquet -o $(CLINIC)/released $(LEDGER)
+	$(BIN)/noisewright verify $(CLINIC)/released/certificate.json
+	$(BIN)/noisewright ledger show $(CLINIC)/ledger.sqlite
+	@echo "The report is in $(CLINIC)/released/report.html"
+
+test: $(READY_TO_TEST) lint types
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-lint: $(READY)
+lint: $(READY_TO_TEST)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)
+types: $(READY_TO_TEST)
 	$(BIN)/mypy --strict
 
-bench: $(READY)
+bench: $(READY_TO_TEST)
 	$(BIN)/python -m bench
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,plots]"
+	$(PIP) -e ".[plots]"
 	touch $(READY)
+
+# Tests also need tools, other libraries to compare with, and Spark with a Java runtime of its own.
+$(READY_TO_TEST): $(READY)
+	$(PIP) -e ".[dev,plots,spark]"
+	touch $(READY_TO_TEST)
 
 clean:
 	rm -rf $(VENV) .bench out build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

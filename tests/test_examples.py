@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet as pq
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -39,5 +42,34 @@ def test_repeat_query(tmp_path):
     assert picture.stat().st_size > 5000
 
 
+def test_clinic(tmp_path):
+    """What `make demo` does, on the same 100,000 visits."""
+    noisewright = [sys.executable, "-m", "noisewright"]
+    made = run("clinic/make_visits.py", str(tmp_path / "visits.parquet"))
+    assert made.returncode == 0, made.stderr
+    where = [EXAMPLES / "clinic/policy.toml", tmp_path / "visits.parquet"]
+    ledger = ["--ledger", tmp_path / "ledger.sqlite"]
+    call = [*noisewright, "release", *where, "-o", tmp_path / "released", *ledger, "--json"]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert (found["rows"], found["epsilon"], found["dropped"]) == (100_000, 4.9, ["patient", "note"])
+    call = [*noisewright, "verify", tmp_path / "released/certificate.json", "--json"]
+    verified = subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
+    assert verified.returncode == 0
+    assert json.loads(verified.stdout)["proved"] is True
+    table = pq.read_table(tmp_path / "released/data.parquet")
+    truth = pq.read_table(tmp_path / "visits.parquet")
+    days = {day.isoformat() for day in table["visit_date"].to_pylist()}
+    assert not any("2025-08" in day for day in days)  # the clinic is closed in August
+    assert min(days) >= "2025-01-02"
+    assert max(days) <= "2025-12-23"
+    answers = {row["diagnosis"]: row["visits by diagnosis"] for row in found["answers"]["visits by diagnosis"]}
+    counted = dict(zip(*np.unique(truth["diagnosis"].to_pylist(), return_counts=True), strict=True))
+    assert all(abs(answers[name] - counted[name]) < 250 for name in answers)  # e^-25 for each of nine
+    assert "<svg" in (tmp_path / "released/report.html").read_text()
+
+
 def test_every_example_is_tested():
     assert {p.name for p in EXAMPLES.glob("*.py")} == {"first_mechanism.py", "repeat_query.py"}
+    assert {p.name for p in (EXAMPLES / "clinic").iterdir() if p.is_file()} == {"make_visits.py", "policy.toml"}

@@ -31,7 +31,7 @@ MODULES = {
     "testing": {"core", "noise", "mechanisms"},
     "unsafe": {"core", "noise", "mechanisms"},
     "naive_bayes": {"core", "noise", "mechanisms", "unsafe"},
-    "plots": {"core", "mechanisms", "files"},
+    "plots": {"core", "mechanisms", "optimal", "files"},
 }
 """Modules beside the rooms, and the rooms each of them may import."""
 MAY_IMPORT_MODULES = {

@@ -58,7 +58,7 @@ from noisewright.core.metric import Discrete, Hamming, Line, Metric, Scaled
 from noisewright.mechanisms.geometric import geometric
 from noisewright.mechanisms.laplace import laplace
 from noisewright.mechanisms.sanitise import neighbour_loss, rounds_at_random
-from noisewright.mechanisms.snapped import snapped_laplace
+from noisewright.mechanisms.snapped import snapped_laplace, unsnapped
 from noisewright.mechanisms.values import Labels
 from noisewright.noise import Lattice
 
@@ -305,8 +305,8 @@ class PrivateGaussianNB:
         return inside
 
     def _codes(self, y: Any) -> NDArray[np.intp]:
-        codes, single = self._labels.encode(y)
-        if single:
+        codes, form = self._labels.encode(y)
+        if form == "one":
             raise DataError("y must be a column of labels, one a record.")
         return codes
 
@@ -368,6 +368,7 @@ def _attack_target(mechanism: Any) -> bool:
 
 def _spent(mechanism: Any) -> Fraction:
     """What a mechanism of the user's own costs between any two numbers at most 1 apart, by its own guarantee."""
+    mechanism = unsnapped(mechanism)
     promise = mechanism.guarantee
     if promise.delta or promise.seed_failure:
         raise GuaranteeError(

@@ -59,6 +59,45 @@ def test_from_design_to_a_proof_by_a_stranger(shell, files):
     assert shell("verify", made).code == 1
 
 
+EVERY_KIND = {
+    "table": ["exponential", "--points", "0..5", "--epsilon", "0.7"],
+    "response": ["randomised-response", "--categories", "4", "--epsilon", "1"],
+    "law": ["geometric", "--epsilon", "1", "--within", "0:9"],
+    "constant": ["uniform", "--points", "0..3"],
+    "planar": ["planar-laplace", "--level", "1.4", "--radius", "200"],
+    "globe": ["geo-laplace", "--level", "1.4", "--radius", "200", "--reference", "48.8566:2.3522"],
+    "product": ["product-laplace", "--epsilon", "1", "--dimension", "3"],
+    "ranged": ["laplace", "--epsilon", "1", "--within", "0:3,5:9"],
+    "half line": ["laplace", "--epsilon", "1", "--within", "0:inf", "--scope", "metric"],
+    "staircase": ["staircase", "--epsilon", "1"],
+    "delta": ["gaussian", "--epsilon", "1", "--delta", "0.00001"],
+}
+
+
+def test_a_stranger_proves_certificates_of_every_kind(shell, files):
+    folder = files / "stranger"
+    folder.mkdir()
+    for name, words in EVERY_KIND.items():
+        assert shell("design", *words, "-o", folder / f"{name}.json").code == 0, name
+    made = sorted(folder.iterdir())
+    answer = shell("verify", *made, "--export-checker", folder / "proof.py", "--json").json
+    assert [Path(path).name for path in answer["written"]] == [
+        "proof.py",
+        "checker_noise.py",
+        "checker_release.py",
+    ]
+    alone = [sys.executable, "-I", "-S", str(folder / "proof.py")]
+    done = subprocess.run([*alone, *map(str, made)], capture_output=True, text=True, env={}, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [f"{file['file']}: proved: {file['claim']}" for file in answer["files"]]
+    (folder / "checker_noise.py").unlink()
+    done = subprocess.run([*alone, *map(str, made)], capture_output=True, text=True, env={}, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    proved = {line.partition(":")[0] for line in done.stdout.splitlines() if ": proved: " in line}
+    assert {Path(path).stem for path in proved} == {"table", "response", "law", "constant", "product"}
+    assert done.stdout.count("in a second file, checker_noise.py, which must lie beside this program") == 6
+
+
 def test_errors_go_to_stderr_or_into_the_object(shell, files):
     assert shell("audit", files / "missing.csv").code == 2
     assert shell("audit", files / "missing.csv", "--json").code == 2

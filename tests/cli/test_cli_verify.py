@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
+from pathlib import Path
 
 import pytest
 
-from noisewright.core import checker
+from noisewright.core import checker, checker_noise, checker_release
 
 
 def rewrite(path, change):
@@ -140,20 +143,68 @@ def test_missing_files_and_directories_are_errors(call, files, certificate):
     assert "at least one" in call("verify").err
 
 
+def sources():
+    modules = (checker, checker_noise, checker_release)
+    return {Path(module.__file__).name: Path(module.__file__).read_bytes() for module in modules}
+
+
 def test_the_checker_is_written_whole(call, files, certificate):
     path = files / "checker.py"
     answer = call("verify", certificate, "--export-checker", path, "--json")
     assert answer.code == 0
     assert answer.json["checker"] == str(path)
-    with open(checker.__file__, "rb") as file:
-        assert path.read_bytes() == file.read()
-    assert "was written to" in call("verify", "--export-checker", path).words
+    beside = [str(files / "checker_noise.py"), str(files / "checker_release.py")]
+    assert answer.json["written"] == [str(path), *beside]
+    assert {file.name: file.read_bytes() for file in files.glob("*.py")} == sources()
+    again = call("verify", "--export-checker", path).words  # the same files once more: nothing is lost
+    assert f"was written to {path}, {beside[0]} and {beside[1]}; run it as: python {path} FILE..." in again
+
+
+def test_the_checker_may_have_another_name(call, files):
+    assert call("verify", "--export-checker", files / "mine.py").code == 0
+    assert (files / "mine.py").read_bytes() == sources()["checker.py"]
+    for name in ("checker_noise.py", "checker_release.py"):
+        assert (files / name).read_bytes() == sources()[name]
+
+
+@pytest.mark.parametrize("name", ["checker.py", "checker_noise.py", "checker_release.py"])
+def test_another_file_is_never_overwritten(call, files, name):
+    (files / name).write_text("print('my own')")
+    before = {path: path.read_bytes() for path in files.iterdir()}
+    answer = call("verify", "--export-checker", files / "checker.py")
+    assert answer.code == 2
+    assert f"{files / name} is there already and is another file" in answer.err
+    assert {path: path.read_bytes() for path in files.iterdir()} == before
+
+
+def test_all_files_or_none(call, files, monkeypatch):
+    """The first files are taken back when the last cannot be written."""
+    real = os.replace
+
+    def full(source, target):
+        if str(target).endswith("checker.py"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(source, target)
+
+    before = sorted(files.iterdir())
+    monkeypatch.setattr(os, "replace", full)
+    answer = call("verify", "--export-checker", files / "checker.py")
+    assert answer.code == 2
+    assert "No space left" in answer.err
+    assert sorted(files.iterdir()) == before
 
 
 def test_the_checker_is_not_written_to_odd_places(call, files):
+    (files / "folder.py").mkdir()
+    (files / "file").write_text("")
     before = sorted(files.iterdir())
     assert call("verify", "--export-checker", files / "checker.txt").code == 2
     assert call("verify", "--export-checker", files / "none" / "checker.py").code == 2
+    assert call("verify", "--export-checker", files / "file" / "checker.py").code == 2
+    assert call("verify", "--export-checker", files / "folder.py").code == 2
+    assert call("verify", "--export-checker", files / "checker_noise.py").code == 2
+    assert call("verify", "--export-checker", files / "checker_release.py").code == 2
     assert call("verify", "--export-checker", files).code == 2
+    assert call("verify", "--export-checker", "").code == 2
     assert call("verify", files / "missing.json", "--export-checker", files / "checker.py").code == 2
     assert sorted(files.iterdir()) == before

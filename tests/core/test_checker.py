@@ -19,13 +19,14 @@ import numpy as np
 import pytest
 from core_support import randomised_response, truncated_geometric
 
-from noisewright.core import checker
+import noisewright as nw
+from noisewright.core import checker, checker_noise
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.checker import NotProved, check, digest
 from noisewright.core.metric import Discrete, Euclidean, Line, Table, named_metric
 
-SOURCE = Path(checker.__file__)
+SOURCE, SECOND = Path(checker.__file__), Path(checker_noise.__file__)
 Document = dict[str, Any]
 
 
@@ -98,24 +99,106 @@ def test_distances_larger_than_those_of_the_named_metric_are_refused(name: str) 
         check(stretched)
 
 
-def test_only_the_standard_library_is_imported() -> None:
+@pytest.mark.parametrize(("source", "beside"), [(SOURCE, "noisewright"), (SECOND, "checker")])
+def test_only_the_standard_library_is_imported(source: Path, beside: str) -> None:
+    """And each file the other one. Both are written for Python 3.9 and later."""
     imported = set()
-    for node in ast.walk(ast.parse(SOURCE.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"), feature_version=(3, 9))):
         if isinstance(node, ast.Import):
             imported |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0
             imported.add((node.module or "").split(".")[0])
-    assert imported <= set(sys.stdlib_module_names)
+    assert imported <= {*sys.stdlib_module_names, "noisewright", beside}
     assert not imported & {"os", "socket", "subprocess", "urllib", "ctypes", "importlib", "pickle"}
 
 
-def run_alone(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
-    alone = folder / "check_it.py"
-    alone.write_text(SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+def run_alone(folder: Path, *names: str, name: str = "check_it.py") -> subprocess.CompletedProcess[str]:
+    (folder / name).write_text(SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
     return subprocess.run(
-        [sys.executable, "-I", "-S", str(alone), *names], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-I", "-S", name, *names], cwd=folder, capture_output=True, text=True, check=False
     )
+
+
+NOISE: dict[str, Callable[[], Any]] = {
+    "planar": lambda: nw.planar_laplace(level=1, radius=200),
+    "planar places": lambda: nw.planar_geometric(nw.Grid(3, 3), epsilon=1),
+    "globe": lambda: nw.geo_laplace(level=1, radius=200, reference=(48.8566, 2.3522)),
+    "ranged": lambda: nw.laplace(epsilon=1, within=[(0, 3), (5, 9)]),
+    "ranged metric": lambda: nw.laplace(epsilon=1, within=(0, 9), scope="metric", margin=1),
+    "half line": lambda: nw.laplace(epsilon=1, within=(0, None), scope="metric"),
+    "staircase": lambda: nw.staircase(epsilon=1),
+    "gaussian": lambda: nw.gaussian(epsilon=1, delta="1e-5"),
+    "laplace with delta": lambda: nw.approximate_laplace(epsilon=1, delta="1e-5"),
+    "curve": lambda: nw.curve(epsilon=1, sensitivity=1, grid=range(3)),
+}
+PLAIN: dict[str, Callable[[], Any]] = {
+    "laplace": lambda: nw.laplace(epsilon=1),
+    "laplace metric": lambda: nw.laplace(epsilon=1, scope="metric"),
+    "product": lambda: nw.product_laplace(epsilon=1, dimension=3),
+    "geometric": lambda: nw.geometric(epsilon=1, within=(0, 9)),
+    "constant": lambda: nw.uniform(4),
+    "exponential": lambda: nw.exponential(range(4), epsilon=1),
+    "response": lambda: nw.randomised_response(3, epsilon=1),
+}
+
+
+@pytest.mark.parametrize("name", ["checker.py", "check_it.py"])
+def test_both_files_alone_say_the_same_as_the_library_for_every_kind(tmp_path: Path, name: str) -> None:
+    made = {kind: make().certificate() for kind, make in {**NOISE, **PLAIN}.items()}
+    for kind, certificate in made.items():
+        (tmp_path / f"{kind}.json").write_text(certificate.to_json(), encoding="utf-8")
+    (tmp_path / SECOND.name).write_text(SECOND.read_text(encoding="utf-8"), encoding="utf-8")
+    before = sorted(tmp_path.iterdir())
+    alone = run_alone(tmp_path, *(f"{kind}.json" for kind in made), name=name)
+    assert (alone.returncode, alone.stderr) == (0, "")
+    assert alone.stdout.splitlines() == [f"{kind}.json: proved: {c.verify()}" for kind, c in made.items()]
+    assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / name])  # and nothing is left behind
+
+
+def test_without_the_second_file_one_sentence_says_so(tmp_path: Path) -> None:
+    for kind, make in {**NOISE, **PLAIN}.items():
+        (tmp_path / f"{kind}.json").write_text(make().certificate().to_json(), encoding="utf-8")
+    plain = run_alone(tmp_path, *(f"{kind}.json" for kind in PLAIN))
+    assert (plain.returncode, plain.stdout.count(": proved: ")) == (0, len(PLAIN)), plain.stdout
+    for content in (
+        None,
+        "def broken(:",
+        "import nothing_of_this_name",
+        "from checker import other_than_these\n",
+        "\0",
+    ):
+        if content is not None:
+            (tmp_path / SECOND.name).write_text(content, encoding="utf-8")
+        noise = run_alone(tmp_path, *(f"{kind}.json" for kind in NOISE))
+        assert (noise.returncode, noise.stderr) == (1, "")
+        words = "NOT PROVED: a claim of this kind is proved in a second file, checker_noise.py, which must lie beside"
+        assert noise.stdout.count(words) == len(NOISE), noise.stdout
+
+
+def test_a_refusal_by_the_second_file_is_reported_like_any_other(tmp_path: Path) -> None:
+    """The two files are one program: what the second raises is what the first catches."""
+    (tmp_path / SECOND.name).write_text(SECOND.read_text(encoding="utf-8"), encoding="utf-8")
+    for kind, make in NOISE.items():
+        changed = document(make().certificate())
+        changed["claim"]["epsilon"] = str(Fraction(changed["claim"]["epsilon"]) / 2)
+        (tmp_path / f"{kind}.json").write_text(json.dumps(seal(changed)), encoding="utf-8")
+    for name in ("checker.py", "check_it.py"):
+        bad = run_alone(tmp_path, *(f"{kind}.json" for kind in NOISE), name=name)
+        assert (bad.returncode, bad.stderr) == (1, "")
+        assert bad.stdout.count(": NOT PROVED: the ") == len(NOISE), bad.stdout
+    inside = [sys.executable, "-m", "noisewright.core.checker", *(f"{kind}.json" for kind in NOISE)]
+    done = subprocess.run(inside, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, bad.stdout)
+
+
+def test_a_stranger_file_in_the_folder_is_never_run(tmp_path: Path) -> None:
+    """Only the second file itself is looked for there, not modules of the standard library."""
+    (tmp_path / SECOND.name).write_text(SECOND.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "half.json").write_text(NOISE["half line"]().certificate().to_json(), encoding="utf-8")
+    for name in ("bisect", "math", "checker", "noisewright"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a stranger was run')", encoding="utf-8")
+    assert run_alone(tmp_path, "half.json").stdout.count(": proved: ") == 1
 
 
 def test_it_runs_alone(tmp_path: Path) -> None:
@@ -212,6 +295,30 @@ def swap_rows(target: Document) -> None:
     rows[0], rows[-1] = rows[-1], rows[0]
 
 
+def response_with_delta(epsilon: str, delta: str) -> Document:
+    return dict(
+        Certificate.build(
+            mechanism="response",
+            epsilon=Fraction(epsilon),
+            delta=Fraction(delta),
+            metric="discrete",
+            distances={"shape": "uniform", "distance": "1"},
+            proof={"kind": "response", "size": 2, "width": 2, "precision": 64, "keep": "3", "other": "1"},
+        ).document
+    )
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "enough", "too_little"),
+    [("0", "0.5", "0.49999"), ("1/2", "0.33782", "0.33781"), ("1", "0.07043", "0.07042")],
+)
+def test_a_response_may_use_its_delta_once(epsilon, enough, too_little):
+    """keep = 3/4, other = 1/4: delta(epsilon) = 3/4 - e^epsilon / 4 (0.337819..., 0.070429...)."""
+    assert check(response_with_delta(epsilon, enough)).endswith(f"per unit of discrete, delta = {enough}")
+    with pytest.raises(NotProved, match="the promise is broken"):
+        check(response_with_delta(epsilon, too_little))
+
+
 PROOF_BREAKERS: list[tuple[str, Callable[[Document], object], str]] = [
     ("uniform", set_to("claim", "epsilon", value="0.999"), "the promise is broken between two rows"),
     ("line", set_to("claim", "epsilon", value="0.4999"), "the promise is broken between rows"),
@@ -264,7 +371,7 @@ PROOF_BREAKERS: list[tuple[str, Callable[[Document], object], str]] = [
     ("law", set_to("proof", "law", value="gauss"), "unknown law 'gauss'"),
     ("law", set_to("claim", "distances", "distance", value="1/5"), "the scale of the noise is too small"),
     ("uniform", set_to("claim", "delta", value="0.5"), "delta"),
-    ("response", set_to("claim", "delta", value="1e-9"), "delta"),
+    ("response", set_to("claim", value=None), "incomplete or malformed"),
     ("law", set_to("claim", "delta", value="1e-9"), "delta"),
     ("line", set_to("claim", "delta", value="1"), "delta"),
     ("line", set_to("version", value=2), "reads version 1, the file says 2"),

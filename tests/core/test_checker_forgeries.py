@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.core import checker
+from noisewright.core import checker, checker_noise
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
-from noisewright.core.checker import NotProved, check, digest, rounded_up
+from noisewright.core.checker import NotProved, check, digest, rounded
 from noisewright.core.metric import Discrete, Line, Maximum, Scaled, Sum
 
 Document = dict[str, Any]
@@ -34,14 +34,33 @@ LAPLACE = {"kind": "law", "law": "discrete laplace", "scale": "1"}
 STAIRS = {"kind": "law", "law": "staircase", "rate": "1", "width": 1, "first": 1}
 GAUSS = {"kind": "law", "law": "discrete gaussian", "sigma": "100", "stride": 1}
 HALF = {"kind": "half line", "tail": "1/2", "near": ["1/2"], "precision": 64}
+ENDS: Document = {"step": "1", "within": [["0", "10"]], "answers": [["0", "10"]]}
+OPEN: Document = {"within": [[None, None]], "answers": [[None, None]]}
+HUGE: Document = {"within": [["0", "1e1000"]], "answers": [["0", "1e1000"]]}
+PLANAR = {"kind": "planar", "rate": "1/8"}
+EIGHTHS = {"shape": "steps", "distance": "1/8"}
+FLAT, GLOBE = "euclidean between points of the lattice 2^-3", "metres around (1, 2) between points of the lattice 2^-3"
 
 
 def forged(
     proof: Any, distances: Any, epsilon: Any = "1/10", metric: Any = "line", delta: Any = "0", **more: Any
 ) -> Document:
-    claim = {"epsilon": epsilon, "delta": delta, "metric": metric, "distances": distances}
+    claim = {"epsilon": epsilon, "delta": delta, "metric": metric, "distances": distances, **more.pop("claim", {})}
     made = {"format": checker.FORMAT, "version": 1, "numerics": "exact", "claim": claim, "proof": proof, **more}
     return {**made, "digest": digest(made)}
+
+
+def ranged(change: Any = None, distances: Any = NEAR, epsilon: Any = "1/10", **more: Any) -> Document:
+    """Ranges with the ends that they follow from; a field of None is left out."""
+    fields = {name: value for name, value in {**ENDS, **more}.items() if value is not None}
+    return forged({**RANGED, **(change or {})}, distances, epsilon, **fields)
+
+
+def level(
+    level: Any = "2", radius: Any = "1", metric: Any = FLAT, proof: Any = PLANAR, distances: Any = EIGHTHS, **more: Any
+) -> Document:
+    """Epsilon 1 in the plane in steps of 1/8, and a level within a radius: 1 + 99/560 is about 1.1768."""
+    return forged(proof, distances, "1", metric, claim={"level": level, "radius": radius, **more})
 
 
 def table(distances: Any = None, epsilon: Any = "2", metric: Any = "line", **more: Any) -> Document:
@@ -53,23 +72,31 @@ def table(distances: Any = None, epsilon: Any = "2", metric: Any = "line", **mor
 def test_the_bases_of_the_forgeries_are_honest() -> None:
     assert check(table()) == "epsilon = 2 per unit of line"
     assert check(forged(RESPONSE, UNIFORM, "2", "discrete", inputs=["a", "b"])) == "epsilon = 2 per unit of discrete"
-    assert check(forged({**RANGED, "rate": "1/2"}, NEAR, "1")).startswith("epsilon = 1 between neighbours")
+    assert check(ranged({"rate": "1/2"}, epsilon="1")) == "epsilon = 1 between neighbours (line at most 1)"
     assert check(forged(LAPLACE, STEPS, "1")) == "epsilon = 1 per unit of line"
     assert check(forged(STAIRS, NEAR, "1")) == "epsilon = 1 between neighbours (line at most 1)"
     assert check(forged(GAUSS, NEAR, "1", delta="1/100")).endswith(", delta = 0.01")
     assert check(forged(HALF, STEPS, "2")) == "epsilon = 2 per unit of line"
+    assert check(forged(PLANAR, EIGHTHS, "1", FLAT)) == f"epsilon = 1 per unit of {FLAT}"
+    kept = "between any two points within 1 of each other, rounding included"
+    assert check(level()) == f"epsilon = 1 per unit of {FLAT}; level = 2 {kept}"
+    assert check(level(level="659/560")) == f"epsilon = 1 per unit of {FLAT}; level = 1.17679 {kept}"
+    assert check(level(metric=GLOBE, proof={**PLANAR, "around": "(1, 2)"}, on_map="1.01")) == (
+        f"epsilon = 1 per unit of {GLOBE}; level = 2 between any two places within 1 m of each other, rounding included, "
+        "if the map makes at most 1.01 m of that (stated, not proved here)"
+    )
 
 
 FORGERIES: dict[str, Document] = {
     "an upper bound above 1": forged({**HALF, "tail": "1e-30", "near": ["1000000"]}, STEPS),
     "a near rate of nothing": forged({**HALF, "tail": "1/20", "near": ["1e-30"]}, STEPS),
-    "reach is not a number": forged({**RANGED, "reach": float("nan")}, NEAR),
-    "reach is infinite": forged({**RANGED, "reach": float("inf")}, NEAR),
-    "reach is a float": forged({**RANGED, "rate": "1/100", "reach": 1.0}, NEAR, "5"),
-    "reach is true": forged({**RANGED, "rate": "1/100", "reach": True}, NEAR, "5"),
-    "ranges without ends": forged({**RANGED, "ranges": [[None, None]], "inputs": [[None, None]]}, NEAR),
-    "ranges without ends, in steps": forged({**RANGED, "ranges": [[None, None]], "inputs": [[None, None]]}, STEPS),
-    "few bits": forged({**RANGED, "rate": "1/100", "precision": 63}, NEAR, "5"),
+    "reach is not a number": ranged({"reach": float("nan")}),
+    "reach is infinite": ranged({"reach": float("inf")}),
+    "reach is a float": ranged({"rate": "1/100", "reach": 1.0}, epsilon="5"),
+    "reach is true": ranged({"rate": "1/100", "reach": True}, epsilon="5"),
+    "ranges without ends": ranged({"ranges": [[None, None]], "inputs": [[None, None]]}, **OPEN),
+    "ranges without ends, in steps": ranged({"ranges": [[None, None]], "inputs": [[None, None]]}, STEPS, **OPEN),
+    "few bits": ranged({"rate": "1/100", "precision": 63}, epsilon="5"),
     "few bits of a half line": forged({**HALF, "precision": 8}, STEPS, "2"),
     "few bits of a table": table(proof={"precision": 20}),
     "few bits of a response": forged({**RESPONSE, "precision": 20}, UNIFORM, "2", "discrete"),
@@ -77,6 +104,43 @@ FORGERIES: dict[str, Document] = {
     "a negative factor": table({"shape": "line", "places": ["0", "5"]}, "1", "-5 * line"),
     "a factor of nothing": table({"shape": "line", "places": ["0", "0"]}, "1", "0 * line"),
     "a negative factor of steps": forged(LAPLACE, STEPS, "1", "-5 * line"),
+    "no ends of ranges": ranged({"rate": "1/2"}, epsilon="1", within=None, answers=None, step=None),
+    "no ends of the set": ranged({"rate": "1/2"}, epsilon="1", within=None),
+    "no ends of the answers": ranged({"rate": "1/2"}, epsilon="1", answers=None),
+    "no step of the ends": ranged({"rate": "1/2"}, epsilon="1", step=None),
+    "other ends of the set": ranged({"rate": "1/2"}, epsilon="1", within=[["0", "11"]]),
+    "other ends of the answers": ranged({"rate": "1/2"}, epsilon="1", answers=[["1", "10"]]),
+    "another step of the ends": ranged(
+        {"rate": "1/2"}, epsilon="1", step="2", within=[["0", "20"]], answers=[["0", "20"]]
+    ),
+    "another lattice of the plane": forged(PLANAR, EIGHTHS, "1", "euclidean between points of the lattice 2^-4"),
+    "another lattice of vectors": forged(LAPLACE, STEPS, "1", "manhattan between points of the lattice 2^-1"),
+    "a lattice that is no power of two": forged(PLANAR, EIGHTHS, "1", "euclidean between points of the lattice 2^-3.0"),
+    "a lattice of neighbours": forged(LAPLACE, NEAR, "1", "line between points of the lattice 2^0"),
+    "a lattice of a half line": forged(HALF, STEPS, "2", "line between points of the lattice 2^0"),
+    "two lattices": forged(PLANAR, EIGHTHS, "1", f"{FLAT} between points of the lattice 2^-3"),
+    "a lattice in the name of the map": forged(
+        {**PLANAR, "around": "(1, 2) between points of the lattice 2^-9"},
+        EIGHTHS,
+        "1",
+        "metres around (1, 2) between points of the lattice 2^-9",
+    ),
+    "a radius a little too large": level(level="659/560", radius="1.0000001"),
+    "a level a little too low": level(level="1.1767"),
+    "a level without rounding": level(level="1"),
+    "a level without a radius": forged(PLANAR, EIGHTHS, "1", FLAT, claim={"level": "2"}),
+    "a radius without a level": forged(PLANAR, EIGHTHS, "1", FLAT, claim={"radius": "1"}),
+    "a negative radius": level(radius="-1"),
+    "a level that is no number": level(level="low"),
+    "a level in a scaled plane": level(metric=f"1/8 * {FLAT.replace('-3', '0')}"),
+    "a level without a lattice": level(metric="euclidean"),
+    "a level of noise on a line": level(
+        proof=LAPLACE, distances=STEPS, metric="line between points of the lattice 2^0"
+    ),
+    "a level of a table": table(claim={"level": "9", "radius": "1"}),
+    "a level on the globe as on a plane": level(metric=GLOBE, proof={**PLANAR, "around": "(1, 2)"}),
+    "a map that shrinks": level(metric=GLOBE, proof={**PLANAR, "around": "(1, 2)"}, on_map="0.99"),
+    "a map that stretches too much": level(metric=GLOBE, proof={**PLANAR, "around": "(1, 2)"}, on_map="1.9"),
     "control characters": table(metric="line\nother.json: proved: epsilon = 1 per unit of line\x1b[8m"),
     "unicode digits in a name": table({"shape": "line", "places": ["0", "5"]}, "1", "\u0665 * line"),
     "no name": table(metric=""),
@@ -123,10 +187,10 @@ FORGERIES: dict[str, Document] = {
     "a tiny distance": table({"shape": "line", "places": ["0", "1e-30000000"]}),
     "a huge precision": table(proof={"precision": 1 << 20}),
     "a huge precision of a half line": forged({**HALF, "precision": 1 << 17}, STEPS, "2"),
-    "a huge precision of ranges": forged({**RANGED, "precision": 1 << 17}, NEAR),
+    "a huge precision of ranges": ranged({"precision": 1 << 17}),
     "a huge width": table(proof={"width": 1 << 40}),
     "a huge size": forged({**RESPONSE, "size": 10**1000}, UNIFORM, "2", "discrete"),
-    "a huge range": forged({**RANGED, "ranges": [[0, 10**1000]], "inputs": [[0, 10**1000]]}, NEAR),
+    "a huge range": ranged({"ranges": [[0, 10**1000]], "inputs": [[0, 10**1000]]}, **HUGE),
     "a fine step of a gaussian": forged(GAUSS, {**NEAR, "distance": "1/100000000000"}, "1", delta="1/2"),
     "a wide gaussian": forged({**GAUSS, "sigma": "1e30"}, NEAR, "1", delta="1/2"),
     "many distances in many bits": forged(
@@ -199,8 +263,8 @@ def test_an_edited_step_is_seen() -> None:
         (Fraction(1, 10**400), "0." + "0" * 399 + "1"),
     ],
 )
-def test_numbers_are_rounded_up(value: Fraction, shown: str) -> None:
-    assert rounded_up(value) == shown
+def test_numbers_are_rounded(value: Fraction, shown: str) -> None:
+    assert rounded(value) == shown
 
 
 # Against other arithmetic: claims a little below and a little above the truth ---------------------------------------------
@@ -256,7 +320,7 @@ def test_ranges_against_brute_force(adjacent: bool) -> None:
                 continue
             distances = {"shape": "adjacent", "distance": f"1/{reach}"} if adjacent else STEPS
             proof = {"rate": str(rate), "precision": bits, "ranges": ranges, "inputs": inputs, "reach": reach}
-            fuzzed(checker.check_ranged, max(losses), distances, proof)
+            fuzzed(checker_noise.check_ranged, max(losses), distances, proof)
 
 
 def test_half_lines_against_brute_force() -> None:
@@ -275,7 +339,7 @@ def test_half_lines_against_brute_force() -> None:
             losses = [abs(x - y) for here, there in itertools.pairwise(rows) for x, y in zip(here, there, strict=True)]
             truth = max(*losses, a).exp() - 1  # neighbouring steps are allowed a factor of 1 + budget
             proof = {"tail": str(tail), "near": [*map(str, near)], "precision": bits}
-            fuzzed(checker.check_half_line, truth, STEPS, proof, tight=unit > 1)
+            fuzzed(checker_noise.check_half_line, truth, STEPS, proof, tight=unit > 1)
 
 
 def test_extreme_rates_are_never_proved_for_too_little() -> None:
@@ -290,10 +354,10 @@ def test_extreme_rates_are_never_proved_for_too_little() -> None:
         proof = {"tail": str(tail), "near": [str(near)], "precision": bits}
         # Output 0 from 0 and from 1: Z(1) / Z(0) > 1 and a weight of e^-near; the tail loses at least tail - ln Z(1)/Z(0).
         if near == high or high > 2:
-            assert not proved(checker.check_half_line, min(budget, high / 4), STEPS, proof)
+            assert not proved(checker_noise.check_half_line, min(budget, high / 4), STEPS, proof)
         ranged = {"rate": str(high), "precision": bits, "ranges": [[0, 3]], "inputs": [[0, 3]], "reach": 2}
-        assert not proved(checker.check_ranged, budget, STEPS, ranged)
-        assert not proved(checker.check_ranged, budget, {**NEAR, "distance": "1/2"}, ranged)
+        assert not proved(checker_noise.check_ranged, budget, STEPS, ranged)
+        assert not proved(checker_noise.check_ranged, budget, {**NEAR, "distance": "1/2"}, ranged)
 
 
 def test_deltas_against_brute_force() -> None:
@@ -317,9 +381,9 @@ def test_deltas_against_brute_force() -> None:
             if not 0 < truth < 1:
                 continue
             for share in (Fraction(1, 2), 1 - Fraction(1, 10**6), 1 - Fraction(1, 10**12)):
-                assert not proved(checker.check_delta, epsilon, truth * share, distances, proof)
+                assert not proved(checker_noise.check_delta, epsilon, truth * share, distances, proof)
             if stride == 1 and 10**-9 < truth < Fraction(99, 100):
-                assert proved(checker.check_delta, epsilon, truth * ABOVE, distances, proof)
+                assert proved(checker_noise.check_delta, epsilon, truth * ABOVE, distances, proof)
 
 
 def test_laws_against_brute_force() -> None:
@@ -337,7 +401,7 @@ def test_laws_against_brute_force() -> None:
         shape = {"shape": "adjacent", "distance": f"1/{steps}"} if adjacent else {"shape": "steps", "distance": "1/3"}
         for share in (*BELOW, Fraction(1)):
             claim = truth * share * (1 if adjacent else 3)
-            found = proved(checker.check_law, claim, shape, proof)
+            found = proved(checker_noise.check_staircase if stairs else checker.check_law, claim, shape, proof)
             assert not (found and share < 1)
             assert found or share < 1 or (stairs and adjacent and steps > width)
 
@@ -351,8 +415,8 @@ def test_exponentials_enclose_the_truth_at_every_precision() -> None:
             exponent = Fraction(rng.randint(-(10**9), 10**9), 10 ** rng.randint(7, 40))
             truth, inverse = ((decimal(e).exp() * 2**bits) for e in (exponent, -exponent))
             assert checker.exp_below(exponent, bits) <= truth
-            assert checker.minus_below(exponent, bits) <= inverse
-            assert not checker.exp_below(exponent, bits) or checker.minus_above(exponent, bits) >= inverse
+            assert checker_noise.minus_below(exponent, bits) <= inverse
+            assert not checker.exp_below(exponent, bits) or checker_noise.minus_above(exponent, bits) >= inverse
 
 
 def test_honest_mechanisms_keep_their_certificates() -> None:
@@ -374,7 +438,7 @@ def test_honest_mechanisms_keep_their_certificates() -> None:
         ]
         for mechanism in made:
             text = mechanism.certificate().to_json()
-            assert Certificate.from_json(text).verify().startswith(f"epsilon = {rounded_up(epsilon)} "), mechanism
+            assert Certificate.from_json(text).verify().startswith(f"epsilon = {rounded(epsilon)} "), mechanism
 
 
 @pytest.mark.parametrize(

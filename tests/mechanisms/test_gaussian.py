@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ranged_support import check_error
 
 import noisewright as nw
-from noisewright.core import checker
+from noisewright.core import checker, checker_noise
 from noisewright.core.errors import CertificateError
 from noisewright.core.exact import exp_bounds
 from noisewright.mechanisms.gaussian import GaussianLaw, analytic_delta, analytic_sigma, classical_sigma
@@ -32,20 +32,22 @@ def hockey_stick(epsilon, steps, sigma):
 def test_the_checkers_sum_is_the_hockey_stick_divergence(epsilon, steps, sigma):
     assume(steps <= 20 * sigma)  # beyond, delta is 1 but for e^-50, and the bound is not tight
     exact = hockey_stick(epsilon, steps, sigma)
-    bound = float(checker.gaussian_delta(Fraction(epsilon), steps, Fraction(sigma) ** 2, 1))
+    bound = float(checker_noise.gaussian_delta(Fraction(epsilon), steps, Fraction(sigma) ** 2, 1))
     assert bound == pytest.approx(exact, rel=1e-9, abs=1e-15)
 
 
 @settings(max_examples=40)
 @given(st.floats(0, 5), st.integers(1, 60), st.floats(5, 60), st.integers(2, 9))
 def test_longer_runs_only_round_delta_up(epsilon, steps, sigma, stride):
-    fine, coarse = (checker.gaussian_delta(Fraction(epsilon), steps, Fraction(sigma) ** 2, s) for s in (1, stride))
+    fine, coarse = (
+        checker_noise.gaussian_delta(Fraction(epsilon), steps, Fraction(sigma) ** 2, s) for s in (1, stride)
+    )
     assert coarse >= fine
 
 
 @given(st.fractions(0, 200))
 def test_exponentials_of_the_checker_enclose(exponent):
-    low, high = checker.minus_below(exponent, 200), checker.minus_above(exponent, 200)
+    low, high = checker_noise.minus_below(exponent, 200), checker_noise.minus_above(exponent, 200)
     tight = exp_bounds(-exponent, 260)
     assert low << 60 <= tight[1]
     assert high << 60 >= tight[0]
@@ -56,7 +58,7 @@ def test_exponentials_of_the_checker_enclose(exponent):
 @pytest.mark.parametrize(("epsilon", "delta"), SETTINGS)
 def test_delta_grows_with_the_distance_of_neighbours(epsilon, delta, steps):
     law = nw.gaussian(epsilon=epsilon, delta=delta, sensitivity=steps, lattice=1).law
-    found = [checker.gaussian_delta(Fraction(epsilon), s, law.sigma**2, law.stride) for s in range(1, steps + 1)]
+    found = [checker_noise.gaussian_delta(Fraction(epsilon), s, law.sigma**2, law.stride) for s in range(1, steps + 1)]
     assert found == sorted(found)
     assert found[-1] <= Fraction(delta)
 
@@ -67,7 +69,7 @@ def test_sigma_suffices_and_is_the_smallest(epsilon, delta, lattice):
     mechanism = nw.gaussian(epsilon=epsilon, delta=delta, lattice=lattice)
     assert "delta" in mechanism.certificate().verify()
     smaller = mechanism.law.sigma * Fraction(999, 1000)
-    needs = checker.gaussian_delta(Fraction(epsilon), mechanism.steps, smaller**2, 1)
+    needs = checker_noise.gaussian_delta(Fraction(epsilon), mechanism.steps, smaller**2, 1)
     assert needs > Fraction(delta)
 
 
@@ -118,6 +120,8 @@ def test_epsilon_zero_is_total_variation():
 def test_error_equals_the_channel_and_the_moments(loss):
     mechanism = nw.gaussian(epsilon=1, delta="0.01", sensitivity=2, within=(0, 20), lattice=1)
     check_error(mechanism, mechanism.within, loss)
+    ragged = nw.gaussian(epsilon=1, delta="0.01", within=[("0.26", "7.6"), ("9.9", "11.25")], lattice="1/2")
+    check_error(ragged, ragged.within, loss, clipped=False)
     wide = nw.gaussian(epsilon=1, delta="0.01")
     assert wide.error("squared") == pytest.approx(wide.scale**2, rel=1e-6)
     assert wide.error() == pytest.approx(wide.scale * math.sqrt(2 / math.pi), rel=1e-6)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import noisewright as nw
-from noisewright.core.errors import DataError, MetricError, ParameterError
+from noisewright.core import checker
+from noisewright.core.errors import CertificateError, DataError, MetricError, ParameterError
 from noisewright.mechanisms.geography import EARTH_RADIUS, LocalMetres
 
 LEVEL = 1e-6
@@ -76,17 +77,82 @@ def test_05_mp10_reading_names_the_radius():
     assert "\n" not in text
     assert "e^30." in nw.geo_laplace(level=30, radius=2500, reference=PARIS).reading()
     assert "2.5 km" in nw.geo_laplace(level=30, radius=2500, reference=PARIS).reading()
-    assert mechanism.map(202.001) < math.log(4) < mechanism.map(202.5)
-    assert str(mechanism.guarantee).endswith("per unit of metres around (48.8566, 2.3522)")
+    assert mechanism.map(200) == math.log(4)  # on the globe, before places are put on the map and rounded
+    assert mechanism.guarantee.bound(202.001) < math.log(4) < mechanism.guarantee.bound(202.5)
+    assert str(mechanism.guarantee).endswith(
+        "per unit of metres around (48.8566, 2.3522) between points of the lattice 2^-3"
+    )
 
 
 def test_certificate_and_audit():
     mechanism = nw.geo_laplace(level="1.4", radius=200, reference=PARIS)
     certificate = mechanism.certificate()
     assert certificate.numerics == "exact"
-    assert certificate.verify().startswith("epsilon = 0.00692464 per unit of metres around (48.8566, 2.3522), in")
+    metric = "metres around (48.8566, 2.3522) between points of the lattice 2^-3"
+    assert certificate.verify() == (
+        f"epsilon = 0.00692464 per unit of {metric}; level = 1.4 between any two places within 200 m of each other, "
+        "rounding included, if the map makes at most 202.000001 m of that (stated, not proved here)"
+    )
+    assert str(nw.audit(mechanism).metric) == metric == str(mechanism.guarantee.metric)
     assert certificate.epsilon == Fraction("1.4") / (202 + Fraction(99, 70) / 8 + Fraction(1, 10**6))
     assert nw.audit(mechanism).value == pytest.approx(0.0069247, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("forged", "words"),
+    [
+        ({"radius": "203"}, "the level is too low, or the radius too large"),
+        ({"on_map": "203"}, "the level is too low, or the radius too large"),
+        ({"on_map": "199"}, "the level is too low, or the radius too large"),
+        ({"level": "1.39"}, "the level is too low, or the radius too large"),
+        (
+            {"metric": "metres around (48.8566, 2.3522) between points of the lattice 2^-9"},
+            "not the one that the noise",
+        ),
+        ({"metric": "metres around (0, 0) between points of the lattice 2^-3"}, "says nothing about the metric"),
+        ({"metric": "euclidean between points of the lattice 2^-3"}, "says nothing about the metric"),
+    ],
+)
+def test_a_forged_radius_or_lattice_is_refused(forged, words):
+    document = nw.geo_laplace(level="1.4", radius=200, reference=PARIS).certificate().document
+    changed = {**document, "claim": {**document["claim"], **forged}}
+    with pytest.raises(CertificateError, match=words):
+        nw.Certificate({**changed, "digest": checker.digest(changed)}).verify()
+
+
+@pytest.mark.parametrize("outside", ["refuse", "clamp"])
+@pytest.mark.parametrize("latitude", [0.0, 48.8566, -60.0])
+def test_the_loss_across_a_rounding_border_is_within_the_map(latitude, outside):
+    """Places less than a millimetre apart that are rounded to different points of the map."""
+    mechanism = nw.geo_laplace(level=1, radius=50, reference=(latitude, 2.0), lattice=4, outside=outside)
+    rng, metric = np.random.default_rng(33), mechanism.guarantee.metric
+    corners = 4 * (rng.integers(-500, 500, (300, 2)) + 0.5)
+    places = mechanism.metric.unproject(np.repeat(corners, 2, axis=0) + rng.uniform(-3e-4, 3e-4, (600, 2)))
+    spots = mechanism.lattice.indices(mechanism._metres(places))
+    steps = np.hypot(*(spots[::2] - spots[1::2]).T)
+    assert steps.max() > 1.4  # across both borders of a corner
+    assert steps.min() == 0
+    for one, two, apart in zip(places[::2].tolist(), places[1::2].tolist(), steps.tolist(), strict=True):
+        loss, globe = float(mechanism.plane.rate) * apart, great_circle(one, two)
+        assert globe < 2e-3
+        assert loss <= mechanism.map(globe) * (1 + 1e-12)
+        assert metric.distance(one, two) == pytest.approx(4 * apart, rel=1e-12)
+        assert loss <= mechanism.guarantee.bound(metric.distance(one, two)) * (1 + 1e-12)
+    assert mechanism.map(0) == 0
+    assert mechanism.map(math.inf) == math.inf
+    with pytest.raises(ParameterError, match="a distance is 0 or more"):
+        mechanism.map(-1.0)
+
+
+def test_the_metric_of_clamped_places_is_that_of_where_they_go():
+    mechanism = nw.geo_laplace(level=1, radius=200, reference=PARIS, outside="clamp")
+    far = [(50.0, 2.3522), (50.1, 2.3522), (48.9, 2.3)]
+    spots = mechanism.lattice.values(mechanism.lattice.indices(mechanism._metres(np.array(far))))
+    found = mechanism.guarantee.metric.matrix(far)
+    assert found[0, 1] == 0.0  # both on one spot of the rim
+    assert found[0, 2] == pytest.approx(math.dist(spots[0], spots[2]), rel=1e-12)
+    with pytest.raises(MetricError, match="other half of the globe"):
+        mechanism.guarantee.metric.matrix([(-48.8566, -177.6478), PARIS])
 
 
 @pytest.mark.parametrize("latitude", [0.0, 48.8566, -60.0, 85.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ranged_support import check_error
+from ranged_support import check_error, range_sets
 
 import noisewright as nw
 from noisewright.core.errors import CertificateError, DataError, ParameterError
@@ -117,10 +117,33 @@ def test_the_channel_keeps_the_promise_between_real_neighbours(epsilon, sensitiv
 @pytest.mark.parametrize("loss", ["absolute", "squared", "zero-one"])
 @pytest.mark.parametrize(
     "parameters",
-    [{"within": (0, 6)}, {"within": [(0, 1), (3, 6)]}, {"within": (0, 6), "scope": "metric", "margin": 1}],
+    [
+        {"within": (0, 6)},
+        {"within": [(0, 1), (3, 6)]},
+        {"within": (0, 6), "scope": "metric", "margin": 1},
+        {"within": ("0.3", "5.7")},
+        {"within": ("0.01", "5.99"), "scope": "metric"},
+        {"within": [("-0.3", "1.01"), ("1.4", 3), (40, "41.99")]},
+        {"within": (0, 60), "margin": "0.7", "scope": "metric", "sensitivity": "0.3"},
+    ],
 )
 def test_error_is_that_of_the_worst_real_answer(parameters, loss):
     mechanism = nw.laplace(epsilon=1, lattice="1/8", **parameters)
+    check_error(mechanism, mechanism.inner, loss)
+
+
+@settings(max_examples=25)
+@given(
+    range_sets(most=4, open_ends=False),
+    st.sampled_from(["0.05", "0.5", "3"]),
+    st.integers(-7, 7),
+    st.integers(1, 60),
+    st.sampled_from(["absolute", "squared"]),
+)
+def test_error_is_found_for_any_intervals(ranges, epsilon, shift, stretch, loss):
+    """Intervals of few and of many lattice points, with ends between them."""
+    within = [(Fraction(lo * stretch) + Fraction(shift, 16), hi * stretch - Fraction(shift, 20)) for lo, hi in ranges]
+    mechanism = nw.laplace(epsilon=epsilon, within=within, lattice="1/2", sensitivity=2)
     check_error(mechanism, mechanism.inner, loss)
 
 

@@ -7,13 +7,14 @@ from noisewright.core import checker
 from noisewright.core.errors import CertificateError
 
 PARIS = (48.8566, 2.3522)
+LATTICE = " between points of the lattice 2^"
 
 MADE = {
-    "planar": (nw.planar_laplace(epsilon=1), "euclidean"),
-    "planar level": (nw.planar_laplace(level=1, radius=200), "euclidean"),
+    "planar": (nw.planar_laplace(epsilon=1), f"euclidean{LATTICE}-10"),
+    "planar level": (nw.planar_laplace(level=1, radius=200), f"euclidean{LATTICE}-3"),
     "planar geometric": (nw.planar_geometric(nw.Grid(3, 3), epsilon=1), "euclidean"),
-    "geo": (nw.geo_laplace(level=1, radius=200, reference=PARIS), "metres around (48.8566, 2.3522)"),
-    "product": (nw.product_laplace(epsilon=1, dimension=3), "manhattan"),
+    "geo": (nw.geo_laplace(level=1, radius=200, reference=PARIS), f"metres around (48.8566, 2.3522){LATTICE}-3"),
+    "product": (nw.product_laplace(epsilon=1, dimension=3), f"manhattan{LATTICE}-10"),
     "curve": (nw.curve(epsilon=1, sensitivity=1, grid=range(3)), "largest of 3 differences"),
     "curve l1": (nw.curve(epsilon=1, sensitivity=1, grid=range(3), norm="l1"), "sum of 3 differences"),
 }
@@ -32,19 +33,29 @@ def test_a_certificate_cannot_be_renamed(name, other):
     mechanism, own = MADE[name]
     certificate = mechanism.certificate()
     assert own in certificate.verify()
-    if other == own or (name == "product" and other == "line"):  # one coordinate alone is on a line
-        assert renamed(certificate, other).verify()
-        return
-    with pytest.raises(CertificateError, match="says nothing about the metric"):
-        renamed(certificate, other).verify()
+    if other == own:
+        assert renamed(certificate, other).verify() == certificate.verify()
+    elif (name, other) in (("planar", "euclidean"), ("product", "manhattan"), ("product", "line")):
+        # Also true, of points that need no rounding because they are in such steps; one coordinate alone is on a line.
+        assert renamed(certificate, other).verify() == f"epsilon = 1 per unit of {other}, in steps of 1/1024"
+    else:
+        with pytest.raises(
+            CertificateError, match=r"says nothing about the metric|rounded to the lattice of the metric"
+        ):
+            renamed(certificate, other).verify()
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_the_sentence_states_the_step(name):
-    """Another factor before the name of the metric shows as another step in the sentence."""
+    """Another factor before the name of the metric shows as another step in the sentence, or is not that of the lattice."""
     mechanism, own = MADE[name]
     certificate = mechanism.certificate()
     said = certificate.verify()
+    if LATTICE in own:
+        for other in (f"1/1000 * {own}", f"2 * {own}", own + "1"):
+            with pytest.raises(CertificateError, match=r"not the one that the noise lives on|rounded to the lattice"):
+                renamed(certificate, other).verify()
+        return
     again = renamed(certificate, f"1/1000 * {own}").verify()
     assert again != said
     step = getattr(mechanism, "step", None) or mechanism.lattice.step

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.core import checker
+from noisewright.core import checker, checker_noise
 from noisewright.core.errors import CertificateError, DataError, ParameterError
 from noisewright.mechanisms.additive import lattice_delta
 from noisewright.noise.lattice import Lattice
@@ -112,9 +112,11 @@ def test_the_audit_of_the_gaussian_solves_for_epsilon():
     # The same noise at a larger delta has a smaller epsilon, which the checker's own sum confirms.
     found = made.law.loss(made.steps, Fraction(1, 100))
     assert 0.5 < found < 0.9
-    assert checker.gaussian_delta(Fraction(found), made.steps, made.law.sigma**2, made.law.stride) <= Fraction(1, 100)
+    assert checker_noise.gaussian_delta(Fraction(found), made.steps, made.law.sigma**2, made.law.stride) <= Fraction(
+        1, 100
+    )
     lower = Fraction(found) * (1 - Fraction(1, 10**6))
-    assert checker.gaussian_delta(lower, made.steps, made.law.sigma**2, made.law.stride) > Fraction(1, 100)
+    assert checker_noise.gaussian_delta(lower, made.steps, made.law.sigma**2, made.law.stride) > Fraction(1, 100)
 
 
 # Columns ------------------------------------------------------------------------------------------------------------

@@ -28,8 +28,9 @@ def test_05_mp10_level_and_radius_give_epsilon():
     step = mechanism.lattice.step
     assert mechanism.epsilon == Fraction(math.log(4)) / (200 + Fraction(99, 70) * step)
     assert mechanism.guarantee.epsilon < nw.Guarantee.geo(level=math.log(4), radius=200).epsilon
-    assert 0.999 * math.log(4) < mechanism.map(200) < math.log(4)
-    assert mechanism.map(200 + math.sqrt(2) * float(step)) == pytest.approx(math.log(4), rel=1e-6)
+    assert mechanism.map(200) == math.log(4)  # for the points themselves, before they are rounded
+    assert 0.999 * math.log(4) < mechanism.guarantee.bound(200) < math.log(4)
+    assert mechanism.guarantee.bound(200 + math.sqrt(2) * float(step)) == pytest.approx(math.log(4), rel=1e-6)
     # an adversary who knows the ball gains at most a factor e^level
     assert 0.799 < mechanism.guarantee.posterior(0.5, 200) <= 0.8
 
@@ -123,7 +124,7 @@ def test_certificate_is_proved_and_a_stronger_claim_is_not():
     mechanism = nw.planar_laplace(epsilon="1/3", lattice="1/64")
     certificate = mechanism.certificate()
     assert certificate.numerics == "exact"
-    assert certificate.verify() == "epsilon = 0.333334 per unit of euclidean, in steps of 1/64"
+    assert certificate.verify() == "epsilon = 0.333334 per unit of euclidean between points of the lattice 2^-6"
     assert Fraction(certificate.document["proof"]["rate"]) == Fraction(1, 192)
 
     def altered(**changes):
@@ -155,10 +156,71 @@ def test_the_promise_holds_for_the_lattice_law_and_is_tight():
     for i in range(len(points)):
         for j in range(len(points)):
             loss = (float(mechanism.rate) * (away[j] - away[i])).max()
-            assert loss <= mechanism.map(math.dist(points[i], points[j])) + 1e-12
+            assert loss <= mechanism.guarantee.bound(math.dist(points[i], points[j])) + 1e-12
     assert (0.5 * (away[points.index((0, 3))] - away[points.index((0, 0))])).max() == pytest.approx(1.5)
     assert nw.audit(mechanism).value == 0.5
     assert "behind either" in str(nw.audit(mechanism))
+
+
+@pytest.mark.parametrize("lattice", ["auto", 1, "1/16"])
+@pytest.mark.parametrize("parameters", [{"epsilon": "1/2"}, {"level": 1, "radius": 3}])
+def test_the_loss_across_a_rounding_border_is_within_the_map(parameters, lattice):
+    """Points a hair apart on either side of one border, or of two at a corner: they are rounded a whole step apart."""
+    mechanism = nw.planar_laplace(**parameters, lattice=lattice)
+    step, rate = float(mechanism.lattice.step), float(mechanism.rate)
+    hair = step * 2.0**-20
+    for first, second in (((step / 2 - hair, 0.0), (step / 2, 0.0)), ((step / 2 - hair,) * 2, (step / 2,) * 2)):
+        steps = np.linalg.norm(np.subtract(*mechanism.lattice.indices([second, first])))
+        loss, apart = rate * steps, math.dist(first, second)  # the loss is reached on the ray behind either point
+        assert loss >= rate
+        assert loss > 1000 * float(mechanism.epsilon) * apart  # a plain Euclidean promise would be broken
+        assert loss <= mechanism.map(apart) * (1 + 1e-12)
+        named = mechanism.guarantee.metric.distance(first, second)
+        assert named == pytest.approx(step * steps, rel=1e-15)
+        assert loss <= mechanism.guarantee.bound(named) * (1 + 1e-12)
+        assert mechanism.guarantee.metric.exact([first, second]).between(0, 1) <= Fraction(named)
+    assert str(nw.audit(mechanism).metric) == str(mechanism.guarantee.metric)
+    assert mechanism.map(0) == 0
+    assert mechanism.map(math.inf) == math.inf
+    with pytest.raises(ParameterError, match="a distance is 0 or more"):
+        mechanism.map(math.nan)
+
+
+@given(st.tuples(*[st.floats(-50, 50)] * 4), st.sampled_from(["1/4", 1, 8]), st.sampled_from(["1/7", 2]))
+def test_the_map_covers_all_pairs_of_points(coordinates, lattice, epsilon):
+    mechanism = nw.planar_laplace(epsilon=epsilon, lattice=lattice)
+    x, y = coordinates[:2], coordinates[2:]
+    steps = np.linalg.norm(np.subtract(*mechanism.lattice.indices([x, y])))
+    assert float(mechanism.rate) * steps <= mechanism.map(math.dist(x, y)) * (1 + 1e-12)
+    assert mechanism.guarantee.metric.distance(x, y) == pytest.approx(float(mechanism.lattice.step) * steps)
+
+
+def test_the_certificate_proves_the_level_between_points_as_they_are():
+    mechanism = nw.planar_laplace(level="1.4", radius=200)
+    certificate = mechanism.certificate()
+    name = "euclidean between points of the lattice 2^-3"
+    kept = "level = 1.4 between any two points within 200 of each other, rounding included"
+    assert certificate.verify() == f"epsilon = 0.00699382 per unit of {name}; {kept}"
+
+    def altered(**claim):
+        document = {**certificate.document, "claim": {**certificate.document["claim"], **claim}}
+        return nw.Certificate({**document, "digest": checker.digest(document)})
+
+    assert "within 199 of" in altered(radius="199").verify()
+    assert "level = 1.5 " in altered(level="1.5").verify()
+    for forged in (
+        {"radius": "200.0001"},
+        {"radius": "201"},
+        {"level": "1.3999"},
+        {"epsilon": str(certificate.epsilon * Fraction(10**6 + 1, 10**6))},  # a weaker claim about lattice points
+    ):
+        with pytest.raises(CertificateError, match="the level is too low, or the radius too large"):
+            altered(**forged).verify()
+    with pytest.raises(CertificateError, match="not the one that the noise lives on"):
+        altered(metric="euclidean between points of the lattice 2^-4").verify()
+    with pytest.raises(CertificateError, match="rounded to the lattice of the metric"):
+        altered(metric="euclidean").verify()
+    assert "level" not in nw.planar_laplace(epsilon=1).certificate().verify()
 
 
 def test_outputs_are_on_the_lattice_and_inputs_are_rounded():

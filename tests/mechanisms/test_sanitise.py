@@ -134,6 +134,7 @@ def test_rounding_to_a_lattice_is_charged():
     """Metric scope: answers 1/3 apart may land 43/128 apart on a lattice of 1/128, and that is what a neighbour may see."""
     mechanism = nw.laplace(epsilon=1, sensitivity="1/3", scope="metric", lattice="1/128")
     assert neighbour_loss(mechanism) == Fraction(43, 128) * 3
+    assert neighbour_loss(nw.snapped(nw.snapped(mechanism, (0, None)), (0, 9))) == Fraction(43, 128) * 3
     desk = OutputPerturbation([1, 2], mechanism)
     desk.ask(lambda records: sum(records) / 3)
     assert desk.guarantee.epsilon == pytest.approx(129 / 128)

@@ -125,6 +125,20 @@ def test_the_wrapper_keeps_promise_certificate_and_kind_of_numbers():
         nw.snapped(nw.randomised_response(["a", "b"], epsilon=1), (0, 1)).channel()
 
 
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+def test_error_of_a_wrapper_counts_against_the_numbers_before_rounding(loss):
+    inner = nw.laplace(epsilon=9, sensitivity=1, within=("0.1", "7.9"), lattice=1)
+    wrapped, power = nw.snapped(inner, ("1.5", "5.5")), 1 if loss == "absolute" else 2
+    channel = wrapped.channel()
+    outputs = np.array(channel.outputs)
+    worst = max(
+        float(channel.matrix[round(min(max(answer, 1), 7)) - 1] @ np.abs(outputs - answer) ** power)
+        for answer in np.linspace(0.1, 7.9, 1001)
+    )
+    assert expected_loss(channel, loss) < worst <= wrapped.error(loss) <= (worst ** (1 / power) + 1) ** power
+    assert wrapped.error("zero-one") == 1.0
+
+
 @pytest.mark.parametrize("scope", ["adjacent", "metric"])
 def test_both_scopes_are_proved(scope):
     mechanism = nw.snapped_laplace(epsilon="0.1", sensitivity="0.7", within=(0, 5), scope=scope)

@@ -5,12 +5,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import gammainc
 
 import noisewright as nw
 from noisewright.core import checker
 from noisewright.core.errors import CertificateError, DataError, ParameterError
+from noisewright.mechanisms.lattice_line import LatticePoints
 from noisewright.mechanisms.spherical import _uniform, spherical_noise
 
 LEVEL = 1e-6
@@ -162,17 +165,58 @@ def test_product_coordinates_are_independent_discrete_laplace():
 
 def test_product_is_private_for_the_manhattan_metric_and_not_for_the_euclidean_one():
     mechanism = nw.product_laplace(epsilon=1, dimension=2)
-    assert mechanism.guarantee.metric == nw.Manhattan()
+    assert mechanism.guarantee.metric == LatticePoints(nw.Manhattan(), mechanism.lattice)
     assert mechanism.certificate().numerics == "exact"
-    assert mechanism.certificate().verify() == "epsilon = 1 per unit of manhattan, in steps of 1/1024"
+    assert mechanism.certificate().verify() == "epsilon = 1 per unit of manhattan between points of the lattice 2^-10"
     # 07: i.i.d. one-dimensional noise is the L1 mechanism: along a diagonal it loses sqrt(2) per unit of length
     steps, scale = 512, mechanism.steps
     assert scale == 1 / (mechanism.epsilon * mechanism.lattice.step)
     assert mechanism.scale == 1
     loss = float(2 * steps / scale)
-    assert loss == pytest.approx(mechanism.map(2 * steps * float(mechanism.lattice.step)))
+    assert loss == pytest.approx(mechanism.guarantee.bound(2 * steps * float(mechanism.lattice.step)))
+    assert mechanism.map(2 * steps * float(mechanism.lattice.step)) == pytest.approx(float((2 * steps + 1) / scale))
     assert loss > 1.4 * math.hypot(steps, steps) * float(mechanism.lattice.step)
     assert nw.audit(mechanism).value == pytest.approx(1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_the_loss_across_a_rounding_border_is_within_the_map(n):
+    """Vectors a hair apart beside a border in every coordinate: each of them is rounded a whole step apart."""
+    mechanism = nw.product_laplace(epsilon="1/2", dimension=n, lattice="1/4")
+    first, second = (0.125 - 2.0**-30,) * n, (0.125,) * n
+    steps = int(np.abs(np.subtract(*mechanism.lattice.indices([first, second]))).sum())
+    loss = float(steps / mechanism.steps)  # reached at outputs beyond either vector
+    assert steps == n
+    assert loss == n / 8
+    assert loss == mechanism.map(n * 2.0**-30)  # and no more is said than can happen
+    assert mechanism.guarantee.metric.distance(first, second) == n / 4
+    assert mechanism.guarantee.bound(n / 4) == loss
+    assert str(nw.audit(mechanism).metric) == str(mechanism.guarantee.metric)
+    assert mechanism.map(0) == 0
+    assert mechanism.map(math.inf) == math.inf
+    with pytest.raises(ParameterError, match="a distance is 0 or more"):
+        mechanism.map(-1.0)
+
+
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.floats(-9, 9), min_size=2 * n, max_size=2 * n)))
+def test_the_map_covers_all_pairs_of_vectors(coordinates):
+    n = len(coordinates) // 2
+    mechanism = nw.product_laplace(epsilon=1, dimension=n, lattice="1/2")
+    x, y = coordinates[:n], coordinates[n:]
+    steps = int(np.abs(np.subtract(*mechanism.lattice.indices([x, y]))).sum())
+    apart = float(sum(abs(Fraction(a) - Fraction(b)) for a, b in zip(x, y, strict=True)))
+    assert float(steps / mechanism.steps) <= mechanism.map(apart * (1 + 2.0**-50))
+    assert mechanism.guarantee.metric.distance(x, y) == steps / 2
+
+
+def test_a_forged_lattice_in_the_name_of_the_metric_is_refused():
+    certificate = nw.product_laplace(epsilon=1, dimension=3).certificate()
+    assert certificate.verify() == "epsilon = 1 per unit of manhattan between points of the lattice 2^-10"
+    for other in (-9, -11, 0):
+        claim = {**certificate.document["claim"], "metric": f"manhattan between points of the lattice 2^{other}"}
+        document = {**certificate.document, "claim": claim}
+        with pytest.raises(CertificateError, match="not the one that the noise lives on"):
+            nw.Certificate({**document, "digest": checker.digest(document)}).verify()
 
 
 def test_product_errors_cover_draws():

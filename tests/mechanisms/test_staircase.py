@@ -92,6 +92,25 @@ def test_error_of_snapped_outputs_equals_the_channel(loss, within):
     check_error(mechanism, mechanism.within, loss)
 
 
+@pytest.mark.parametrize("epsilon", ["0.3", "1.5", "20"])
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+@pytest.mark.parametrize("outside", ["refuse", "keep"])
+@pytest.mark.parametrize(
+    "within",
+    [
+        [("0.3", "9.7")],
+        [("0.51", "30.5")],
+        [("-0.3", 4), ("5.99", "8.01"), ("12.6", "14.4")],
+        [(0, "1.5"), ("2.5", 70)],
+        [("0.4", "3.6"), ("6.4", "8.6")],
+    ],
+)
+def test_error_with_ends_between_lattice_points(epsilon, loss, outside, within):
+    """Beside a gap a number may be rounded to a point that lies in the gap."""
+    mechanism = nw.staircase(epsilon=epsilon, sensitivity=3, within=within, lattice=1, outside=outside)
+    check_error(mechanism, mechanism.within, loss, clipped=len(within) == 1 and outside == "refuse")
+
+
 def test_audit_reaches_epsilon_and_not_more():
     mechanism = nw.staircase(epsilon="0.8", sensitivity=4, within=(0, 30), lattice=1)
     assert nw.audit(mechanism).value == pytest.approx(0.8, rel=1e-9)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from noisewright.cli import audit, design, doctor, verify
+from noisewright.cli import audit, design, doctor, ledger, plan, release, verify
 from noisewright.cli.commands import Command, Group
 from noisewright.cli.output import printable, write_json
 
@@ -69,9 +69,11 @@ def _streams() -> None:
 
 def sentence(problem: Exception) -> str:
     """An error as one line for a person."""
-    from noisewright.core.errors import NoisewrightError
+    from noisewright.core.errors import NoisewrightError, PolicyError
 
-    if isinstance(problem, NoisewrightError):
+    if isinstance(problem, PolicyError) and len(problem.problems) > 1:
+        text = " Also: ".join(problem.problems)
+    elif isinstance(problem, NoisewrightError):
         text = str(problem)
     elif isinstance(problem, USAGE_ERROR):
         text = problem.format_message()
@@ -118,7 +120,10 @@ def _root(
         typer.echo(context.get_help())
 
 
+app.command("release", cls=Command)(release.release)
+app.command("plan", cls=Command)(plan.plan)
 app.command("design", **design.SETTINGS)(design.design)
 app.command("audit", cls=Command)(audit.audit)
 app.command("verify", cls=Command)(verify.verify)
 app.command("doctor", cls=Command)(doctor.doctor)
+app.add_typer(ledger.app)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from noisewright.core.guarantee import Guarantee
     from noisewright.core.metric import Metric
 
-__all__ = ["channel_of", "claimed", "distances_in_words", "prove"]
+__all__ = ["channel_of", "claimed", "distances_in_words", "prove", "prove_release"]
 
 
 def prove(document: Any) -> tuple[str | None, str | None]:
@@ -25,6 +25,31 @@ def prove(document: Any) -> tuple[str | None, str | None]:
         return None, str(problem)
     except (ArithmeticError, MemoryError, RecursionError):
         return None, "it holds numbers that are too large to check."
+
+
+def prove_release(document: Any) -> tuple[dict[str, Any] | None, str | None]:
+    """What was found in the certificate of a release, and the reason why it, or some of it, is not proved."""
+    from noisewright.core import checker, checker_release
+
+    try:
+        found = checker_release.examine(document)
+    except checker.NotProved as problem:
+        return None, str(problem)
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        AttributeError,
+        MemoryError,
+        RecursionError,
+    ) as problem:
+        return None, f"the file is incomplete or malformed ({type(problem).__name__})."
+    try:
+        checker_release.verdict(found)
+    except checker.NotProved as problem:
+        return found, str(problem).partition("\n")[0]
+    return found, None
 
 
 def claimed(document: Mapping[str, Any]) -> Guarantee:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.cli.certificates import claimed, distances_in_words, prove
+from noisewright.cli.certificates import claimed, distances_in_words, prove, prove_release
 from noisewright.cli.output import AsJson, emit, facts, heading, plural, printable, working
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def verify(
     export_checker: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH", help="Write the stand-alone checker there: one file that runs with any Python 3.9 or later."
+            metavar="PATH",
+            help="Write the stand-alone checker there, and its two other files beside it; any Python 3.9 or later runs them.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -45,14 +46,13 @@ def verify(
     if not files and export_checker is None:
         raise ParameterError("name at least one certificate to verify, or a file for --export-checker.")
     contents = [(path, _read(path)) for path in files or []]
-    if export_checker is not None:
-        _export(export_checker)
+    written = [] if export_checker is None else _export(export_checker)
     with working("proving"):
         results = [_check(path, content) for path, content in contents]
     proved = all(result["proved"] for result in results)
     emit(
-        {"proved": proved, "files": results, "checker": export_checker},
-        lambda: _page(results, export_checker),
+        {"proved": proved, "files": results, "checker": export_checker, "written": written},
+        lambda: _page(results, written),
         as_json,
     )
     if not proved:
@@ -78,6 +78,8 @@ def _check(path: str, content: bytes) -> dict[str, Any]:
         document = checker.read(content.decode())
     except (ValueError, RecursionError):
         return {**result, "reason": "this is not JSON, or it was cut short."}
+    if isinstance(document, dict) and document.get("format") == checker.RELEASE:
+        return {**result, **_release(document)}
     claim, reason = prove(document)
     if claim is None:
         return {**result, "reason": reason}
@@ -96,21 +98,73 @@ def _check(path: str, content: bytes) -> dict[str, Any]:
     }
 
 
-def _export(path: str) -> None:
-    from noisewright.core import checker
+def _release(document: dict[str, Any]) -> dict[str, Any]:
+    """The answer about the certificate of a whole release."""
+    found, reason = prove_release(document)
+    if found is None:
+        return {"reason": reason}
+    return {
+        "proved": reason is None,
+        "claim": found["claim"],
+        "reason": reason,
+        "epsilon": str(found["epsilon"]),
+        "delta": str(found["delta"]),
+        "parts": [{**part, "price": str(part["price"]), "delta": str(part["delta"])} for part in found["parts"]],
+        "not_protected": found["kept"] + found["exact"],
+        "simulated": found["simulated"],
+        "randomness": document["randomness"],
+    }
+
+
+def _export(path: str) -> list[str]:
+    """Write all files of the checker, or none; the others have fixed names, by which the first finds them."""
+    from noisewright.core import checker, checker_noise, checker_release
     from noisewright.core.errors import ParameterError
     from noisewright.files import write_atomically
 
-    if Path(path).suffix != ".py":
+    main = Path(path)
+    if main.suffix != ".py":
         raise ParameterError(f"{path}: the checker is a Python program, so give it a name that ends in .py.")
-    write_atomically(path, Path(checker.__file__).read_bytes())
+    if main.name in (checker.SECOND_FILE, checker.RELEASE_FILE):
+        raise ParameterError(f"{path}: a file beside the checker has this name; give the checker another one.")
+    modules = {checker.SECOND_FILE: checker_noise, checker.RELEASE_FILE: checker_release, main.name: checker}
+    contents = {main.with_name(name): Path(str(module.__file__)).read_bytes() for name, module in modules.items()}
+    missing = [target for target, content in contents.items() if not _is_there(target, content)]
+    done: list[Path] = []
+    try:
+        for target in missing:
+            write_atomically(target, contents[target])
+            done.append(target)
+    except BaseException:  # all or none
+        for target in done:
+            target.unlink(missing_ok=True)
+        raise
+    *beside, first = map(str, contents)
+    return [first, *beside]
 
 
-def _page(results: list[dict[str, Any]], checker: str | None) -> list[RenderableType]:
+def _is_there(target: Path, content: bytes) -> bool:
+    """Whether a file of this content is there already; another file is never overwritten."""
+    from noisewright.core.errors import ParameterError
+
+    try:
+        if target.read_bytes() == content:
+            return True
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False  # writing it says what is wrong with the place
+    except OSError:
+        pass
+    raise ParameterError(f"{target} is there already and is another file; move it away, or choose another place.")
+
+
+def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableType]:
     from rich.text import Text
 
     parts: list[RenderableType] = []
     for result in results:
+        if "parts" in result:
+            parts += _release_page(result)
+            continue
         if result["proved"]:
             parts.append(heading(result["file"], "proved", "bold green"))
             rows = [
@@ -129,8 +183,44 @@ def _page(results: list[dict[str, Any]], checker: str | None) -> list[Renderable
         parts.append(facts((what, printable(value)) for what, value in rows))
     if len(results) > 1:
         parts.append(Text(f"{sum(r['proved'] for r in results)} of {plural(len(results), 'certificate')} proved."))
-    if checker is not None:
-        parts.append(
-            Text(f"The checker was written to {printable(checker)}; run it as: python {printable(checker)} FILE...")
-        )
+    if written:
+        main, *beside = map(printable, written)
+        places = f"{', '.join([main, *beside[:-1]])} and {beside[-1]}"
+        parts.append(Text(f"The checker was written to {places}; run it as: python {main} FILE..."))
     return parts
+
+
+def _release_page(result: dict[str, Any]) -> list[RenderableType]:
+    """What was found in the certificate of a release: the whole first, then part by part."""
+    from fractions import Fraction
+
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from noisewright.core.checker import rounded
+
+    if result["proved"]:
+        verdict = heading(
+            result["file"], f"release, proved in all {plural(len(result['parts']), 'part')}", "bold green"
+        )
+    else:
+        verdict = heading(result["file"], "release, NOT PROVED in every part", "bold red")
+    rows = [("Claim", result["claim"])]
+    if result["simulated"]:
+        rows.append(("Beware", "a simulation with a known seed: NOT FOR RELEASE"))
+    if result["not_protected"]:
+        rows.append(("NOT protected", ", ".join(result["not_protected"])))
+    if result["reason"]:
+        rows.append(("Reason", result["reason"]))
+    rows.append(("Random bits", f"{result['randomness']} (as stated)"))
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for name in ("Part", "Epsilon", "Between", "Verdict"):
+        table.add_column(name, overflow="fold", justify="right" if name == "Epsilon" else "left")
+    for part in result["parts"]:
+        price = rounded(Fraction(part["price"])) + (
+            f", delta {rounded(Fraction(part['delta']))}" if part["delta"] != "0" else ""
+        )
+        said = Text("proved", "green") if part["proved"] else Text("NOT proved: floating", "red")
+        table.add_row(Text(printable(part["title"])), Text(price), Text(printable(part["between"])), said)
+    return [verdict, facts((what, printable(value)) for what, value in rows), Padding(table, (1, 0, 0, 2))]

@@ -4,7 +4,8 @@
 holds for real numbers but the draw is made in floats. ``randomness`` says where random bits come from; a certificate for a
 simulation says ``not for release``.
 
-:meth:`Certificate.verify` runs :mod:`noisewright.core.checker`, the small program that anyone can read and run alone.
+:meth:`Certificate.verify` runs :mod:`noisewright.core.checker`, the small program that anyone can read and run alone,
+with :mod:`noisewright.core.checker_noise` beside it for the laws of noise that it leaves out.
 """
 
 from __future__ import annotations
@@ -50,18 +51,21 @@ class Certificate:
         delta: Fraction = Fraction(0),
         simulated: bool = False,
         numerics: Literal["exact", "floating"] = "exact",
+        further: Mapping[str, Fraction] | None = None,
         **more: Any,
     ) -> Certificate:
         """A certificate with a claim and its proof; ``more`` are further plain fields.
 
+        ``further`` are numbers that are claimed as well and proved with the rest: a ``level`` within a ``radius``.
         ``numerics="floating"`` says that the draw is made in floats; :meth:`verify` then answers that nothing is proved.
         """
+        claim = {"epsilon": str(epsilon), "delta": str(delta), "metric": metric, "distances": dict(distances)}
         document = {
             "format": checker.FORMAT,
             "version": checker.VERSION,
             "made_by": f"noisewright {PROGRAM}",
             "mechanism": mechanism,
-            "claim": {"epsilon": str(epsilon), "delta": str(delta), "metric": metric, "distances": dict(distances)},
+            "claim": {**claim, **{name: str(value) for name, value in (further or {}).items()}},
             "proof": dict(proof),
             "numerics": numerics,
             "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,

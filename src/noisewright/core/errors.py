@@ -7,15 +7,19 @@ A message is one sentence or two: what was given, what is allowed, what to do. I
 from __future__ import annotations
 
 __all__ = [
+    "BudgetError",
     "CertificateError",
     "ChannelError",
     "DataError",
     "FileFormatError",
     "GuaranteeError",
+    "LedgerError",
     "MetricError",
     "MissingPartError",
+    "NoLedgerError",
     "NoisewrightError",
     "ParameterError",
+    "PolicyError",
 ]
 
 
@@ -49,6 +53,28 @@ class FileFormatError(NoisewrightError, ValueError):
 
 class DataError(NoisewrightError, ValueError):
     """Data that a mechanism cannot take. The message never shows a value."""
+
+
+class LedgerError(NoisewrightError):
+    """A ledger that cannot be opened, read or written, or a request that would make it forget something."""
+
+
+class BudgetError(LedgerError):
+    """A release that would cost more than is left; the message says what was asked for and what is left."""
+
+
+class PolicyError(NoisewrightError, ValueError):
+    """A policy that cannot be followed; ``problems`` holds one sentence for each thing that is wrong with it."""
+
+    def __init__(self, *problems: str) -> None:
+        more = len(problems) - 1
+        rest = f" (and {more} more problem{'s' if more > 1 else ''})" if more > 0 else ""
+        super().__init__((problems[0] if problems else "the policy cannot be followed.") + rest)
+        self.problems = problems
+
+
+class NoLedgerError(LedgerError, FileNotFoundError):
+    """A ledger that should be there and is not."""
 
 
 class MissingPartError(NoisewrightError, ImportError):

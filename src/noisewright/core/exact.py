@@ -29,6 +29,7 @@ __all__ = [
     "exp_bounds",
     "float_down",
     "float_up",
+    "in_words",
     "log_bounds",
     "positive_fraction",
     "upward",
@@ -64,7 +65,7 @@ def positive_fraction(value: object, name: str) -> Fraction:
     """The exact value of ``value``, which must be finite and above zero."""
     number = as_fraction(value, name)
     if number <= 0:
-        shown = value.strip()[:40] if isinstance(value, str) else _in_words(number)
+        shown = value.strip()[:40] if isinstance(value, str) else in_words(number)
         raise ParameterError(f"{name} must be greater than 0, not {shown}.")
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LARGEST_SPELLED:
         raise ParameterError(f"{name} is far too long or too large a number; write it like 0.5 or 1/2.")
@@ -85,7 +86,7 @@ def _read(text: str, name: str) -> Fraction:
         raise ParameterError(f"{name} = {text[:40]!r} is not a number; write it like 0.5 or 1/2.") from None
 
 
-def _in_words(number: Fraction) -> str:
+def in_words(number: Fraction) -> str:
     """A number for a message, also where a float could not hold it."""
     try:
         return (

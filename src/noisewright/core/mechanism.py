@@ -3,8 +3,10 @@
 A mechanism is a channel that knows its guarantee and can be drawn from. A third party's mechanism is one as soon as it has
 these members; :func:`noisewright.testing.check_mechanism` tells whether it keeps what they promise.
 
-One more is optional: ``audit()``, which returns an :class:`~noisewright.core.audit.Audit` of the smallest epsilon that the
-mechanism really has. ``noisewright.audit`` uses it where there is no channel, or one too large to compare all pairs of rows.
+Two more are optional. ``audit()`` returns an :class:`~noisewright.core.audit.Audit` of the smallest epsilon that the mechanism
+really has; ``noisewright.audit`` uses it where there is no channel, or one too large to compare all pairs of rows.
+``check(values)`` draws nothing and refuses what ``release`` would refuse; without it, a table is checked by draws that are
+thrown away.
 """
 
 from __future__ import annotations

@@ -27,8 +27,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from noisewright.core.distances import Distances, LineDistances, TableDistances, UniformDistances
 from noisewright.core.errors import MetricError
@@ -148,6 +146,8 @@ class Euclidean(Metric):
     name = "euclidean"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
+        from scipy.spatial.distance import cdist
+
         vectors = _vectors(points, self.name)
         # Squares of very large or very small coordinates leave the range of floats: bring them back by a power of two.
         power = int(np.frexp(np.abs(vectors).max(initial=0.0))[1])
@@ -170,6 +170,8 @@ class Manhattan(Metric):
     name = "manhattan"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
+        from scipy.spatial.distance import cdist
+
         vectors = _vectors(points, self.name)
         return _at_most_largest(cdist(vectors, vectors, "cityblock"))
 
@@ -204,6 +206,8 @@ class Angular(Metric):
     name = "angular"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
+        from scipy.spatial.distance import cdist
+
         vectors = _vectors(points, self.name)
         largest = np.abs(vectors).max(axis=1, initial=0.0)
         if np.any(largest == 0):
@@ -237,6 +241,8 @@ class EarthMovers(Metric):
         return f"earth-movers({self.ground})"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
+        from scipy.optimize import linear_sum_assignment
+
         bags = [list(bag) for bag in _listed(points, self.name, "bags, each a sequence of members")]
         sizes = {len(bag) for bag in bags}
         if len(sizes) > 1 or 0 in sizes:

@@ -30,14 +30,16 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
+from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, positive_fraction
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words, positive_fraction
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.lattice_line import metric_of
 from noisewright.mechanisms.losses import LOSSES
 from noisewright.mechanisms.values import check_dense
+from noisewright.mechanisms.worst_answer import Cells, worst_answer
 from noisewright.noise import Lattice, Rng, discrete_laplace
 from noisewright.noise.lattice import LARGEST_INDEX, exact_floats
 
@@ -177,8 +179,7 @@ def additive(
     outside: str = "refuse",
 ) -> AdditiveMechanism:
     """An additive mechanism, its parameters checked against each other before any data is seen."""
-    if outside not in ("refuse", "clamp", "keep"):
-        raise ParameterError(f"outside must be 'refuse', 'clamp' or 'keep', not {outside!r}.")
+    one_of(outside, "outside", ("refuse", "clamp", "keep"))
     feasible = None if within is None else Feasible.parse(within).as_floats()
     if feasible is not None:
         feasible.on(lattice)
@@ -206,11 +207,7 @@ def choose_lattice(lattice: Exact, sensitivity: Fraction, spread: Fraction) -> L
 
 def check_scope(scope: str) -> Scope:
     """The scope, if it is one."""
-    if scope == "adjacent":
-        return "adjacent"
-    if scope == "metric":
-        return "metric"
-    raise ParameterError(f"scope must be 'adjacent' or 'metric', not {scope!r}.")
+    return "adjacent" if one_of(scope, "scope", ("adjacent", "metric")) == "adjacent" else "metric"
 
 
 @dataclass(frozen=True)
@@ -251,6 +248,10 @@ class AdditiveMechanism:
         released = self.lattice.values(noisy if self._ranges is None else snap(noisy, self._ranges))
         return float(released) if given.ndim == 0 else released
 
+    def check(self, values: Any) -> None:
+        """Refuse what :meth:`release` would refuse."""
+        self._indices(exact_floats(values))
+
     def map(self, distance: float) -> float:
         """The largest log-ratio for two secrets at this distance in the guarantee's metric.
 
@@ -288,15 +289,18 @@ class AdditiveMechanism:
     def error(self, loss: str = "absolute") -> float:
         """The expected loss against the true number where it is largest, rounding to the lattice included.
 
-        It is computed from the tail of the law, at the worst number of the worst lattice cell; beside a wall the cell is
-        taken whole, which is too much by half a step's effect at most. A number between lattice points never comes out, so
-        ``zero-one`` is 1.
+        It is computed from the tail of the law, at the worst number of the worst lattice cell, for the numbers of ``within``
+        (with ``outside="keep"`` others have larger losses the farther out they are). A number between lattice points never
+        comes out, so ``zero-one`` is 1.
         """
         if loss not in LOSSES:
             raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
         if loss == "zero-one":
             return 1.0
-        worst = max(float(self._losses(places, loss, self._rounding).max()) for places in self._places())
+        answers = self.within or Feasible(((None, None),))
+        # As in _indices: only one interval, and only where values outside are not kept, holds rounded values back.
+        cells = Cells.of(answers, self.lattice, clipped=len(answers.components) == 1 and self.outside != "keep")
+        worst = worst_answer(cells, self.law.spread, lambda _, *cell: self._losses(loss, *cell))
         return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 
     def channel(self, inputs: Any = None) -> Channel:
@@ -341,26 +345,21 @@ class AdditiveMechanism:
         outer, inner = (np.where(np.isinf(k), 0.0, self.law.tail(np.clip(k, 1, 2.0**62))) for k in (far, near))
         return np.where(right | left, inner - outer, 1 - inner - outer)
 
-    @property
-    def _rounding(self) -> float:
-        """How far rounding moves a number, in steps: more than half a step only beside an end that is no lattice point."""
-        aligned = self.within is None or len(self.within.components) > 1 or self.within.aligned(self.lattice)
-        return 0.5 if aligned else 1.0
+    def _losses(self, loss: str, indices: Indices, low: Floats, high: Floats) -> Floats:
+        """The expected loss at the worst number that is rounded to each index, ``low`` to ``high`` steps away from it.
 
-    def _losses(self, places: Floats, loss: str, rounding: float = 0.0) -> Floats:
-        """The expected loss at ``places`` (indices), summed by parts on either side of each.
-
-        With ``rounding``, for the worst number that is rounded there from so many steps away: moving it up brings it nearer to
-        all outputs above and farther from all others.
+        Losses are convex, so that is an end: moving the number up brings it nearer to all outputs above the index and farther
+        from all others.
         """
+        places = indices.astype(np.float64)
         above, below = self._both_sides(places, loss)
         if loss == "absolute":
             more, less = self._both_sides(places, "zero-one")
-            return above + below + rounding * (1 - more - less + np.abs(more - less))
-        if loss == "squared":
+            ends = [t * np.where(t > 0, 1 - 2 * more, 2 * less - 1) for t in (low, high)]
+        else:
             right, left = self._both_sides(places, "absolute")
-            return above + below + 2 * rounding * np.abs(right - left) + rounding**2
-        return above + below
+            ends = [t * t - 2 * t * (right - left) for t in (low, high)]
+        return np.asarray(above + below + np.maximum(*ends))
 
     def _both_sides(self, places: Floats, loss: str) -> tuple[Floats, Floats]:
         """Losses by outputs above each place, and by those below."""
@@ -371,7 +370,8 @@ class AdditiveMechanism:
     def _one_side(self, places: Floats, ranges: tuple[Range, ...], loss: str, tie: int) -> Floats:
         """Losses to the right of each place: snapping never turns back, so the loss grows by steps and by jumps over gaps.
 
-        From the middle of a gap a noisy value goes down (``tie`` = 1), which in the mirror is up (``tie`` = 0).
+        A place can be just outside of a range, in a gap. From the middle of a gap a noisy value goes down (``tie`` = 1), which
+        in the mirror is up (``tie`` = 0).
         """
         total = np.zeros_like(places)
         for low, high in ranges:
@@ -382,27 +382,23 @@ class AdditiveMechanism:
             else:
                 inside = self.law.sums(end, loss) - self.law.sums(np.minimum(start, end), loss)
                 total += np.where(end > start, inside, 0.0)
+        if (lowest := ranges[0][0]) is not None:  # nothing comes out below
+            total += _loss_of(lowest - places, loss)
         for (_, high), (low, _) in pairwise(ranges):
             assert high is not None
             assert low is not None
-            turn = np.maximum((high + low + 1 + tie) // 2 - places, 1.0)  # the first noise that lands beyond the gap
-            if loss == "zero-one":
-                total += np.where(high == places, self.law.tail(turn), 0.0)
-                continue
-            power = 1 if loss == "absolute" else 2
-            jump = (low - places) ** power - (high - places) ** power
-            total += np.where(high >= places, jump * self.law.tail(turn), 0.0)
+            turn = (high + low + 1 + tie) // 2 - places  # the first noise that lands beyond the gap
+            jump = _loss_of(low - places, loss) - _loss_of(high - places, loss)
+            beyond = self.law.tail(np.maximum(turn, 1.0))
+            total += jump * np.where(turn > 0, beyond, 1 - self.law.tail(np.maximum(1 - turn, 1.0)))
         return total
 
-    def _places(self) -> list[Floats]:
-        """True values among which the worst one is found, as indices: first everywhere, then around the best so far."""
-        far = 2 * math.ceil(SPREADS * self.law.spread) + 1
-        spots: list[Floats] = []
-        for low, high in self._ranges or ((None, None),):
-            start = low if low is not None else high - far if high is not None else 0
-            end = high if high is not None else low + far if low is not None else 0
-            spots.append(np.unique(np.round(np.linspace(start, end, min(end - start + 1, 2001)))))
-        return spots
+
+def _loss_of(apart: Floats, loss: str) -> Floats:
+    """The loss of an output that far above a place; none below it."""
+    if loss == "zero-one":
+        return (apart > 0).astype(np.float64)
+    return np.asarray(np.maximum(apart, 0.0) ** (1 if loss == "absolute" else 2))
 
 
 def snap(indices: Indices, ranges: tuple[Range, ...]) -> Indices:
@@ -429,12 +425,12 @@ def checked(
     """Epsilon, sensitivity and delta as exact numbers within their ranges."""
     budget = as_fraction(epsilon, "epsilon") if zero_epsilon else positive_fraction(epsilon, "epsilon")
     if budget < 0:
-        raise ParameterError(f"epsilon must be 0 or more, not {float(budget):g}.")
+        raise ParameterError(f"epsilon must be 0 or more, not {in_words(budget)}.")
     if budget > LARGEST_EPSILON:
         raise ParameterError(f"epsilon must be at most {LARGEST_EPSILON}; more than that promises nothing.")
     failure = Fraction(0)
     if delta is not None:
         failure = as_fraction(delta, "delta")
         if not 0 < failure < 1:
-            raise ParameterError(f"delta must be above 0 and below 1, not {float(failure):g}.")
+            raise ParameterError(f"delta must be above 0 and below 1, not {in_words(failure)}.")
     return budget, positive_fraction(sensitivity, "sensitivity"), failure

@@ -31,8 +31,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, log_bounds
+from noisewright.core.exact import Exact, as_fraction, log_bounds
 from noisewright.mechanisms.additive import (
     BITS,
     AdditiveMechanism,
@@ -62,7 +63,7 @@ def approximate_laplace(
     ``rule="exact"`` is the smallest scale; ``rule="source"`` the older sufficient one, which also holds for vectors in
     the Manhattan metric.
     """
-    budget, size, failure = checked(epsilon, sensitivity, delta, zero_epsilon=True)
+    budget, size, failure = checked(epsilon, sensitivity, as_fraction(delta, "delta"), zero_epsilon=True)
     continuous = laplace_scale(epsilon=float(budget), delta=float(failure), rule=rule)
     grid = choose_lattice(lattice, size, size * Fraction(continuous))
     steps = grid.steps(size)
@@ -84,8 +85,7 @@ def approximate_laplace(
 
 def laplace_scale(*, epsilon: float, delta: float, sensitivity: float = 1.0, rule: str = "exact") -> float:
     """The scale of continuous Laplace noise for ``(epsilon, delta)``: the smallest, or the source's sufficient one."""
-    if rule not in ("exact", "source"):
-        raise ParameterError(f"rule must be 'exact' or 'source', not {rule!r}.")
+    one_of(rule, "rule", ("exact", "source"))
     if not 0 <= delta < 1 or not epsilon >= 0 or epsilon + delta == 0:
         raise ParameterError(
             f"epsilon must be 0 or more, delta from 0 to below 1, and not both 0; not {epsilon:g} and {delta:g}."

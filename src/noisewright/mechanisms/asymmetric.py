@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from noisewright.core import checker
+from noisewright.core import checker_noise
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
@@ -49,6 +49,7 @@ from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.feasible import Feasible, Range
 from noisewright.mechanisms.lattice_law import geometric_moments
 from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.worst_answer import Cells
 from noisewright.noise.bits import bits_from
 from noisewright.noise.halfline import HalfLineSampler
 from noisewright.noise.lattice import Lattice
@@ -99,7 +100,7 @@ class AsymmetricLaplace:
         tail = Fraction(log_bounds(1 + budget, 160)[0], 1 << 160) * (1 - SLACK)
         near = tuple(_near_rates(float(tail), math.ceil(CONSTANT_FROM / budget)))
         mechanism = cls(epsilon, sensitivity, feasible, outside, chosen, tail, near)
-        checker.check_half_line(epsilon, mechanism._distances, mechanism._proof)
+        checker_noise.check_half_line(epsilon, mechanism._distances, mechanism._proof)
         return mechanism
 
     @property
@@ -146,6 +147,10 @@ class AsymmetricLaplace:
         away = self._sampler.draw(indices - first if first is not None else (last or 0) - indices, bits)
         released = self.lattice.values(first + away if first is not None else (last or 0) - away)
         return float(released) if released.ndim == 0 else released
+
+    def check(self, values: Any) -> None:
+        """Refuse what :meth:`release` would refuse."""
+        self.feasible.place(values, self.lattice, self._ranges, self.outside)
 
     def map(self, distance: float) -> float:
         """The largest log-ratio for two true answers at this distance in the guarantee's metric."""
@@ -221,8 +226,10 @@ class AsymmetricLaplace:
         with np.errstate(divide="ignore", invalid="ignore"):
             inside = np.where(extra > 0, np.clip(0.5 + (there - here) / (2 * extra), 0, 1), 0.0)
         worst = max(float(((1 - t) * here + t * there + t * (1 - t) * extra).max()) for t in (0.0, 1.0, inside))
-        if not self.feasible.aligned(self.lattice):  # answers between the wall and the first lattice point go there
-            worst = max(worst, float(here[0]) + 1 + (2 * float(away[1][0]) if order == 2 else 0.0))
+        # Answers between the wall and the first lattice point go there, and the one at the wall fares worst.
+        cells = Cells.of(self.feasible, self.lattice, clipped=True)
+        apart = -float(cells.lowest[0]) if self.feasible.low is not None else float(cells.highest[0])
+        worst = max(worst, float(here[0]) + apart**order + (2 * apart * float(away[1][0]) if order == 2 else 0.0))
         return worst * float(self.lattice.step) ** order
 
     def _own(self, places: NDArray[np.int64]) -> Floats:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core import checker
+from noisewright.core import checker_noise
 from noisewright.core.audit import Audit
 from noisewright.core.channel import Channel
 from noisewright.core.errors import NoisewrightError, ParameterError
@@ -165,7 +165,7 @@ def _ranged_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promis
     """Integer noise cut to ranges: the loss at the pairs that imply all others (their proof is in the checker)."""
     adjacent, step = distances["shape"] == "adjacent", Fraction(distances["distance"])
     inputs = [tuple(pair) for pair in proof["inputs"]]
-    pairs = list(checker.near_pairs(inputs, proof["reach"]) if adjacent else checker.facing_pairs(inputs))
+    pairs = list(checker_noise.near_pairs(inputs, proof["reach"]) if adjacent else checker_noise.facing_pairs(inputs))
     if not pairs:
         return None
     law = LatticeLaw(float(Fraction(proof["rate"])), [tuple(pair) for pair in proof["ranges"]])

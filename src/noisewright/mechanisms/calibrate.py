@@ -34,9 +34,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
-from noisewright.core import checker
+from noisewright.core import checker, checker_noise
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, positive_fraction
 from noisewright.core.guarantee import Scope
@@ -50,6 +49,13 @@ Floats = NDArray[np.float64]
 
 PRECISION = 320
 """Bits of the integers in a proof; the slack that a calibration leaves is far above their rounding."""
+
+
+LARGEST_SCALE = Fraction(2) ** 900
+"""Scales beyond this or below its inverse are refused, so that floats can hold their squares with room to spare."""
+
+FARTHEST = 1 << 52
+"""Ends this many scales away from zero or farther are refused: floats would not tell them from their neighbours."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,10 @@ def continuous(
     """
     budget, width = positive_fraction(epsilon, "epsilon"), positive_fraction(sensitivity, "sensitivity")
     inner = feasible.inner(as_fraction(margin, "margin"))
+    if not 1 / LARGEST_SCALE < width / budget < LARGEST_SCALE:
+        raise ParameterError(
+            "sensitivity / epsilon is a number that floats cannot compute with; rescale the column or choose another epsilon."
+        )
     unit = float(width / budget)
     if feasible.kind == "none":
         return Calibration(_up(unit), "nothing is excluded: sensitivity / epsilon")
@@ -114,7 +124,7 @@ def on_lattice(
     if tuple(ranges) == ((None, None),):
         rate = epsilon / reach if adjacent else epsilon * step
         return LatticeCalibration(rate, "nothing is excluded: sensitivity / epsilon", reach)
-    found = checker.near_pairs(inputs, reach) if adjacent else checker.facing_pairs(inputs)
+    found = checker_noise.near_pairs(inputs, reach) if adjacent else checker_noise.facing_pairs(inputs)
     pairs = np.array([(k, i, m, j) for (k, i), (m, j) in found], dtype=np.int64).T
     apart = (pairs[3] - pairs[1]).astype(np.float64)
     allowed = np.full(apart.size, float(epsilon)) if adjacent else float(epsilon * step) * apart
@@ -133,7 +143,7 @@ def on_lattice(
         rate = Fraction(best * (1 - 2.0**-slack))
         proof = ranged_proof(rate, ranges, inputs, reach)
         try:
-            checker.check_ranged(epsilon, distances, proof)
+            checker_noise.check_ranged(epsilon, distances, proof)
         except checker.NotProved:
             continue
         return LatticeCalibration(rate, reason, reach)
@@ -175,6 +185,11 @@ class _Continuous:
             m = np.searchsorted(self.inner[:, 0], starts + epsilon, side="right") - 1
             partner = np.minimum(starts + epsilon, self.inner[m, 1])
             self.first, self.second = starts[partner > starts], partner[partner > starts]
+            if not self.first.size:
+                raise ParameterError(
+                    "the feasible set is too far away from zero for its size, so that floats cannot tell neighbours apart; "
+                    "shift the column."
+                )
         self._ranks = [np.searchsorted(self.ends[:, 0], at, side="right") - 1 for at in (self.first, self.second)]
 
     def bracket(self) -> tuple[float, float]:
@@ -222,9 +237,13 @@ class _Continuous:
 
 def _largest_rate(excess: Callable[[float], float], low: float, high: float) -> float:
     """The rate where the excess turns positive, to about 15 digits; at the answer itself nothing is exceeded."""
+    from scipy.optimize import brentq
+
     if excess(high) <= 0:
         return high
-    low *= 1 - 1e-9  # the lower end is on the safe side by theory; rounding must not make it look unsafe
+    low *= 1 - 1e-9
+    if excess(low) > 0:  # it is on the safe side by theory, and only rounding makes it look unsafe
+        return low
     rate = float(brentq(excess, low, high, xtol=1e-15 * low, rtol=4 * np.finfo(float).eps))
     step = 2.0**-51
     while excess(rate) > 0:
@@ -233,9 +252,16 @@ def _largest_rate(excess: Callable[[float], float], low: float, high: float) -> 
 
 
 def _units(feasible: Feasible, unit: Fraction) -> list[tuple[float, float]]:
+    ends, common = feasible.whole
+    above, below = unit.denominator, unit.numerator * common  # end / unit = number * above / below, rounded once
+    if any(end is not None and abs(end) * above >= FARTHEST * below for end in (*ends[:2], *ends[-2:])):
+        raise ParameterError(
+            "an end of the feasible set is more than 2^52 times sensitivity / epsilon away from zero; shift or rescale the "
+            "column."
+        )
     return [
-        (-math.inf if lo is None else float(lo / unit), math.inf if hi is None else float(hi / unit))
-        for lo, hi in feasible.components
+        (-math.inf if lo is None else lo * above / below, math.inf if hi is None else hi * above / below)
+        for lo, hi in zip(ends[::2], ends[1::2], strict=True)
     ]
 
 

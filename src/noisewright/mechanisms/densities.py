@@ -34,7 +34,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammainc
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
@@ -331,6 +330,8 @@ def _moment(rate: float, near: float, far: float, power: int) -> float:
     width = far - near
     if rate * width < 1e-14:  # flat to the last bit
         return float((far ** (power + 1) - near ** (power + 1)) / (power + 1)) * math.exp(-rate * near)
+    from scipy.special import gammainc
+
     # Moments of the distance from the near end, as incomplete gamma functions, then shifted; no difference of large numbers.
     plain = -math.expm1(-rate * width) / rate
     first = float(gammainc(2, rate * width)) / rate**2

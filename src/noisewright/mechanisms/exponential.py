@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 import numpy as np
-from scipy.special import logsumexp
 
 from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
@@ -57,6 +56,8 @@ def exponential(points: Iterable[Hashable], *, epsilon: Exact, metric: Metric | 
 
 def exponential_channel(points: Iterable[Hashable], nominal: float, metric: Metric) -> Channel:
     """The channel with weights ``e^(-nominal d / 2)``."""
+    from scipy.special import logsumexp
+
     names = tuple(points)
     logs = log_weights(nominal / 2, metric.matrix(names))
     return Channel.from_logs(logs - logsumexp(logs, axis=1, keepdims=True), names, names)

@@ -60,8 +60,6 @@ def explicit_fair_channel(epsilon: float, n: int) -> Channel:
     apart = np.abs(places[:, None] - places[None, :])
     room = np.minimum(places, n - places)[:, None]
     level = np.where(apart < room, apart, (apart + room + 1) // 2)
-    a = math.exp(-epsilon)
-    # The weights of a row are 1, then a twice, a^2 twice, ...; with an even number of outputs the last one comes once.
-    ends = 2 * a ** (n / 2 + 1) if n % 2 == 0 else a ** ((n + 1) / 2) + a ** ((n + 3) / 2)
-    constant = -math.expm1(-epsilon) / (1 + a - ends)
-    return Channel.from_logs(-epsilon * level + math.log(constant))
+    # The weights of every row are 1, then a = e^-epsilon twice, a^2 twice, ...; with an even number of outputs the last one
+    # comes once.
+    return Channel.from_logs(-epsilon * level - math.log(np.exp(-epsilon * level[0]).sum()))

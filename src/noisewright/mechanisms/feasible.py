@@ -22,9 +22,11 @@ the interval it lies in (:meth:`Feasible.place`).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -32,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, ceil_div, float_down, float_up
+from noisewright.core.exact import Exact, as_fraction, ceil_div, float_down, float_up, in_words
 from noisewright.noise.bits import Bits
 from noisewright.noise.lattice import LARGEST_INDEX, Lattice, exact_floats
 
@@ -44,7 +46,11 @@ Interval = tuple[Exact | None, Exact | None]
 Range = tuple[int | None, int | None]
 """The first and the last whole number of a range; None where it does not end."""
 
+LARGEST_FLOAT = Fraction(sys.float_info.max)
+FEW = 8
+
 End = Fraction | None
+"""An end of an interval as an exact number; None where it is open."""
 
 
 @dataclass(frozen=True)
@@ -97,16 +103,28 @@ class Feasible:
     @property
     def shortest(self) -> Fraction | None:
         """The length of the shortest bounded interval or gap; None when there is none."""
-        lengths = [h - lo for lo, h in self.components if lo is not None and h is not None]
-        return min(lengths + [h - lo for lo, h in self.gaps], default=None)
+        ends, common = self.whole
+        lengths = [after - before for before, after in pairwise(ends) if before is not None and after is not None]
+        return Fraction(min(lengths), common) if lengths else None
+
+    @cached_property
+    def whole(self) -> tuple[tuple[int | None, ...], int]:
+        """All ends from low to high as whole numbers over a common denominator, and that denominator.
+
+        The same numbers as in ``components``; there may be many of them, and fractions are slow.
+        """
+        ends = [e for component in self.components for e in component]
+        common = math.lcm(*(e.denominator for e in ends if e is not None))
+        return tuple(None if e is None else e.numerator * (common // e.denominator) for e in ends), common
 
     def as_floats(self) -> Feasible:
         """The same set with every end rounded to the nearest float.
 
         Data are floats, and the float written 0.9 lies above nine tenths: this is the set that a declared range means for them.
         """
-        ends = [e if e is None else Fraction(float(e)) for component in self.components for e in component]
-        if any(a is not None and b is not None and a >= b for a, b in pairwise(ends)):
+        ends = [e if e is None or _is_float(e) else Fraction(float(e)) for pair in self.components for e in pair]
+        floats = [None if e is None else float(e) for e in ends]
+        if any(a is not None and b is not None and a >= b for a, b in pairwise(floats)):
             raise ParameterError("an interval or a gap is too short to hold two different floats; rescale the column.")
         return Feasible(tuple(zip(ends[::2], ends[1::2], strict=True)))
 
@@ -115,7 +133,7 @@ class Feasible:
         if margin == 0:
             return self
         if margin < 0:
-            raise ParameterError(f"margin must be 0 or more, not {float(margin):g}.")
+            raise ParameterError(f"margin must be 0 or more, not {in_words(margin)}.")
         if self.low is None and self.high is None:
             raise ParameterError("margin is the distance of true answers from a wall, but no half line is excluded.")
         kept = list(self.components)
@@ -125,7 +143,7 @@ class Feasible:
             kept[-1] = (kept[-1][0], self.high - margin)
         if any(lo is not None and hi is not None and lo >= hi for lo, hi in kept):
             raise ParameterError(
-                f"margin = {float(margin):g} leaves no true answers beside a wall; give a smaller margin."
+                f"a margin of {in_words(margin)} leaves no true answers beside a wall; give a smaller one."
             )
         return Feasible(tuple(kept))
 
@@ -135,13 +153,10 @@ class Feasible:
         Refused when an interval would keep fewer than two points, when a gap would vanish, or when an end is too far out.
         """
         step = lattice.step
-        up, down = max(-lattice.exponent, 0), max(lattice.exponent, 0)  # in whole numbers: there may be many intervals
+        ends, up, unit = self.against(lattice)
         ranges = tuple(
-            (
-                None if lo is None else ceil_div(lo.numerator << up, lo.denominator << down),
-                None if hi is None else (hi.numerator << up) // (hi.denominator << down),
-            )
-            for lo, hi in self.components
+            (None if lo is None else ceil_div(lo << up, unit), None if hi is None else (hi << up) // unit)
+            for lo, hi in zip(ends[::2], ends[1::2], strict=True)
         )
         thin = any(lo is not None and hi is not None and hi <= lo for lo, hi in ranges)
         if thin or any(hi is not None and lo is not None and lo - hi < 2 for (_, hi), (lo, _) in pairwise(ranges)):
@@ -160,9 +175,13 @@ class Feasible:
 
     def aligned(self, lattice: Lattice) -> bool:
         """Whether every end is a lattice point, so that rounding never has to stay on its side of a gap."""
-        ends = [e for component in self.components for e in component if e is not None]
-        up, down = max(-lattice.exponent, 0), max(lattice.exponent, 0)
-        return all((e.numerator << up) % (e.denominator << down) == 0 for e in ends)
+        ends, up, unit = self.against(lattice)
+        return all((e << up) % unit == 0 for e in ends if e is not None)
+
+    def against(self, lattice: Lattice) -> tuple[tuple[int | None, ...], int, int]:
+        """Whole numbers with ``end / step = (number << up) / unit`` for each end."""
+        ends, common = self.whole
+        return ends, max(-lattice.exponent, 0), common << max(lattice.exponent, 0)
 
     def place(
         self, values: Any, lattice: Lattice, ranges: Sequence[Range], outside: str, dither: Bits | None = None
@@ -185,8 +204,8 @@ class Feasible:
             component = None
             inside = bool(((given >= lows[0]) & (given <= highs[0])).all())
         else:
-            component = np.maximum(np.searchsorted(lows, given, side="right") - 1, 0)
-            inside = bool(((given >= lows[component]) & (given <= highs[component])).all())
+            component = _component(lows, given)
+            inside = bool(((given >= lows.take(component)) & (given <= highs.take(component))).all())
         if not inside:
             hint = ", clamp with outside='clamp'" if component is None else ""
             raise DataError(f"a value is outside the declared range; widen the range{hint}, or drop such rows.")
@@ -195,7 +214,7 @@ class Feasible:
         lasts = np.array([1 << 62 if hi is None else hi for _, hi in ranges], dtype=np.int64)
         if component is None:  # the nearest point may lie just beyond an end that is not itself a lattice point
             return np.clip(indices, firsts[0], lasts[0]), None
-        return np.clip(indices, firsts[component], lasts[component]), component
+        return np.minimum(np.maximum(indices, firsts.take(component)), lasts.take(component)), component
 
     def to_json(self) -> list[list[str | None]]:
         """The ends as exact text, None where open."""
@@ -205,21 +224,32 @@ class Feasible:
         return " and ".join(_text(component) for component in self.components)
 
 
+def _component(lows: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The last interval that begins at or below each value; the first one for values below all."""
+    if len(lows) > FEW:
+        return np.maximum(np.searchsorted(lows, values, side="right") - 1, 0)
+    found = np.zeros(values.shape, dtype=np.intp)
+    for low in lows[1:]:  # in a short list this is ten times as fast as a search
+        found += values >= low
+    return found
+
+
 def _intervals(given: Any, name: str) -> list[tuple[End, End]]:
     """Intervals in order, checked one by one and against each other."""
     problem = f"{name} must be an interval (low, high) or a list of such intervals, None for an open end."
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if not _is_list(given):
         raise ParameterError(problem)
     listed = list(given)
-    if len(listed) == 2 and not any(_is_pair(part) for part in listed):
+    if len(listed) == 2 and not any(_is_list(part) for part in listed):
         listed = [listed]
     if not listed:
         raise ParameterError(f"{name} holds no interval, so nothing is feasible; {problem}")
     found: list[tuple[End, End]] = []
     for pair in listed:
-        if not _is_pair(pair) or len(tuple(pair)) != 2:
+        if not _is_list(pair) or len(tuple(pair)) != 2:
             raise ParameterError(problem)
-        low, high = (_end(value, name, side) for value, side in zip(pair, (-math.inf, math.inf), strict=True))
+        first, last = pair
+        low, high = _end(first, name, -math.inf), _end(last, name, math.inf)
         if low is not None and high is not None and low >= high:
             raise ParameterError(
                 f"{name} has an interval from {float(low):g} to {float(high):g}; its low end must be below its high end."
@@ -237,20 +267,34 @@ def _intervals(given: Any, name: str) -> list[tuple[End, End]]:
     return found
 
 
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+def _is_list(value: Any) -> bool:
+    """Whether it has parts; numpy's arrays without any dimension have none, nor have masked values."""
+    if type(value) in (tuple, list):
+        return True
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) > 0
 
 
 def _end(value: Any, name: str, open_end: float) -> End:
     if value is None:
         return None
+    if type(value) is float and math.isfinite(value):  # the most common ends, of which there may be many
+        return Fraction(value)
     if isinstance(value, str) and value.strip().lower() in ("inf", "+inf", "-inf"):
         value = float(value)
     if isinstance(value, (float, np.floating)) and math.isinf(value):
         if value != open_end:
             raise ParameterError(f"{name} has an interval whose {'low' if open_end < 0 else 'high'} end is {value:g}.")
         return None
-    return as_fraction(value, f"an end of {name}")
+    end = as_fraction(value, f"an end of {name}")
+    if abs(end) > LARGEST_FLOAT:
+        raise ParameterError(f"an end of {name} is beyond the largest float, about 1.8e308; use None for an open end.")
+    return end
+
+
+def _is_float(end: Fraction) -> bool:
+    """Whether a float holds it exactly; no for some that are near zero or very large."""
+    denominator = end.denominator
+    return not denominator & (denominator - 1) and end.numerator.bit_length() <= 53 and denominator.bit_length() <= 1000
 
 
 def _touches(before: tuple[End, End], after: tuple[End, End]) -> bool:

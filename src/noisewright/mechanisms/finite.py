@@ -77,8 +77,8 @@ class FiniteMechanism:
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every secret."""
-        codes, single = self._inputs.encode(values)
-        return self._outputs.decode(np.asarray(self._sampler.draw(codes, rng)), single)
+        codes, form = self._inputs.encode(values)
+        return self._outputs.decode(np.asarray(self._sampler.draw(codes, rng)), form)
 
     def map(self, distance: float) -> float:
         """The largest log-ratio of output probabilities for two secrets at this distance."""

@@ -44,6 +44,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
+from noisewright.core.choices import one_of
 from noisewright.core.distances import Distances
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction
@@ -81,22 +82,19 @@ def curve(
     ``outside="clamp"``.
     """
     try:
-        points = () if isinstance(grid, (str, bytes)) else tuple(float(t) for t in grid)
+        points = () if isinstance(grid, (str, bytes)) or np.ma.is_masked(grid) else tuple(float(t) for t in grid)
     except (TypeError, ValueError, OverflowError):
         points = ()
     if not points or not all(math.isfinite(t) for t in points) or any(a >= b for a, b in pairwise(points)):
         raise ParameterError("grid must be one or more finite numbers in increasing order.")
-    if norm not in ("sup", "l1"):
-        raise ParameterError(f"norm must be 'sup' or 'l1', not {norm!r}.")
-    if outside not in ("refuse", "clamp"):
-        raise ParameterError(f"outside must be 'refuse' or 'clamp', not {outside!r}.")
+    one_of(norm, "norm", ("sup", "l1"))
+    one_of(outside, "outside", ("refuse", "clamp"))
     budget, size = positive_fraction(epsilon, "epsilon"), positive_fraction(sensitivity, "sensitivity")
-    if lattice == "auto":
+    chosen = Lattice.asked(lattice)
+    if chosen is None:
         # Under l1 rounding may add one step at every point: a finer lattice keeps that below a thousandth of the noise.
         spread = len(points) if norm == "l1" else 1
         chosen = Lattice.for_scale(min(size / budget, size) / spread)
-    else:
-        chosen = Lattice.with_step(lattice)
     made = CurveMechanism(
         budget, size, points, norm, None if within is None else _range(within, chosen), outside, chosen
     )

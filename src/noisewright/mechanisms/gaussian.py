@@ -35,7 +35,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
-from noisewright.core.checker import gaussian_delta
+from noisewright.core.checker_noise import gaussian_delta
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up
 from noisewright.mechanisms.additive import (

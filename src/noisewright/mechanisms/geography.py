@@ -10,9 +10,11 @@ into degrees, over the pole if it went there.
 
 **Guarantee.** Any two places within ``radius`` metres of each other on the globe are indistinguishable up to ``level``.
 Within :attr:`GeoLaplace.reach` of the reference distances on the map are those on the globe to 1 %, and places farther away
-are refused; rounding both places to the lattice of step h brings them at most :math:`\sqrt2 h` farther apart, and floats less
-than a micrometre. So what is proved is ``epsilon = level / (1.01 radius + sqrt(2) h + 0.000001)`` for each metre between
-lattice points of the map, and the rest follows.
+are refused; floats are off by less than a micrometre, and rounding both places to the lattice of step h brings them at most
+:math:`\sqrt2 h` farther apart. The certificate proves ``epsilon = level / (1.01 radius + 0.000001 + sqrt(2) h)`` for each metre
+between lattice points of the map (which the name of the metric says), and from that the level for places that are at most
+``1.01 radius + 0.000001`` apart on the map. That those are all places within the radius on the globe is derived here; the checker
+states it, and does not prove it.
 
 *Why 1 %.* A small step has length ``R sqrt(dphi^2 + cos(phi)^2 dlambda^2)`` on the globe, and ``cos(phi_0)`` in place of
 ``cos(phi)`` in the plane. Where the quotient of the two cosines is between 1/1.01 and 1.01 lengths of curves differ by at
@@ -46,18 +48,20 @@ from scipy.spatial.distance import cdist
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
+from noisewright.core.choices import one_of
 from noisewright.core.distances import Distances, TableDistances
 from noisewright.core.errors import DataError, MetricError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Metric
+from noisewright.core.metric import Euclidean, Metric
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.planar import PlanarLaplace, alike, planar_lattice, rounding
+from noisewright.mechanisms.lattice_line import LatticePoints
+from noisewright.mechanisms.planar import PlanarLaplace, alike, per_unit, planar_lattice, rounding
 from noisewright.mechanisms.remap import Grid, Polygon, Remap, as_remap
 from noisewright.mechanisms.vectors import Floats, as_single, vectors
 from noisewright.noise import Lattice
 
-__all__ = ["EARTH_RADIUS", "GeoLaplace", "LocalMetres", "geo_laplace"]
+__all__ = ["EARTH_RADIUS", "GeoLaplace", "LatticeMetres", "LocalMetres", "geo_laplace"]
 
 EARTH_RADIUS = 6_371_008.8
 """The mean radius of the earth in metres (IUGG)."""
@@ -83,7 +87,8 @@ def geo_laplace(
     ``radius`` is in metres on the globe; any two places within it are indistinguishable up to ``level``. ``reference`` is a
     public (latitude, longitude) near which all true places lie, never computed from them. A place beyond ``reach`` is
     refused, or moved towards the reference along the globe (``outside="clamp"``, which brings no two places farther apart, as
-    long as they are on the near half of the globe; others are refused). ``lattice`` is the step in metres. ``remap``
+    long as they are on the near half of the globe; others are refused). ``lattice`` is the step in metres, a power of two.
+    ``remap``
     sends outputs to the nearest point of a grid, of a list of places or of a polygon, all given in degrees (latitude
     first).
 
@@ -91,10 +96,9 @@ def geo_laplace(
     than guessed at: subtract 360 from those above 180.
     """
     size, goal = positive_fraction(radius, "radius"), positive_fraction(level, "level")
-    if outside not in ("refuse", "clamp"):
-        raise ParameterError(f"outside must be 'refuse' or 'clamp', not {outside!r}.")
-    chosen = planar_lattice(goal / size, lattice)
-    epsilon = goal / ((1 + DISTORTION) * size + rounding(chosen) + FLOAT_ERROR)
+    one_of(outside, "outside", ("refuse", "clamp"))
+    chosen = planar_lattice(per_unit(goal / size), lattice)
+    epsilon = goal / (_on_map(size) + rounding(chosen))
     planar_lattice(epsilon, chosen.step)
     made = GeoLaplace(epsilon, goal, size, LocalMetres(*_reference(reference)), chosen, as_remap(remap), outside)
     if made.remap is not None:
@@ -193,6 +197,36 @@ class LocalMetres(Metric):
 
 
 @dataclass(frozen=True)
+class LatticeMetres(Metric):
+    """Straight-line distance in metres between the lattice points of the map that (latitude, longitude) pairs are rounded to.
+
+    With ``clamp`` places beyond reach are moved towards the reference first, as they are before a release.
+    """
+
+    plane: LocalMetres
+    lattice: Lattice
+    clamp: bool = False
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"{self.plane} between points of the lattice 2^{self.lattice.exponent}"
+
+    def matrix(self, points: Sequence[Any]) -> Floats:
+        return LatticePoints(Euclidean(), self.lattice).matrix(self._metres(points))
+
+    def exact(self, points: Sequence[Any]) -> Distances:
+        return LatticePoints(Euclidean(), self.lattice).exact(self._metres(points))
+
+    def _metres(self, points: Sequence[Any]) -> list[list[float]]:
+        try:
+            degrees = _degrees(points)[0]
+            metres = self.plane.project(self.plane.towards(degrees) if self.clamp else degrees)
+        except DataError as problem:
+            raise MetricError(str(problem)) from None
+        return [list(map(float, place)) for place in metres]
+
+
+@dataclass(frozen=True)
 class GeoLaplace:
     """Planar Laplace noise on the globe; build it with :func:`geo_laplace`."""
 
@@ -216,8 +250,8 @@ class GeoLaplace:
 
     @property
     def guarantee(self) -> Guarantee:
-        """``epsilon`` for each metre between lattice points of the map."""
-        return Guarantee(float_up(self.epsilon), self.metric)
+        """``epsilon`` for each metre between the lattice points of the map that places are rounded to."""
+        return Guarantee(float_up(self.epsilon), LatticeMetres(self.metric, self.lattice, self.outside == "clamp"))
 
     @cached_property
     def plane(self) -> PlanarLaplace:
@@ -239,26 +273,37 @@ class GeoLaplace:
             places[:, 1] = _wrapped(places[:, 1])
         return as_single(places, single)
 
+    def check(self, values: Any) -> None:
+        """Refuse what :meth:`release` would refuse."""
+        self.lattice.indices(self._metres(_degrees(values)[0]))
+
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two lattice points of the map this many metres apart."""
-        return self.guarantee.bound(distance)
+        """The largest log-ratio for two places this many metres apart on the globe: what the map stretches and rounding included.
+
+        The guarantee is about lattice points of the map: ``guarantee.bound`` takes their distance.
+        """
+        plain = self.guarantee.bound(distance)  # refuses what is no distance
+        if plain in (0, math.inf):
+            return plain
+        return float_up(self.epsilon * (_on_map(Fraction(distance)) + rounding(self.lattice)))
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The law of the noise and the claim it proves."""
+        """The law of the noise and the claim it proves: epsilon between lattice points, and the level within the radius."""
         return Certificate.build(
             mechanism=self.name,
             epsilon=self.epsilon,
-            metric=str(self.metric),
+            metric=str(self.guarantee.metric),
             distances={"shape": "steps", "distance": str(self.lattice.step)},
             proof={"kind": "planar", "rate": str(self.plane.rate), "around": self.metric.centre},
             simulated=rng is not None,
+            further={"level": self.level, "radius": self.radius, "on_map": _on_map(self.radius)},
             outside=self.outside,
         )
 
     def audit(self) -> MechanismAudit:
         """The loss that is really reached."""
         found = self.plane.audit()
-        return MechanismAudit(found.value, self.metric, None, None, None, words=found.words)
+        return MechanismAudit(found.value, self.guarantee.metric, None, None, None, words=found.words)
 
     def error(self, loss: str = "absolute", at: tuple[float, float] | None = None) -> float:
         """The expected distance in metres (or its square) between the output and the true place.
@@ -300,6 +345,11 @@ class GeoLaplace:
         return metres
 
 
+def _on_map(distance: Fraction) -> Fraction:
+    """How far apart on the map two places within reach can be that are this far apart on the globe."""
+    return (1 + DISTORTION) * distance + FLOAT_ERROR
+
+
 def _on_sphere(degrees: Floats) -> Floats:
     """Places as points of the unit sphere."""
     latitude, longitude = np.radians(degrees.T)
@@ -323,15 +373,16 @@ def _wrapped(longitude: Floats) -> Floats:
 
 def _reference(reference: Any) -> tuple[float, float]:
     try:
-        latitude, longitude = (float(as_fraction(c, "the reference")) for c in reference)
+        north, east = (as_fraction(c, "the reference") for c in (() if isinstance(reference, str) else reference))
     except (TypeError, ValueError) as problem:
         if isinstance(problem, ParameterError):
             raise
         raise ParameterError("reference must be two numbers: latitude and longitude in degrees.") from None
-    if abs(latitude) > 90 or abs(longitude) > 180:
+    if abs(north) > 90 or abs(east) > 180:
         raise ParameterError(
             "reference must be a latitude within -90 and 90 and a longitude within -180 and 180 degrees."
         )
+    latitude, longitude = float(north), float(east)
     if LocalMetres(latitude, longitude).reach < 1:
         raise ParameterError("the reference is too near to a pole for this projection; choose one farther away.")
     return latitude, longitude

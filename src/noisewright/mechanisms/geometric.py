@@ -35,6 +35,7 @@ import numpy as np
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
+from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
@@ -61,8 +62,7 @@ def geometric(
     guarantee), or taken as it is (``outside="keep"``, where only the output is clamped; the range may then be a single
     number).
     """
-    if outside not in ("refuse", "clamp", "keep"):
-        raise ParameterError(f"outside must be 'refuse', 'clamp' or 'keep', not {outside!r}.")
+    one_of(outside, "outside", ("refuse", "clamp", "keep"))
     if within is not None:
         within = check_range(within, single=outside == "keep")
     budget = positive_fraction(epsilon, "epsilon")

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -46,6 +46,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
+from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
@@ -57,6 +58,7 @@ from noisewright.mechanisms.lattice_line import metric_of
 from noisewright.mechanisms.losses import LOSSES
 from noisewright.mechanisms.truncated import TruncatedLaplace
 from noisewright.mechanisms.values import check_dense
+from noisewright.mechanisms.worst_answer import Cells, worst_answer
 from noisewright.noise.lattice import LARGEST_INDEX, Lattice
 from noisewright.noise.ranged import RangedSampler
 
@@ -90,13 +92,9 @@ def laplace(
     feasible = Feasible.parse(within, excluding).as_floats()
     distance = as_fraction(margin, "margin")
     inner = feasible if distance == 0 else feasible.inner(distance).as_floats()
-    for name, value, allowed in (
-        ("scope", scope, ("metric", "adjacent")),
-        ("shape", shape, ("auto", "symmetric", "asymmetric")),
-        ("outside", outside, ("refuse", "clamp")),
-    ):
-        if value not in allowed:
-            raise ParameterError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+    one_of(scope, "scope", ("metric", "adjacent"))
+    one_of(shape, "shape", ("auto", "symmetric", "asymmetric"))
+    one_of(outside, "outside", ("refuse", "clamp"))
     if outside == "clamp" and len(feasible.components) > 1:
         raise ParameterError(
             "outside='clamp' needs a feasible set without gaps: moving answers out of a gap would bring close ones apart, "
@@ -112,6 +110,11 @@ def laplace(
     chosen = _lattice(lattice, feasible, inner, budget, width, scope, distance)
     ranges, inputs = feasible.on(chosen), inner.on(chosen)
     reach = chosen.steps(width)
+    if reach > LARGEST_INDEX:
+        raise ParameterError(
+            f"one sensitivity takes more than 2^52 lattice steps of {float(chosen.step):g}; use a coarser lattice, and no "
+            "intervals or gaps that are so much shorter than the sensitivity."
+        )
     if len(ranges) > 1 and not (feasible.aligned(chosen) and inner.aligned(chosen)):
         reach += 1  # rounding that has to stay on its side of a gap can move two answers one step farther apart
     # A step counts as 1/reach of a sensitivity, so that also the metric promise gives epsilon to real answers that far apart.
@@ -172,6 +175,10 @@ class LaplaceMechanism:
         released = self.lattice.values(self._sampler.draw(indices, which, rng))
         return float(released) if released.ndim == 0 else released
 
+    def check(self, values: Any) -> None:
+        """Refuse what :meth:`release` would refuse."""
+        self.inner.place(values, self.lattice, self.inputs, self.outside)
+
     def map(self, distance: float) -> float:
         """The largest log-ratio for two true answers at this distance in the guarantee's metric.
 
@@ -202,23 +209,16 @@ class LaplaceMechanism:
     def error(self, loss: str = "absolute") -> float:
         """The expected loss at the true answer where it is largest, rounding to the lattice included: closed sums.
 
-        It is the loss against the answer itself, at the worst answer of the worst lattice cell; beside a wall the cell is
-        taken whole, which is too much by half a step's effect at most. An answer between lattice points never comes out, so
-        ``zero-one`` is 1.
+        It is the loss against the answer itself, at the worst answer of the worst lattice cell. An answer between lattice
+        points never comes out, so ``zero-one`` is 1.
         """
         if loss not in LOSSES:
             raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
         if loss == "zero-one":
             return 1.0
-        rounding = 0.5 if self.inner.aligned(self.lattice) else 1.0
-        law = LatticeLaw(float(self.rate), self.ranges)
-        unit = float(self.lattice.step) ** (1 if loss == "absolute" else 2)
-        which, places = self._probes(257)
-        for _ in range(3):  # look closer around the worst of evenly spread answers
-            found = law.expected(loss, which, places, rounding)
-            worst = int(np.argmax(found))
-            which, places = self._around(which, places, worst)
-        return unit * float(max(found.max(), law.expected(loss, which, places, rounding).max()))
+        law, cells = LatticeLaw(float(self.rate), self.ranges), Cells.of(self.inner, self.lattice, clipped=True)
+        worst = worst_answer(cells, float(1 / self.rate), partial(law.expected, loss))
+        return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 
     def channel(self) -> Channel:
         """The channel over the lattice points, when the feasible set is bounded and has few of them."""
@@ -235,25 +235,6 @@ class LaplaceMechanism:
     @cached_property
     def _sampler(self) -> RangedSampler:
         return RangedSampler(self.rate, self.ranges)
-
-    def _probes(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Some true answers of every interval, its ends included; an open end is followed until the other end is forgotten."""
-        far = int(50 / self.rate) + 2
-        count = max(3, min(count, 100_000 // len(self.inputs)))
-        places, which = [], []
-        for k, (lo, hi) in enumerate(self.inputs):
-            first, last = (hi or 0) - far if lo is None else lo, (lo or 0) + far if hi is None else hi
-            found = np.unique(np.linspace(first, last, count).round().astype(np.int64))
-            places.append(found)
-            which.append(np.full(found.size, k))
-        return np.concatenate(which), np.concatenate(places)
-
-    def _around(
-        self, which: NDArray[np.int64], places: NDArray[np.int64], worst: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        near = [p for p in range(worst - 1, worst + 2) if 0 <= p < places.size and which[p] == which[worst]]
-        found = np.unique(np.linspace(places[near[0]], places[near[-1]], 257).round().astype(np.int64))
-        return np.full(found.size, which[worst]), found
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the sampler's tables, which are made again when they are needed."""
@@ -272,17 +253,16 @@ def _lattice(
     """The lattice that was asked for, or one chosen from the public parameters alone."""
     if (given := Lattice.asked(asked)) is not None:
         return given
+    lengths = [s for s in (feasible.shortest, inner.shortest) if s is not None]
+    finest = Lattice.for_scale(min(lengths), bits=4).exponent if lengths else None
     scale = continuous(feasible, epsilon=epsilon, sensitivity=sensitivity, scope=scope, margin=margin).scale
     exponent = Lattice.for_scale(min(Fraction(scale), sensitivity)).exponent
-    lengths = [s for s in (feasible.shortest, inner.shortest) if s is not None]
-    if lengths:
-        exponent = min(exponent, Lattice.for_scale(min(lengths), bits=4).exponent)
+    if finest is not None:
+        exponent = min(exponent, finest)
     # Ends that are short binary fractions become lattice points, where that takes at most a thousandfold finer lattice.
-    for end in (e for component in (*feasible.components, *inner.components) for e in component if e is not None):
-        power = end.denominator.bit_length() - 1
-        if end.denominator == 1 << power and power <= -exponent + 10:
-            exponent = min(exponent, -power)
-    return Lattice(exponent)
+    ends = (e for component in (*feasible.components, *inner.components) for e in component if e is not None)
+    powers = {end.denominator.bit_length() - 1 for end in ends}  # the ends are floats, so these are all powers of two
+    return Lattice(min(exponent, *(-power for power in powers if power <= -exponent + 10), exponent))
 
 
 def _points(ranges: tuple[Range, ...]) -> NDArray[np.int64]:

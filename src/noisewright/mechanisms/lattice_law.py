@@ -35,8 +35,8 @@ class LatticeLaw:
 
     def __init__(self, rate: float, ranges: Sequence[Range]) -> None:
         self.rate = rate
-        self.firsts = np.array([-np.inf if lo is None else lo for lo, _ in ranges])
-        self.lasts = np.array([np.inf if hi is None else hi for _, hi in ranges])
+        ends = np.array(ranges, dtype=np.float64)  # with NaN for None, where a range does not end
+        self.firsts, self.lasts = (np.where(np.isnan(ends), [-np.inf, np.inf], ends)).T
         gaps = self.firsts[1:] - self.lasts[:-1] - 1  # the numbers that are missing
         counts = self.lasts - self.firsts + 1
         self.below = feasible_shares(rate, gaps, counts[:-1])
@@ -67,24 +67,32 @@ class LatticeLaw:
             same = np.log1p(change / here)
         return np.where((k == m) & (moved < 1), same, np.log(there) - np.log(here))
 
-    def expected(self, loss: str, k: NDArray[np.int64], i: NDArray[np.int64], rounding: float = 0.0) -> Floats:
+    def expected(
+        self,
+        loss: str,
+        k: NDArray[np.int64],
+        i: NDArray[np.int64],
+        low: Floats | float = 0.0,
+        high: Floats | float = 0.0,
+    ) -> Floats:
         """The expected loss of the output at each ``i`` (in range ``k``), in whole steps: closed geometric sums.
 
-        With ``rounding``, for the worst true answer that is rounded to ``i`` from at most that many steps away (at most 1):
-        moving the answer up brings it nearer to all outputs above and farther from all others.
+        It counts against a true answer from ``low`` to ``high`` steps away (at most 1) that is rounded to ``i``, the worst one,
+        which is an end since losses are convex: moving the answer up brings it nearer to all outputs above ``i`` and farther
+        from all others.
         """
         if loss == "zero-one":
             return np.asarray(-np.expm1(-self.log_normaliser(k, i)))
         below, above = self._sides(k, i)
         total = below[0] + above[0]
-        if loss == "absolute":
-            away = np.maximum(
-                below[0] - above[0], above[0] - below[0] + 2
-            )  # i itself, of weight 1, is on the side below
-            return np.asarray((below[1] + above[1] + rounding * away) / total)
-        return np.asarray(
-            (below[2] + above[2] + 2 * rounding * np.abs(above[1] - below[1])) / total + rounding * rounding
-        )
+
+        def at(t: Floats | float) -> Floats:
+            if loss == "absolute":  # i itself, of weight 1, is on the side below
+                away = np.where(np.asarray(t) > 0, below[0] - above[0], below[0] - above[0] - 2)
+                return np.asarray((below[1] + above[1] + t * away) / total)
+            return np.asarray((below[2] + above[2] + 2 * t * (below[1] - above[1])) / total + t * t)
+
+        return np.maximum(at(low), at(high))
 
     def _sides(self, k: NDArray[np.int64], i: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Sums of ``d^p a^d`` over the outputs at most and above ``i``, d being their distance, for p = 0, 1, 2."""
@@ -154,10 +162,17 @@ def shifted(sums: Floats, by: Floats) -> Floats:
 def _moments(rate: float, firsts: Floats, lasts: Floats) -> Floats:
     """For each range the sums of ``d^p a^d`` over the feasible points below it, d being the distance to its first."""
     own = geometric_moments(rate, lasts - firsts + 1)
-    found = np.zeros((3, firsts.size))
-    for k in range(1, firsts.size):
-        gap = firsts[k] - lasts[k - 1]
-        length = 0.0 if np.isinf(firsts[k - 1]) else float(lasts[k - 1] - firsts[k - 1])
-        before = math.exp(-rate * length) * shifted(found[:, k - 1 : k], np.array([length]))
-        found[:, k] = (math.exp(-rate * gap) * shifted(own[:, k - 1 : k] + before, np.array([gap])))[:, 0]
-    return found
+    lengths = np.where(np.isinf(firsts), 0.0, lasts - firsts)
+    found = [(0.0, 0.0, 0.0)]
+    for k, (gap, length) in enumerate(zip((firsts[1:] - lasts[:-1]).tolist(), lengths[:-1].tolist(), strict=True)):
+        far, near = math.exp(-rate * length), math.exp(-rate * gap)
+        a, b, c = found[-1]
+        a, b, c = _shifted(far * a, far * b, far * c, length)
+        x, y, z = own[:, k].tolist()
+        found.append(_shifted(near * (x + a), near * (y + b), near * (z + c), gap))
+    return np.array(found).T
+
+
+def _shifted(zeroth: float, first: float, second: float, by: float) -> tuple[float, float, float]:
+    """:func:`shifted` for plain numbers, which are faster one at a time."""
+    return zeroth, first + by * zeroth, second + 2 * by * first + by * by * zeroth

@@ -1,18 +1,24 @@
-r"""The distance that a promise about rounded numbers is about: between the lattice points that they are rounded to.
+r"""The distance that a promise about rounded numbers or points is about: between the lattice points that they are rounded to.
 
-A mechanism that rounds its input to the nearest point of a lattice treats two numbers of one cell alike, and two numbers on
+A mechanism that rounds its input to the nearest point of a lattice treats two inputs of one cell alike, and two inputs on
 either side of a border as if they were a whole step apart, however close they are. A loss of ``epsilon`` per unit is then
 promised for
 
 .. math:: d(x, x') = |\,\mathrm{round}(x) - \mathrm{round}(x')\,|,
 
-which is less than one step away from ``|x - x'|``, and the name of the metric says so.
+and the name of the metric says so. On a line that is less than one step away from ``|x - x'|``; for vectors coordinates are
+rounded one by one, and the difference is less than a step for each of them (Manhattan) or the length of a cell's diagonal
+(Euclidean).
 
 >>> near = LatticeLine(Lattice(-2))
 >>> str(near)
 'line between points of the lattice 2^-2'
 >>> near.matrix([0.124, 0.126, 1.0])[0].tolist()
 [0.0, 0.25, 1.0]
+>>> from noisewright.core.metric import Manhattan
+>>> plane = LatticePoints(Manhattan(), Lattice(-2))
+>>> str(plane), plane.distance((0.124, 0.124), (0.126, 0.126))
+('manhattan between points of the lattice 2^-2', 0.5)
 """
 
 from __future__ import annotations
@@ -26,12 +32,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.distances import Distances
+from noisewright.core.errors import MetricError
 from noisewright.core.exact import as_fraction
 from noisewright.core.guarantee import Scope
 from noisewright.core.metric import Line, Metric, Scaled
 from noisewright.noise.lattice import Lattice
 
-__all__ = ["LatticeLine", "metric_of"]
+__all__ = ["LatticeLine", "LatticePoints", "metric_of"]
 
 
 @dataclass(frozen=True)
@@ -55,8 +62,36 @@ class LatticeLine(Line):
         return Line().exact(self._rounded(points))
 
     def _rounded(self, points: Sequence[Any]) -> list[Fraction]:
-        step = self.lattice.step
-        return [((as_fraction(point, "a point") / step + Fraction(1, 2)) // 1) * step for point in points]
+        return [nearest(point, self.lattice) for point in points]
+
+
+@dataclass(frozen=True)
+class LatticePoints(Metric):
+    """The distance ``inner`` (Euclidean or Manhattan) of vectors once each coordinate is rounded to ``lattice``, ties upwards."""
+
+    inner: Metric
+    lattice: Lattice
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"{self.inner} between points of the lattice 2^{self.lattice.exponent}"
+
+    def matrix(self, points: Sequence[Any]) -> NDArray[np.float64]:
+        return self.inner.matrix(self._rounded(points))
+
+    def exact(self, points: Sequence[Any]) -> Distances:
+        return self.inner.exact(self._rounded(points))
+
+    def _rounded(self, points: Sequence[Any]) -> list[tuple[Fraction, ...]]:
+        try:
+            return [tuple(nearest(coordinate, self.lattice) for coordinate in point) for point in points]
+        except TypeError:
+            raise MetricError(f"the {self.name} metric needs points that are number vectors of one length.") from None
+
+
+def nearest(number: Any, lattice: Lattice) -> Fraction:
+    """The lattice point that a number is rounded to, exactly."""
+    return ((as_fraction(number, "a point") / lattice.step + Fraction(1, 2)) // 1) * lattice.step
 
 
 def metric_of(lattice: Lattice, sensitivity: Fraction, scope: Scope) -> Metric:

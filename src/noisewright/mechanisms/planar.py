@@ -4,19 +4,24 @@ A point :math:`x` is rounded to a public lattice of step h and released as :math
 :math:`P(k) \propto e^{-\theta \|k\|_2}` on pairs of integers and :math:`\theta = \epsilon h`. As the step shrinks this
 becomes the density :math:`\frac{\epsilon^2}{2\pi} e^{-\epsilon \|z - x\|}`.
 
-**Guarantee.** ``epsilon`` for each unit of Euclidean distance, exactly, for all pairs of lattice points: the normaliser
-does not depend on the true point, and :math:`|\,\|k\| - \|k'\|\,| \le \|k - k'\|`. Rounding to the lattice moves each point by
-at most :math:`h/\sqrt2`, so points that were r apart are at most :math:`r + \sqrt2 h` apart after it. With ``level`` and
-``radius`` this is counted in, :math:`\epsilon = \text{level} / (\text{radius} + \sqrt2 h)`, and the promise is about the points
-themselves: any two of them within the radius are indistinguishable up to the level (geo-indistinguishability). Far-apart
+**Guarantee.** ``epsilon`` for each unit of Euclidean distance, exactly, between the lattice points that true points are rounded
+to, and the name of the metric says so: the normaliser does not depend on the true point, and
+:math:`|\,\|k\| - \|k'\|\,| \le \|k - k'\|`. Rounding moves each point by at most :math:`h/\sqrt2`, so points that were r apart
+are at most :math:`r + \sqrt2 h` apart after it, which :meth:`PlanarLaplace.map` counts in. With ``level`` and ``radius``,
+:math:`\epsilon = \text{level} / (\text{radius} + \sqrt2 h)`, and the promise is about the points themselves: any two of them
+within the radius are indistinguishable up to the level (geo-indistinguishability). The certificate proves both. Far-apart
 places stay distinguishable by design.
 
 >>> cafe = planar_laplace(level="1.4", radius=200)       # metres on a plane
 >>> x, y = cafe.release((120.0, -35.5))
 >>> round(cafe.error(), 1), round(cafe.quantile(0.95), 1)  # the mean distance from the truth, and the 95 % radius
 (286.0, 678.3)
->>> cafe.certificate().verify()
-'epsilon = 0.00699382 per unit of euclidean, in steps of 1/8'
+>>> for claim in cafe.certificate().verify().split("; "):
+...     print(claim)
+epsilon = 0.00699382 per unit of euclidean between points of the lattice 2^-3
+level = 1.4 between any two points within 200 of each other, rounding included
+>>> round(cafe.map(200), 9)
+1.4
 
 Reference: Andrés, Bordenabe, Chatzikokolakis and Palamidessi, *Geo-indistinguishability* (2013).
 """
@@ -40,16 +45,32 @@ from noisewright.core.exact import Exact, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete, Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.lattice_line import LatticePoints
 from noisewright.mechanisms.losses import LOSSES
 from noisewright.mechanisms.remap import Polygon, Remap, as_remap
 from noisewright.mechanisms.vectors import Floats, as_single, vectors
 from noisewright.noise import Lattice, discrete_planar_laplace
 from noisewright.noise.lattice import LARGEST_INDEX
 
-__all__ = ["PlanarLaplace", "alike", "planar_budget", "planar_laplace", "planar_lattice", "planar_moments", "rounding"]
+__all__ = [
+    "LARGEST_LOSS",
+    "PlanarLaplace",
+    "alike",
+    "noise_lattice",
+    "per_unit",
+    "planar_budget",
+    "planar_laplace",
+    "planar_lattice",
+    "planar_moments",
+    "rounding",
+]
 
 BLOCK = 1 << 14
 """Points that are worked on at a time."""
+
+LARGEST_SCALE = 10**100
+LARGEST_LOSS = 10**6
+"""A loss for one lattice step above this hides nothing, and is refused."""
 
 
 def planar_laplace(
@@ -64,7 +85,8 @@ def planar_laplace(
 
     Give ``epsilon`` per unit of distance between lattice points, or a ``level`` to keep between any two points within a
     ``radius``, rounding included; epsilon is then a little below level / radius.
-    ``lattice`` is the step, a power of two; by default it is between 1/1024 and 1/512 of the noise scale 1/epsilon.
+    ``lattice`` is the step, a power of two, or a :class:`~noisewright.noise.Lattice`; by default the step is between 1/1024
+    and 1/512 of the noise scale 1/epsilon.
     ``remap`` moves outputs to the nearest point of a :class:`~noisewright.mechanisms.remap.Grid`, of a list of public
     places, or of a :class:`~noisewright.mechanisms.remap.Polygon`; this is post-processing and keeps the guarantee.
     """
@@ -99,8 +121,8 @@ class PlanarLaplace:
 
     @property
     def guarantee(self) -> Guarantee:
-        """``epsilon`` for each unit of Euclidean distance between lattice points."""
-        return Guarantee(float_up(self.epsilon), Euclidean())
+        """``epsilon`` for each unit of Euclidean distance between the lattice points that points are rounded to."""
+        return Guarantee(float_up(self.epsilon), LatticePoints(Euclidean(), self.lattice))
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every point; a pair gives a pair."""
@@ -108,9 +130,19 @@ class PlanarLaplace:
         noisy = _with_noise(given, self.lattice, self.rate, rng)
         return as_single(noisy if self.remap is None else self.remap.nearest(noisy), single)
 
+    def check(self, values: Any) -> None:
+        """Refuse what :meth:`release` would refuse."""
+        self.lattice.indices(vectors(values, 2)[0])
+
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two lattice points at this distance."""
-        return self.guarantee.bound(distance)
+        """The largest log-ratio for two points that are this far apart themselves, before they are rounded.
+
+        The guarantee is about lattice points: ``guarantee.bound`` takes their distance.
+        """
+        plain = self.guarantee.bound(distance)  # refuses what is no distance
+        return (
+            plain if plain in (0, math.inf) else float_up(self.epsilon * (Fraction(distance) + rounding(self.lattice)))
+        )
 
     def reading(self) -> str:
         """The promise in plain words: for points as they are, with a level and a radius; otherwise for lattice points."""
@@ -125,7 +157,7 @@ class PlanarLaplace:
         return f"{who} {alike(level)} {note}"
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The law of the noise and the claim it proves."""
+        """The law of the noise and the claim it proves: epsilon between lattice points, and the level within the radius."""
         return Certificate.build(
             mechanism=self.name,
             epsilon=self.epsilon,
@@ -133,6 +165,7 @@ class PlanarLaplace:
             distances={"shape": "steps", "distance": str(self.lattice.step)},
             proof={"kind": "planar", "rate": str(self.rate)},
             simulated=rng is not None,
+            further=None if self.kept is None else dict(zip(("level", "radius"), self.kept, strict=True)),
         )
 
     def audit(self) -> MechanismAudit:
@@ -240,20 +273,37 @@ def alike(level: Fraction) -> str:
     )
 
 
+def per_unit(epsilon: Fraction) -> Fraction:
+    """An epsilon for each unit of distance, if floats hold the squares of it and of the noise scale."""
+    if not Fraction(1, LARGEST_SCALE) <= epsilon <= LARGEST_SCALE:
+        raise ParameterError(
+            "epsilon for each unit of distance must be from 1e-100 to 1e100; measure distances in another unit."
+        )
+    return epsilon
+
+
+def noise_lattice(epsilon: Fraction, lattice: Exact) -> Lattice:
+    """The lattice for noise of scale 1/epsilon; one that noise would run out of is refused, and one that it cannot leave."""
+    chosen = Lattice.asked(lattice) or Lattice.for_scale(1 / epsilon)
+    if epsilon * chosen.step * LARGEST_INDEX < 128:  # noise beyond 2^52 steps then has probability below e^-100
+        raise ParameterError("the lattice is too fine for noise of scale 1/epsilon; use a coarser one, or 'auto'.")
+    if epsilon * chosen.step > LARGEST_LOSS:
+        raise ParameterError("the lattice is too coarse for noise of scale 1/epsilon; use a finer one, or 'auto'.")
+    return chosen
+
+
 def planar_budget(epsilon: Exact | None, level: Exact | None, radius: Exact | None) -> Fraction:
     """Epsilon per unit of distance, given as such or as a level within a radius."""
     if (epsilon is None) == (level is None and radius is None) or (level is None) != (radius is None):
         raise ParameterError("give either epsilon, or both level and radius (then epsilon = level / radius).")
     if epsilon is not None:
-        return positive_fraction(epsilon, "epsilon")
-    return positive_fraction(level, "level") / positive_fraction(radius, "radius")
+        return per_unit(positive_fraction(epsilon, "epsilon"))
+    return per_unit(positive_fraction(level, "level") / positive_fraction(radius, "radius"))
 
 
 def planar_lattice(epsilon: Fraction, lattice: Exact) -> Lattice:
-    """The lattice for noise of scale 1/epsilon; one that noise would run out of is refused."""
-    chosen = Lattice.for_scale(1 / epsilon) if lattice == "auto" else Lattice.with_step(lattice)
-    if epsilon * chosen.step * LARGEST_INDEX < 128:  # noise beyond 2^52 steps then has probability below e^-100
-        raise ParameterError("the lattice is too fine for noise of scale 1/epsilon; use a coarser one, or 'auto'.")
+    """The lattice for planar noise of scale 1/epsilon, if that can be drawn."""
+    chosen = noise_lattice(epsilon, lattice)
     discrete_planar_laplace(epsilon * chosen.step, 0)
     return chosen
 

@@ -37,9 +37,9 @@ from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Euclidean
 from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.planar import planar_budget
+from noisewright.mechanisms.planar import LARGEST_LOSS, planar_budget
 from noisewright.mechanisms.remap import Grid, Places
-from noisewright.mechanisms.values import check_dense
+from noisewright.mechanisms.values import LARGEST_COUNT, check_dense
 from noisewright.mechanisms.vectors import as_single, vectors
 from noisewright.noise import discrete_planar_laplace
 
@@ -62,17 +62,25 @@ def planar_geometric(
     the binary fractions they are, so use whole numbers or multiples of a power of two where the step matters.
     """
     budget = planar_budget(epsilon, level, radius)
-    listed = points.at(np.arange(points.columns * points.rows)).tolist() if isinstance(points, Grid) else list(points)
+    if isinstance(points, Grid) and points.columns * points.rows > LARGEST_COUNT:
+        raise ParameterError(f"a planar geometric takes grids of at most {LARGEST_COUNT} points; choose a coarser one.")
+    listed = points.at(np.arange(points.columns * points.rows)).tolist() if isinstance(points, Grid) else points
     try:
-        named = tuple((_plain(x), _plain(y)) for x, y in listed)  # type: ignore[misc]
-    except (TypeError, ValueError):
-        raise ParameterError("the points of a planar geometric must be pairs of numbers.") from None
+        named = tuple(_place(point) for point in listed)
+    except TypeError:
+        raise ParameterError(
+            f"points must be a grid, or a list of pairs of numbers, not a thing of type {type(points).__name__}."
+        ) from None
     if len(named) < 2 or len(set(named)) < len(named):
         raise ParameterError("a planar geometric needs at least 2 points, all different.")
     made = PlanarGeometric(named, budget)
     if np.abs(made.offsets).max() > 1 << 40 or 64 / made.rate > 1 << 50:
         raise ParameterError(
             "the coordinates have no common step of a useful size; round them to multiples of one public step."
+        )
+    if made.rate > LARGEST_LOSS:
+        raise ParameterError(
+            "epsilon is so large that noise never leaves a place, which hides nothing; choose a smaller one."
         )
     discrete_planar_laplace(made.rate, 0)
     return made
@@ -214,12 +222,22 @@ class PlanarGeometric:
         return {"points": self.points, "epsilon": self.epsilon}
 
 
+def _place(point: Any) -> tuple[int | float, int | float]:
+    """A point as a pair of plain numbers."""
+    pair: Any = None if isinstance(point, str) else point
+    try:
+        x, y = pair
+    except (TypeError, ValueError):
+        raise ParameterError("the points of a planar geometric must be pairs of numbers.") from None
+    return _plain(x), _plain(y)
+
+
 def _plain(coordinate: Any) -> int | float:
     """A coordinate as a plain number that equals it exactly."""
     value = as_fraction(coordinate, "a coordinate")
     if value.denominator == 1 and abs(value) <= 1 << 53:
         return int(value)
-    number = float(value)
-    if Fraction(number) != value:
+    number = float_up(value)
+    if math.isinf(number) or Fraction(number) != value:
         raise ParameterError("a coordinate is not an exact float; use whole numbers or multiples of a power of two.")
     return number

@@ -20,13 +20,14 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Hashable, Iterable
+from fractions import Fraction
 
 import numpy as np
 
 from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact
+from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.core.labels import as_labels
 from noisewright.core.metric import Metric, as_metric
 from noisewright.mechanisms.finite import FiniteMechanism, closest, log_weights
@@ -55,10 +56,12 @@ def realising_channel(points: Iterable[Hashable], epsilon: float, metric: Metric
     check_dense(len(names))
     if isinstance(share, bool) or not isinstance(share, numbers.Real):
         raise ParameterError(f"share must be a number above 0 and at most 1/2, not {type(share).__name__}.")
-    if not 0 < share <= 0.5:
-        raise ParameterError(f"share must be above 0 and at most 1/2, not {share}; beyond 1/2 the guarantee can fail.")
+    if not 0 < (given := as_fraction(share, "share")) <= Fraction(1, 2):
+        raise ParameterError(
+            f"share must be above 0 and at most 1/2, not {in_words(given)}; beyond 1/2 the guarantee can fail."
+        )
     if EXTRA in names:
         raise ParameterError(f"{EXTRA!r} is the name of the extra output, so it cannot be a point; rename that point.")
-    logs = math.log(float(share) / len(names)) + log_weights(epsilon, metric.matrix(names))
+    logs = math.log(float(share)) - math.log(len(names)) + log_weights(epsilon, metric.matrix(names))
     rest = np.log1p(-np.exp(logs).sum(axis=1, keepdims=True))
     return Channel.from_logs(np.hstack([logs, rest]), names, [*names, EXTRA])

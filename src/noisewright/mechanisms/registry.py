@@ -21,6 +21,7 @@ from noisewright.mechanisms.planar import planar_laplace
 from noisewright.mechanisms.planar_geometric import planar_geometric
 from noisewright.mechanisms.realising import metric_realising
 from noisewright.mechanisms.response import randomised_response
+from noisewright.mechanisms.selection import selection
 from noisewright.mechanisms.snapped import snapped_laplace
 from noisewright.mechanisms.spherical import product_laplace, spherical_laplace
 from noisewright.mechanisms.staircase import staircase
@@ -65,6 +66,7 @@ register("geometric", geometric, secrets="whole numbers", summary="integer noise
 register("randomised-response", randomised_response, secrets="categories", summary="keep the truth or report at random")
 register("laplace", laplace, secrets="numbers", summary="Laplace noise that stays inside any feasible set, exact")
 register("exponential", exponential, secrets="points", summary="near outputs likelier, calibrated to its true epsilon")
+register("selection", selection, secrets="scores", summary="picks a candidate by its score: the exponential mechanism")
 register("metric-realising", metric_realising, secrets="points", summary="realises any finite metric exactly")
 register(
     "planar-laplace", planar_laplace, secrets="points of a plane", summary="private for the straight-line distance"

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 
 from noisewright.core.errors import ParameterError
+from noisewright.core.exact import as_fraction
 from noisewright.mechanisms.vectors import Floats
 
 __all__ = ["Grid", "Places", "Polygon", "Remap", "as_remap"]
@@ -44,8 +45,12 @@ class Grid:
 
     def __post_init__(self) -> None:
         for name, count in (("columns", self.columns), ("rows", self.rows)):
-            if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 1 << 31:
-                raise ParameterError(f"a grid needs a whole number of {name} from 1 to 2^31, not {count!r}.")
+            if isinstance(count, bool) or not isinstance(count, int):
+                raise ParameterError(
+                    f"a grid needs a whole number of {name}, not a thing of type {type(count).__name__}."
+                )
+            if not 1 <= count <= 1 << 31:
+                raise ParameterError(f"a grid needs 1 to 2^31 {name}, not {'less' if count < 1 else 'more'}.")
         steps = _pair(self.step if isinstance(self.step, tuple) else (self.step, self.step), "the step of a grid")
         if min(steps) <= 0:
             raise ParameterError("the step of a grid must be greater than 0.")
@@ -194,8 +199,9 @@ def as_remap(given: Any) -> Remap | None:
 
 def _pairs(given: Any, what: str) -> tuple[tuple[float, float], ...]:
     try:
-        points = np.asarray([tuple(p) for p in given], dtype=np.float64)
-    except (TypeError, ValueError):
+        listed = np.asarray([tuple(p) for p in given])
+        points = listed.astype(np.float64) if listed.dtype.kind in "iufO" else np.empty(0)
+    except (TypeError, ValueError, OverflowError):
         points = np.empty(0)
     if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
         raise ParameterError(f"{what} must be pairs of finite numbers, at least one.")
@@ -204,9 +210,7 @@ def _pairs(given: Any, what: str) -> tuple[tuple[float, float], ...]:
 
 def _pair(given: Any, what: str) -> tuple[float, float]:
     try:
-        x, y = (float(c) for c in given)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{what} must be two numbers.") from None
-    if not (math.isfinite(x) and math.isfinite(y)):
-        raise ParameterError(f"{what} must be two finite numbers.")
+        x, y = (float(as_fraction(c)) for c in (() if isinstance(given, str) else given))
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"{what} must be two finite numbers.") from None
     return x, y

@@ -87,11 +87,11 @@ class ResponseMechanism:
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value: replaced by a uniform category (perhaps the same) or kept."""
-        codes, single = self._labels.encode(values)
+        codes, form = self._labels.encode(values)
         size = len(self.categories)
         replaced = np.asarray(bernoulli(Fraction(size * self.other, 1 << self.width), codes.shape, rng))
         fresh = np.asarray(uniform_below(size, codes.shape, rng))
-        return self._labels.decode(np.where(replaced, fresh, codes), single)
+        return self._labels.decode(np.where(replaced, fresh, codes), form)
 
     def map(self, distance: float) -> float:
         """The largest log-ratio for two secrets at this distance."""

@@ -47,6 +47,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Discrete, Hamming
 from noisewright.mechanisms.asymmetric import AsymmetricLaplace
+from noisewright.mechanisms.snapped import unsnapped
 from noisewright.noise import Lattice
 
 __all__ = [
@@ -150,6 +151,7 @@ def neighbour_loss(mechanism: Mechanism) -> Fraction:
     A promise of the metric scope is about rounded answers: those one sensitivity apart before may be a little more after.
     Not so where answers are rounded at random: that promise is about the answers themselves.
     """
+    mechanism = unsnapped(mechanism)
     promise, lattice = mechanism.guarantee, getattr(mechanism, "lattice", None)
     size = getattr(mechanism, "sensitivity", None)
     apart = Fraction(1)

@@ -43,8 +43,9 @@ from noisewright.mechanisms.additive import (
 )
 from noisewright.mechanisms.feasible import Feasible
 from noisewright.mechanisms.losses import expected_loss
+from noisewright.noise.lattice import Lattice
 
-__all__ = ["SnappedMechanism", "snapped", "snapped_laplace"]
+__all__ = ["SnappedMechanism", "snapped", "snapped_laplace", "unsnapped"]
 
 
 def snapped_laplace(
@@ -95,6 +96,13 @@ def snapped(mechanism: Mechanism, within: Within) -> Mechanism:
     return SnappedMechanism(mechanism, feasible)
 
 
+def unsnapped(mechanism: Mechanism) -> Mechanism:
+    """The mechanism whose outputs are moved: what a promise is about, since moving them is post-processing."""
+    while isinstance(mechanism, SnappedMechanism):
+        mechanism = mechanism.inner
+    return mechanism
+
+
 @dataclass(frozen=True)
 class SnappedMechanism:
     """A mechanism and the feasible set that its outputs are moved to; build it with :func:`snapped`."""
@@ -128,16 +136,24 @@ class SnappedMechanism:
         return Certificate({**document, "digest": digest(document)})
 
     def error(self, loss: str = "absolute") -> float:
-        """The expected loss at the worst secret: exact for a finite channel, otherwise an upper bound.
+        """The expected loss at the worst secret: exact for a finite set of secrets, otherwise an upper bound.
 
-        Moving an output to the nearest valid number brings it no farther from a valid truth when the set is one interval, and at
-        most twice as far when it has gaps.
+        Secrets that are rounded to a lattice first are less than a step away from the ones of the channel. Without a channel:
+        moving an output to the nearest valid number brings it no farther from a valid truth when the set is one interval, and
+        at most twice as far when it has gaps.
         """
         try:
-            return expected_loss(self.channel(), loss)
+            found = expected_loss(self.channel(), loss)
         except ParameterError:
             stretch = 1.0 if len(self.within.components) == 1 else 2.0
             return self.inner.error(loss) * {"absolute": stretch, "squared": stretch**2}.get(loss, 1.0)
+        lattice = getattr(unsnapped(self), "lattice", None)
+        if not isinstance(lattice, Lattice):
+            return found
+        if loss == "zero-one":
+            return 1.0  # a number between lattice points never comes out
+        power = 1 if loss == "absolute" else 2
+        return float((found ** (1 / power) + float(lattice.step)) ** power)
 
     def channel(self) -> Channel:
         """The inner channel followed by the move."""

@@ -10,8 +10,10 @@ cryptographic bits, and nothing is proved about its last bits: the certificate s
 :func:`~noisewright.mechanisms.planar.planar_laplace` is exact.
 
 *Product.* Independent discrete Laplace noise on a lattice for each coordinate. **Guarantee.** ``epsilon`` for each unit of
-Manhattan distance, exactly, between lattice points (vectors are rounded first). Use it where neighbours differ in few
-coordinates; for the Euclidean distance it is not calibrated (a pair at Euclidean distance 1 can be sqrt(n) apart).
+Manhattan distance, exactly, between the lattice points that vectors are rounded to, and the name of the metric says so. Vectors
+that were d apart are at most ``step (ceil(d / step) + n - 1)`` apart after rounding, which ``map`` counts in. Use it where
+neighbours differ in few coordinates; for the Euclidean distance it is not calibrated (a pair at Euclidean distance 1 can be
+sqrt(n) apart).
 
 >>> word = spherical_laplace(epsilon=10, dimension=300)
 >>> word.release([0.0] * 300, np.random.default_rng(1))[0] != 0, word.error()
@@ -20,7 +22,7 @@ coordinates; for the Euclidean distance it is not calibrated (a pair at Euclidea
 'floating'
 >>> tally = product_laplace(epsilon=1, dimension=3)
 >>> tally.certificate().verify()
-'epsilon = 1 per unit of manhattan, in steps of 1/1024'
+'epsilon = 1 per unit of manhattan between points of the lattice 2^-10'
 
 References: Chatzikokolakis, Andrés, Bordenabe and Palamidessi, *Broadening the scope of differential privacy using metrics*
 (2013); Fernandes, Dras and McIver, *Generalised differential privacy for text document processing* (2019).
@@ -44,10 +46,11 @@ from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Euclidean, Manhattan
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.lattice_line import LatticePoints
 from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.planar import noise_lattice, per_unit
 from noisewright.mechanisms.vectors import Floats, as_single, vectors
 from noisewright.noise import Bits, Lattice, Rng, bits_from, discrete_laplace
-from noisewright.noise.lattice import LARGEST_INDEX
 
 __all__ = ["ProductLaplace", "SphericalLaplace", "product_laplace", "spherical_laplace", "spherical_noise"]
 
@@ -57,18 +60,17 @@ CHUNK_WORDS = 1 << 20
 
 def spherical_laplace(*, epsilon: Exact, dimension: int) -> SphericalLaplace:
     """The n-dimensional Laplace mechanism on vectors of ``dimension`` coordinates."""
-    return SphericalLaplace(positive_fraction(epsilon, "epsilon"), _dimension(dimension))
+    return SphericalLaplace(per_unit(positive_fraction(epsilon, "epsilon")), _dimension(dimension))
 
 
 def product_laplace(*, epsilon: Exact, dimension: int, lattice: Exact = "auto") -> ProductLaplace:
     """Independent lattice Laplace noise of scale 1/epsilon on each of ``dimension`` coordinates.
 
-    ``lattice`` is the step, a power of two; by default it is between 1/1024 and 1/512 of the scale.
+    ``lattice`` is the step, a power of two, or a :class:`~noisewright.noise.Lattice`; by default the step is between 1/1024
+    and 1/512 of the scale.
     """
-    budget, size = positive_fraction(epsilon, "epsilon"), _dimension(dimension)
-    chosen = Lattice.for_scale(1 / budget) if lattice == "auto" else Lattice.with_step(lattice)
-    if budget * chosen.step * LARGEST_INDEX < 128:
-        raise ParameterError("the lattice is too fine for noise of scale 1/epsilon; use a coarser one, or 'auto'.")
+    budget, size = per_unit(positive_fraction(epsilon, "epsilon")), _dimension(dimension)
+    chosen = noise_lattice(budget, lattice)
     discrete_laplace(1 / (budget * chosen.step), 0)
     return ProductLaplace(budget, size, chosen)
 
@@ -175,8 +177,8 @@ class ProductLaplace:
 
     @property
     def guarantee(self) -> Guarantee:
-        """``epsilon`` for each unit of Manhattan distance between lattice points, to which vectors are rounded first."""
-        return Guarantee(float_up(self.epsilon), Manhattan())
+        """``epsilon`` for each unit of Manhattan distance between the lattice points that vectors are rounded to."""
+        return Guarantee(float_up(self.epsilon), LatticePoints(Manhattan(), self.lattice))
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every vector; a single vector gives a tuple."""
@@ -185,8 +187,16 @@ class ProductLaplace:
         return as_single(self.lattice.values(indices + discrete_laplace(self.steps, indices.shape, rng)), single)
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two vectors at this distance."""
-        return self.guarantee.bound(distance)
+        """The largest log-ratio for two vectors that are this far apart themselves, before they are rounded.
+
+        The guarantee is about lattice points: ``guarantee.bound`` takes their distance.
+        """
+        plain = self.guarantee.bound(distance)  # refuses what is no distance
+        if plain in (0, math.inf):
+            return plain
+        # Differences of coordinates are rounded up to whole steps at most, and n numbers so by less than n together.
+        steps = self.lattice.steps(distance) + self.dimension - 1
+        return float_up(self.epsilon * self.lattice.step * steps)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise on each coordinate; losses of coordinates add up, and so does the Manhattan distance."""
@@ -264,5 +274,7 @@ def _dimension(dimension: Any) -> int:
     if isinstance(dimension, bool) or not isinstance(dimension, (int, np.integer)):
         raise ParameterError(f"dimension must be a whole number, not {type(dimension).__name__}.")
     if not 1 <= dimension <= LARGEST_DIMENSION:
-        raise ParameterError(f"dimension must be from 1 to {LARGEST_DIMENSION}, not {dimension}.")
+        raise ParameterError(
+            f"dimension must be from 1 to {LARGEST_DIMENSION}, not {'less' if dimension < 1 else 'more'}."
+        )
     return int(dimension)

@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammainc
 
 from noisewright.core.errors import ParameterError
 from noisewright.mechanisms.feasible import Feasible
@@ -176,6 +175,8 @@ class TruncatedLaplace:
 
     def _inside(self, length: Floats) -> Floats:
         """Integrals over distances 0 to ``length``: incomplete gamma functions, which keep their digits for short ones."""
+        from scipy.special import gammainc
+
         powers = [math.gamma(p + 1) * self.scale ** (p + 1) for p in range(3)]
         return np.array([c * gammainc(p + 1, length / self.scale) for p, c in enumerate(powers)])
 

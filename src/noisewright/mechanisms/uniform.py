@@ -25,7 +25,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete
 from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.values import Labels, check_dense
+from noisewright.mechanisms.values import Labels, check_dense, counted_labels
 from noisewright.noise import uniform_below
 
 __all__ = ["UniformMechanism", "uniform"]
@@ -33,9 +33,7 @@ __all__ = ["UniformMechanism", "uniform"]
 
 def uniform(points: Iterable[Hashable] | int) -> UniformMechanism:
     """The uniform responder over ``points`` (secrets and outputs alike), or over ``0, ..., points - 1``."""
-    if isinstance(points, int) and points < 1:
-        raise ParameterError(f"the uniform responder needs at least 1 output, not {points}.")
-    names = tuple(range(points)) if isinstance(points, int) else tuple(points)
+    names = counted_labels(points, "the outputs of the uniform responder")
     if not names or len(set(names)) < len(names):
         raise ParameterError("the uniform responder needs one or more outputs, all different.")
     return UniformMechanism(names)
@@ -59,8 +57,8 @@ class UniformMechanism:
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value; the values are checked and then forgotten."""
-        codes, single = self._labels.encode(values)
-        return self._labels.decode(np.asarray(uniform_below(len(self.points), codes.shape, rng), dtype=np.intp), single)
+        codes, form = self._labels.encode(values)
+        return self._labels.decode(np.asarray(uniform_below(len(self.points), codes.shape, rng), dtype=np.intp), form)
 
     def map(self, distance: float) -> float:
         """No loss at any distance."""

@@ -2,14 +2,24 @@
 
 Numbers and strings are looked up in bulk. A value that is not among the labels is refused as a whole column, without saying
 which value or where: the message must not become a second output.
+
+A column of Arrow gives a column of Arrow: text stays out of Python, and tuples are structs with one field for each part.
+
+>>> towns = Labels(["Bonn", "Ulm"])
+>>> codes, form = towns.encode(pa.array(["Ulm", "Bonn", "Ulm"]))
+>>> codes.tolist(), towns.decode(codes, form).type
+([1, 0, 1], DataType(string))
 """
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Hashable, Iterable
+from fractions import Fraction
+from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +27,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import in_words
 from noisewright.core.labels import as_labels
 
-__all__ = ["Labels", "check_dense", "counted_labels", "whole_numbers"]
+__all__ = ["Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
 
 Codes = NDArray[np.intp]
+
+Form = Literal["one", "array", "arrow"]
+"""How values were given, and so how they come back: a single one, numpy's array, or a column of Arrow."""
 
 _NOT_DECLARED = "a value is not one of the declared secrets; map, clamp or drop such values first."
 
@@ -56,8 +70,10 @@ class Labels:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def encode(self, values: Any) -> tuple[Codes, bool]:
-        """Row numbers of values, and whether a single value was given."""
+    def encode(self, values: Any) -> tuple[Codes, Form]:
+        """Row numbers of values, and how they were given."""
+        if isinstance(values, (pa.Array, pa.ChunkedArray)):
+            return self._column(values), "arrow"
         if self.kind == "other" or isinstance(values, str):
             return self._one_by_one(values)
         if self.kind == "string":
@@ -75,19 +91,64 @@ class Labels:
         elif given.dtype.kind in "iu" and any(int(float(v)) != v for v in given[_beyond_floats(given)].tolist()):
             raise DataError(_NOT_DECLARED)  # a whole number that no float is equal to
         if self._first is not None:
-            return np.asarray(given - self._first, dtype=np.intp), given.ndim == 0
+            return np.asarray(given - self._first, dtype=np.intp), _form(given)
         spot = np.minimum(np.searchsorted(self._sorted, given), len(self._sorted) - 1)
         if not np.array_equal(self._sorted[spot], given):
             raise DataError(_NOT_DECLARED)
-        return np.asarray(self._order[spot], dtype=np.intp), given.ndim == 0
+        return np.asarray(self._order[spot], dtype=np.intp), _form(given)
 
-    def decode(self, codes: Codes, single: bool) -> Any:
-        """The labels at the given positions, as an array, or as one label."""
-        if single:
+    def decode(self, codes: Codes, form: Form) -> Any:
+        """The labels at the given positions: one label, numpy's array, or a column of Arrow."""
+        if form == "one":
             return self.labels[int(codes.reshape(()))]
-        return self.array[codes]
+        return self.array[codes] if form == "array" else self.column.take(pa.array(codes))
 
-    def _strings(self, values: Any) -> tuple[Codes, bool]:
+    @cached_property
+    def column(self) -> Any:
+        """The labels as a column of Arrow. It has one type: a label of another kind than the first one is null there."""
+        if self._tuples is not None:
+            return self._tuples.column
+        kind = self.kind if self.kind != "other" else _column_kind(self.labels[0])
+        types = {"boolean": pa.bool_(), "integer": pa.int64(), "number": pa.float64(), "string": pa.string()}
+        if kind not in types:
+            raise ParameterError("labels for a column of a table are numbers, text, true and false, or tuples of them.")
+        alike = [v if kind == self.kind or _column_kind(v) == kind else None for v in self.labels]
+        return pa.array(alike, type=types[kind])
+
+    @cached_property
+    def _tuples(self) -> _Tuples | None:
+        return _Tuples(self.labels) if isinstance(next(iter(self.labels), None), tuple) else None
+
+    def _column(self, column: Any) -> Codes:
+        """Row numbers of a column of Arrow."""
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        if column.null_count:
+            raise DataError("some values are missing; drop or replace them first.")
+        if self._tuples is not None:
+            return self._tuples.encode(column)
+        if self.kind in ("integer", "number"):
+            if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+                raise DataError(_OTHER_KIND)
+            return self.encode(column.to_numpy(zero_copy_only=False))[0]
+        if pa.types.is_dictionary(column.type):  # what is in the dictionary but not in the column need not be declared
+            found = self._found(column.dictionary).take(column.indices)
+        else:
+            found = self._found(column)
+        if found.null_count:
+            raise DataError(_NOT_DECLARED)
+        return np.asarray(found.to_numpy(), dtype=np.intp)
+
+    def _found(self, column: Any) -> Any:
+        """The position of each value among the labels, null where it is none of them."""
+        known, kind = self.column, column.type
+        if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+            column, kind = column.cast(pa.string()), pa.string()
+        if kind != known.type:
+            raise DataError(_OTHER_KIND)
+        return pc.index_in(column, value_set=known, skip_nulls=True)
+
+    def _strings(self, values: Any) -> tuple[Codes, Form]:
         # Objects rather than numpy's own strings, which lose characters of code 0 at their end.
         given = values if isinstance(values, np.ndarray) else as_array(values, object)
         if given.dtype.kind not in "UO" and given.size:
@@ -103,18 +164,62 @@ class Labels:
             raise DataError(_NOT_DECLARED) from None
         if found.null_count:
             raise DataError(_NOT_DECLARED)
-        return found.to_numpy().astype(np.intp).reshape(given.shape), given.ndim == 0
+        return found.to_numpy().astype(np.intp).reshape(given.shape), _form(given)
 
-    def _one_by_one(self, values: Any) -> tuple[Codes, bool]:
+    def _one_by_one(self, values: Any) -> tuple[Codes, Form]:
         try:
-            return np.array(self._index[values], dtype=np.intp), True
+            return np.array(self._index[values], dtype=np.intp), "one"
         except (KeyError, TypeError):
             pass  # not a single label: a column of them, or nothing that is known
         items = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
         try:
-            return np.array([self._index[_hashable(v)] for v in items], dtype=np.intp), False
+            return np.array([self._index[_hashable(v)] for v in items], dtype=np.intp), "array"
         except (KeyError, TypeError):
             raise DataError(_NOT_DECLARED) from None
+
+
+class _Tuples:
+    """Labels that are tuples of one length, place by place, as structs of Arrow; other labels among them are null."""
+
+    def __init__(self, labels: tuple[Hashable, ...]) -> None:
+        self.size = len(labels)
+        self.rows = np.array([row for row, label in enumerate(labels) if isinstance(label, tuple)], dtype=np.intp)
+        tuples: list[Any] = [label for label in labels if isinstance(label, tuple)]
+        if len({len(label) for label in tuples}) > 1:
+            raise ParameterError("labels for columns of a table must be tuples of one length.")
+        self.places = [Labels(dict.fromkeys(place)) for place in zip(*tuples, strict=True)]
+        numbers = [{label: code for code, label in enumerate(part.labels)} for part in self.places]
+        self.codes = [np.array([n[t[k]] for t in tuples], dtype=np.intp) for k, n in enumerate(numbers)]
+        if math.prod(len(part) for part in self.places) >= 1 << 62:
+            raise ParameterError("labels for columns of a table are tuples of too many parts; use fewer columns.")
+        keys = self._joined(self.codes)
+        order = np.argsort(keys, kind="stable")
+        self.keys, self.order = keys[order], self.rows[order]
+
+    @property
+    def column(self) -> Any:
+        parts = [part.decode(codes, "arrow") for part, codes in zip(self.places, self.codes, strict=True)]
+        whole = pa.StructArray.from_arrays(parts, names=[str(place) for place in range(len(parts))])
+        spots = np.zeros(self.size, dtype=np.int64)
+        spots[self.rows] = np.arange(len(self.rows))
+        return whole.take(pa.array(spots, mask=~np.isin(np.arange(self.size), self.rows)))
+
+    def encode(self, column: Any) -> Codes:
+        if not pa.types.is_struct(column.type) or column.type.num_fields != len(self.places):
+            raise DataError(_OTHER_KIND)
+        fields = zip(self.places, column.flatten(), strict=True)
+        wanted = self._joined([part.encode(field)[0] for part, field in fields])
+        spot = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        if not np.array_equal(self.keys[spot], wanted):
+            raise DataError(_NOT_DECLARED)
+        return self.order[spot]
+
+    def _joined(self, codes: list[Codes]) -> Codes:
+        """One number for the codes of all places."""
+        joined = codes[0]
+        for code, part in zip(codes[1:], self.places[1:], strict=True):
+            joined = joined * len(part) + code
+        return joined
 
 
 def counted_labels(labels: object, what: str) -> tuple[Hashable, ...]:
@@ -122,7 +227,7 @@ def counted_labels(labels: object, what: str) -> tuple[Hashable, ...]:
     if not isinstance(labels, (bool, np.bool_)) and isinstance(labels, numbers.Integral):
         count = int(labels)
         if not 0 <= count <= LARGEST_COUNT:
-            shown = count if count < 0 else "more"
+            shown = in_words(Fraction(count)) if count < -(2**53) else count if count < 0 else "more"
             raise ParameterError(f"{what} are a list, or the number of them up to {LARGEST_COUNT}, not {shown}.")
         return tuple(range(count))
     if not isinstance(labels, Iterable) or (isinstance(labels, np.ndarray) and not labels.ndim):
@@ -174,6 +279,10 @@ def _all_whole(given: NDArray[Any]) -> bool:
     return given.dtype.kind in "iu" or bool(np.isfinite(given).all() and (given == np.floor(given)).all())
 
 
+def _form(given: NDArray[Any]) -> Form:
+    return "one" if given.ndim == 0 else "array"
+
+
 def _common_kind(labels: tuple[Hashable, ...]) -> str:
     kinds = {_kind(label) for label in labels}
     if len(kinds) == 1:
@@ -192,6 +301,10 @@ def _kind(label: Hashable) -> str:
     if isinstance(label, float):
         return "number"
     return "string" if isinstance(label, str) else "other"
+
+
+def _column_kind(label: Hashable) -> str:
+    return "boolean" if isinstance(label, bool) else _kind(label)
 
 
 def _array(labels: tuple[Hashable, ...], kind: str) -> NDArray[Any]:

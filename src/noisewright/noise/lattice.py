@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, ceil_div, positive_fraction
+from noisewright.core.exact import Exact, as_fraction, ceil_div, in_words, positive_fraction
 from noisewright.noise.bits import Bits, Rng, bits_from
 from noisewright.noise.search import decide
 
@@ -64,7 +64,8 @@ class Lattice:
         size = positive_fraction(step, "the lattice step")
         power = size.numerator.bit_length() - size.denominator.bit_length()
         if Fraction(2) ** power != size:
-            raise ParameterError(f"the lattice step must be a power of two, not {float(size):g}; try {2.0**power:g}.")
+            shown, near = in_words(size), cls(power)  # a power that no lattice has is refused here
+            raise ParameterError(f"the lattice step must be a power of two, not {shown}; try {float(near.step):g}.")
         return cls(power)
 
     @classmethod

@@ -135,26 +135,29 @@ class RangedSampler:
     def _among_several(self, i: NDArray[np.int64], which: NDArray[np.intp], bits: Bits) -> NDArray[np.int64]:
         words = bits.words(i.size)
         number = geometric_block(self._plan, i.size, bits).view(np.uint64)
-        left = (i - (self._firsts[which] - 1)).view(np.uint64)
-        right = (self._lasts[which] - i).view(np.uint64)
+        left = (i - (_at(self._firsts, which) - 1)).view(np.uint64)
+        right = (_at(self._lasts, which) - i).view(np.uint64)
         below, above = self._powers(left), self._powers(right + np.uint64(1))
         first = ONE - below.view(np.int64)
-        second = first + multiply_high(below, self._left[which]).view(np.int64)
+        second = first + multiply_high(below, _at(self._left, which)).view(np.int64)
         third = second + (self._ratio - above.view(np.int64))
-        total = third + multiply_high(above, self._right[which]).view(np.int64)
+        total = third + multiply_high(above, _at(self._right, which)).view(np.int64)
         drawn = multiply_high(total.view(np.uint64), words).view(np.int64)
-        event = np.zeros(i.size, dtype=np.int64)
+        event = np.zeros(i.size, dtype=np.uint8)
         doubt = np.zeros(i.size, dtype=np.bool_)
         for threshold in (first, second, third):
-            event += drawn >= threshold
-            doubt |= np.abs(drawn - threshold) <= self.band
+            beyond = drawn - threshold
+            event += (beyond >= 0).view(np.uint8)
+            # Within the band on either side; below it the sum is negative, and so a huge word.
+            doubt |= (beyond + self.band).view(np.uint64) <= 2 * self.band
         if doubt.any():
             for spot in np.flatnonzero(doubt):
                 event[spot] = self._settle(int(i[spot]), int(which[spot]), int(words[spot]), bits)
         go_left, leave = event < 2, (event & 1).astype(np.bool_)
         target = self._cross(which, go_left, leave, bits)
-        start = np.where(leave, np.where(go_left, self._lasts[target], self._firsts[target]), i + ~go_left)
-        room = np.where(leave, self._lengths[target], _room(np.where(go_left, left, right)))
+        entered = np.where(go_left, _at(self._lasts, target), _at(self._firsts, target))
+        start = np.where(leave, entered, i + ~go_left)
+        room = np.where(leave, _at(self._lengths, target), _room(np.where(go_left, left, right)))
         away = (number % room).view(np.int64)
         # Leftward start - d is start + 1 + ~d.
         return np.asarray(start + go_left + (away ^ -go_left.astype(np.int64)))
@@ -265,6 +268,11 @@ def _feasible_below(rate: Fraction, ranges: Sequence[Range], bits: int) -> list[
         inner = (one - whole[1] + rest[0], min(one - whole[0] + rest[1], one))
         shares.append(_times(power(following - last - 1), inner, bits))
     return shares
+
+
+def _at(values: NDArray[Any], places: NDArray[np.intp]) -> NDArray[Any]:
+    """``values[places]``; the places are in range, and ``clip`` only skips a slow check of that."""
+    return values.take(places, mode="clip")
 
 
 def _room(points: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -1,0 +1,194 @@
+"""``noisewright plan``: what a release would promise, cost and do to accuracy, without drawing anything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.output import AsJson, emit, facts, heading, plural, printable, working, write_json
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from noisewright.release.ledger import Balance
+    from noisewright.release.plan import Plan
+    from noisewright.release.policy import Policy
+
+__all__ = ["Dataset", "PolicyFile", "budget_row", "parts_table", "plan", "warnings_of"]
+
+PolicyFile = Annotated[str, typer.Argument(metavar="POLICY", help="The policy, a TOML file.")]
+Dataset = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[DATA]",
+        help="A .parquet, .csv, .arrow or .jsonl file, a folder of them, or table@file.duckdb. Default: the policy's data.",
+        show_default=False,
+    ),
+]
+LedgerFile = Annotated[
+    str | None,
+    typer.Option("--ledger", metavar="FILE", help="The ledger. Default: the policy's, or that of this user."),
+]
+
+
+def plan(
+    policy: Annotated[str | None, typer.Argument(metavar="POLICY", help="The policy, a TOML file.")] = None,
+    data: Dataset = None,
+    target_error: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=ERROR",
+            help="Find the smallest epsilon with which a column or answer has this expected error. Can be repeated.",
+        ),
+    ] = None,
+    ledger: LedgerFile = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", metavar="", help="Print the JSON schema of policies and end.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a release would promise, cost and do to accuracy. Nothing is drawn, nothing is spent.
+
+    With --target-error, solve for the epsilon that reaches a wanted accuracy, for example --target-error age=2.5.
+    """
+    from noisewright.core.errors import ParameterError
+    from noisewright.release.cautions import cautions as data_cautions
+    from noisewright.release.engines import engine_for
+    from noisewright.release.plan import make_plan, solve
+    from noisewright.release.policy import Policy
+    from noisewright.release.run import known_types
+    from noisewright.release.sources import source_of
+
+    if schema:
+        write_json(Policy.schema())
+        return
+    if policy is None:
+        raise ParameterError("name a policy file: noisewright plan POLICY [DATA]; --schema prints what it may say.")
+    with working("planning"):
+        read = Policy.load(policy)
+        source = source_of(data_of(read, data), known_types(read))
+        with engine_for("local", source) as engine:
+            types, rows = engine.types(source), engine.rows(source)
+            solved = solve(read, types, _targets(target_error or []), rows)
+            found = make_plan(solved, types, rows)
+            cautions = [*found.warnings, *data_cautions(found, source)]
+        balance = _balance(ledger, read)
+    document = {**found.to_json(), "warnings": cautions, "budget": _budget_json(read, balance)}
+    emit(document, lambda: _page(policy, found, cautions, balance, bool(target_error)), as_json)
+
+
+def data_of(policy: Policy, data: str | None) -> Any:
+    """The data that a command is about: the argument, or what the policy names."""
+    from noisewright.core.errors import ParameterError
+
+    found = data if data is not None else policy.data_path()
+    if found is None:
+        raise ParameterError('there are no data: name them after the policy, or say data = "visits.parquet" in it.')
+    return found
+
+
+def _targets(given: list[str]) -> dict[str, str]:
+    from noisewright.core.errors import ParameterError
+
+    found = {}
+    for text in given:
+        name, equals, wanted = text.rpartition("=")
+        if not equals or not name.strip():
+            raise ParameterError(f"--target-error {text!r} must be a name and an error, such as age=2.5.")
+        found[name.strip()] = wanted.strip()
+    return found
+
+
+def _balance(ledger: str | None, policy: Policy) -> Balance | None:
+    """What the ledger knows about the dataset; None if it knows nothing yet."""
+    from noisewright.release.ledger import Ledger
+    from noisewright.release.ledger_file import default_path
+
+    path = ledger or policy.ledger_path() or default_path()
+    if not os.path.lexists(path):
+        return None
+    book = Ledger(path, create_missing=False)
+    return book.remaining(policy.dataset) if policy.dataset in book.datasets() else None
+
+
+def _budget_json(policy: Policy, balance: Balance | None) -> dict[str, Any]:
+    left = balance.left_epsilon if balance else policy.budget.epsilon
+    left_delta = balance.left_delta if balance else policy.budget.delta
+    return {
+        "epsilon": float(policy.budget.epsilon),
+        "delta": float(policy.budget.delta),
+        "left_epsilon": float(left),
+        "left_delta": float(left_delta),
+        "releases": balance.releases if balance else 0,
+    }
+
+
+def _page(
+    file: str, found: Plan, cautions: list[str], balance: Balance | None, solved: bool
+) -> Iterable[RenderableType]:
+    from rich.text import Text
+
+    verdict = f"{plural(len(found.parts), 'part')}, nothing drawn"
+    yield heading(file, verdict)
+    yield parts_table(found, solved)
+    yield facts(
+        [
+            ("Total", str(found.guarantee).partition(" per ")[0]),
+            ("Between", found.between),
+            ("In words", found.reading),
+            budget_row(found, balance),
+            ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
+            ("Dropped", ", ".join(map(printable, found.dropped)) or "nothing"),
+        ]
+    )
+    yield from warnings_of(cautions)
+    if solved:
+        yield Text("The epsilons above reach the wanted errors; write them into the policy to use them.")
+
+
+def parts_table(found: Plan, solved: bool = False) -> RenderableType:
+    """One line for every part: what, how, what it costs between which values, and how far off answers are."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from noisewright.core.exact import upward
+    from noisewright.release.columns import ColumnPlan
+    from noisewright.release.plan import title
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("column or answer", "mechanism", "epsilon", "between values", "expected error"):
+        table.add_column(name, justify="right" if name == "epsilon" else "left", overflow="fold")
+    for part in found.parts:
+        if isinstance(part, ColumnPlan):
+            how = part.mechanism.name if part.mechanism else "kept"
+        else:
+            default = "selection" if part.query.aggregate == "quantile" else "geometric"
+            how = f"{part.query.aggregate}, {part.query.mechanism or default}"
+        price = upward(part.price, 3 if solved else 6) + (f", delta {upward(part.delta)}" if part.delta else "")
+        table.add_row(*(Text(printable(text)) for text in (title(part), how, price, part.protects, part.error_words)))
+    return Padding(table, (0, 0, 0, 2))
+
+
+def budget_row(found: Plan, balance: Balance | None) -> tuple[str, str]:
+    """The budget, what is left of it, and whether this release fits."""
+    from noisewright.core.exact import upward
+    from noisewright.release.ledger import downward
+
+    budget = found.policy.budget
+    left = balance.left_epsilon if balance else budget.epsilon
+    spent = f", {downward(left)} left" if balance else ", nothing spent yet"
+    fits = "this release fits" if found.epsilon <= left else "this release does NOT fit"
+    return ("Budget", f"epsilon {upward(budget.epsilon)} for {found.policy.dataset!r}{spent}: {fits}")
+
+
+def warnings_of(cautions: Iterable[str]) -> Iterable[RenderableType]:
+    """What a person should think about."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for caution in cautions:
+        yield Padding(Text("Warning: ", style="yellow").append(printable(caution), style="default"), (0, 0, 0, 2))

@@ -1,0 +1,28 @@
+"""Parameters that are one of a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from noisewright.core.errors import ParameterError
+
+__all__ = ["one_of"]
+
+
+def one_of(value: object, name: str, allowed: Sequence[str]) -> str:
+    """The value, if it is one of the allowed words; ``name`` is the parameter's, for the message.
+
+    >>> one_of("clamp", "outside", ("refuse", "clamp"))
+    'clamp'
+    >>> one_of(3, "outside", ("refuse", "clamp"))
+    Traceback (most recent call last):
+    noisewright.core.errors.ParameterError: outside must be 'refuse' or 'clamp', not a thing of type int.
+    """
+    if isinstance(value, str):  # first of all: an array would be compared entry by entry
+        if value in allowed:
+            return value
+        shown = repr(value) if len(value) <= 40 else f"{value[:40]!r}..."
+    else:
+        shown = "None" if value is None else f"a thing of type {type(value).__name__}"
+    words = [repr(word) for word in allowed]
+    raise ParameterError(f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {shown}.")

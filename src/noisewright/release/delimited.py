@@ -1,0 +1,149 @@
+r"""CSV and TSV files: a header, one dialect, and types that hold for every row.
+
+The dialect is that of RFC 4180 in UTF-8: the first row names the columns, double quotes protect, a doubled quote stands for one;
+the separator is a tab in ``.tsv`` files, and otherwise the comma, semicolon, tab or bar that the header has most of. An empty
+cell is missing.
+
+Types are read off **all** rows, not off a sample: a type that only most cells have would make a reader round or refuse the
+others later, in the middle of a release. A column is
+
+- whole numbers, if every cell is a 64-bit integer in its plain spelling (``007`` is a code, not a number);
+- numbers, if every cell is one and none starts with a superfluous 0;
+- dates (``2024-02-29``), or moments (``2024-02-29 12:30:00``), if every cell is one;
+- text otherwise, ``yes`` and ``true`` included. A caller who knows better names the columns that are text or true/false.
+
+>>> fits(pa.array(["1", "-20", None]), pa.int64()), fits(pa.array(["1", "007"]), pa.int64())
+(True, False)
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from noisewright.core.errors import DataError, FileFormatError
+from noisewright.release.duck import check_names, connected, literal, quiet
+
+__all__ = ["Delimited", "fits", "read_delimited"]
+
+TYPES: dict[pa.DataType, str] = {
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.date32(): "DATE",
+    pa.timestamp("us"): "TIMESTAMP",
+    pa.bool_(): "BOOLEAN",
+    pa.string(): "VARCHAR",
+}
+"""Arrow types and how DuckDB spells them."""
+LADDER = (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"))
+"""The types that are tried; the first that all cells have is chosen, and text if there is none."""
+LONGEST_WHOLE = 18
+SEPARATORS = (",", ";", "\t", "|")
+BATCH = 65_536
+
+
+class Delimited:
+    """What is known of delimited files: separator, schema, number of rows, and how DuckDB reads them."""
+
+    def __init__(self, paths: Sequence[str], separator: str, schema: pa.Schema, rows: int) -> None:
+        self.separator, self.schema, self.rows = separator, schema, rows
+        self.relation = _relation(paths, separator, {field.name: TYPES[field.type] for field in schema})
+
+
+def read_delimited(paths: Sequence[str], types: Mapping[str, pa.DataType]) -> Delimited:
+    """Look through files with the same header; ``types`` fixes the types of some columns (text, true/false, numbers)."""
+    separator, names = _header(paths[0])
+    for path in paths[1:]:
+        if _header(path) != (separator, names):
+            raise DataError(
+                f"{Path(path).name} has another header than {Path(paths[0]).name}; all files need the same one."
+            )
+    possible = {name: [types[name]] if name in types else list(LADDER) for name in names}
+    seen: set[str] = set()
+    rows = 0
+    relation = _relation(paths, separator, dict.fromkeys(names, "VARCHAR"))
+    sentence = (
+        f"{Path(paths[0]).name} is not a table in UTF-8 whose rows all have as many cells as the header has names"
+    )
+    with quiet(sentence, FileFormatError), connected() as duck:
+        for batch in duck.sql(f"SELECT * FROM {relation}").to_arrow_reader(BATCH):
+            rows += batch.num_rows
+            for name in names:
+                cells = batch.column(name)
+                if name in seen:  # each type that is left after the first cells takes in the one before it
+                    while possible[name] and not fits(cells, possible[name][0]):
+                        possible[name].pop(0)
+                elif cells.null_count < len(cells):
+                    possible[name] = [kind for kind in possible[name] if fits(cells, kind)]
+                    seen.add(name)
+    for name, kind in types.items():
+        if name in possible and not possible[name]:
+            raise DataError(f"the column {name!r} holds something that is not {_words(kind)}.")
+    chosen = {name: possible[name][0] if possible[name] and name in {*seen, *types} else pa.string() for name in names}
+    return Delimited(paths, separator, pa.schema(list(chosen.items())), rows)
+
+
+def fits(cells: pa.Array, kind: pa.DataType) -> bool:
+    """Whether every cell that is not missing is a plain spelling of a value of this type."""
+    if pa.types.is_string(kind):
+        return True
+    if pa.types.is_boolean(kind):
+        return _all(pc.is_in(pc.utf8_lower(cells), pa.array(["true", "false", None])))
+    try:
+        values = pc.cast(cells, kind)
+    except pa.ArrowInvalid:
+        return False
+    if pa.types.is_integer(kind):
+        return _all(pc.equal(pc.cast(values, pa.string()), cells))
+    if pa.types.is_floating(kind):
+        padded = pc.and_(pc.starts_with(cells, "0"), pc.greater(pc.binary_length(cells), 1))
+        long = pc.greater(pc.binary_length(cells), LONGEST_WHOLE)
+        if pc.any(long).as_py() and pc.any(pc.match_substring_regex(cells.filter(long), r"^[-+]?\d+$")).as_py():
+            return False  # a long code: as a number it would lose digits
+        return _all(pc.or_(pc.invert(padded), pc.starts_with(cells, "0.")))
+    return True
+
+
+def _all(truths: pa.Array) -> bool:
+    return pc.all(truths).as_py() is not False
+
+
+def _header(path: str) -> tuple[str, list[str]]:
+    """The separator and the names in the first row."""
+    name = Path(path).name
+    opener = gzip.open if name.endswith(".gz") else open
+    sentence = f"{name} does not start with a row of column names in UTF-8"
+    with quiet(sentence, FileFormatError), opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+        line = file.readline(1 << 20)
+    if not line.strip():
+        raise FileFormatError(f"{name} is empty; a table starts with a row of column names.")
+    plain = "".join(line.split('"')[::2])
+    stem = name.removesuffix(".gz")
+    separator = "\t" if stem.endswith(".tsv") else max(SEPARATORS, key=plain.count)
+    try:
+        (names,) = csv.reader(io.StringIO(line, newline=""), delimiter=separator)
+    except (csv.Error, ValueError):
+        raise FileFormatError(f"{sentence}.") from None
+    if not all(names):
+        raise FileFormatError(f"{name} has a column without a name; name every column in the first row.")
+    check_names(name, names)
+    return separator, names
+
+
+def _relation(paths: Sequence[str], separator: str, columns: Mapping[str, str]) -> str:
+    listed = ", ".join(literal(path) for path in paths)
+    struct = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns.items())
+    return (
+        f"read_csv([{listed}], auto_detect=false, header=true, delim={literal(separator)}, quote='\"', escape='\"', "
+        f"strict_mode=true, columns={{{struct}}})"
+    )
+
+
+def _words(kind: pa.DataType) -> str:
+    return "true or false" if pa.types.is_boolean(kind) else f"a value of type {kind}"

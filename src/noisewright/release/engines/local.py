@@ -1,0 +1,287 @@
+"""The local engine: a stream of blocks through the cores of this machine, in constant memory.
+
+Rows are read in order, cut into blocks of ``BLOCK`` rows, perturbed by a pool of threads (the samplers spend their time in numpy
+and AES, outside Python's lock, and threads share blocks where processes would copy them) and written in
+order. A bounded number of blocks is in flight, so memory does not grow with the table. Grouping and bounding of units are
+DuckDB's, which moves to disk what does not fit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import duckdb
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet
+
+from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
+from noisewright.release.columns import ColumnPlan
+from noisewright.release.dialects import DUCKDB, Dialect
+from noisewright.release.duck import quiet
+from noisewright.release.engines import OutputFormat, Progress
+from noisewright.release.engines.blocks import check_block, in_blocks, joined
+from noisewright.release.perturb import BLOCK, output_schema, perturb_block
+from noisewright.release.policy import UnitPolicy
+from noisewright.release.sources import BATCH, Source
+from noisewright.release.statistics import Statistic
+
+__all__ = ["LocalEngine", "drops", "named_unit", "needed", "refuse_excess", "units_sql", "who_sql"]
+
+T = TypeVar("T")
+GROUPED = 8
+"""Blocks in a row group of the Parquet output."""
+
+
+class LocalEngine:
+    """Runs on this machine alone; see :class:`noisewright.release.engines.Engine`."""
+
+    name = "local"
+
+    def types(self, source: Source) -> dict[str, pa.DataType]:
+        return source.types
+
+    def rows(self, source: Source) -> int | None:
+        return source.rows
+
+    def check_units(self, source: Source, unit: UnitPolicy) -> None:
+        if unit.column is None:
+            return
+        source.require([unit.column])
+        with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
+            ((most, missing),) = duck.sql(units_sql(unit.column, "data", DUCKDB)).fetchall()
+        refuse_excess(unit, most, missing)
+
+    def check_values(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy) -> None:
+        if plans:
+            blocks = in_blocks(_rows(source, unit, needed(plans)), BLOCK)
+            with closing(_through(lambda block, _: check_block(plans, block), blocks)) as checked:
+                for _ in checked:
+                    pass
+
+    def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
+        column = named_unit(unit, self.types(source))
+        with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
+            for batch in duck.sql(who_sql(column, "data", DUCKDB)).to_arrow_reader(BATCH):
+                yield from (name.encode() for name in batch.column(0).to_pylist())
+
+    def aggregate(self, source: Source, statistic: Statistic, unit: UnitPolicy) -> pa.Table:
+        with source.database() as duck:
+            relation = _bounded(source, unit, source.schema.names)
+            try:
+                return duck.sql(statistic.select(relation, DUCKDB)).to_arrow_table()
+            except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
+                raise PolicyError(
+                    f"{statistic.name} cannot be computed from this table; check the types of its columns and its filter."
+                ) from None
+            except (duckdb.Error, pa.ArrowException):
+                raise DataError(
+                    f"{statistic.name} stopped at a value that its filter or its column cannot take, or {source.name} is damaged."
+                ) from None
+
+    def perturb(
+        self,
+        source: Source,
+        plans: Sequence[ColumnPlan],
+        unit: UnitPolicy,
+        target: Path,
+        format: OutputFormat = "parquet",
+        seed: int | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        total = source.rows if not drops(unit) else None
+        done = 0
+        schema = output_schema(plans, source.schema)
+        with _writer(target, format, schema) as write, closing(self._drawn(source, plans, unit, seed)) as drawn:
+            for block in drawn:
+                write(block)
+                done += block.num_rows
+                if progress is not None:
+                    progress(done, total)
+        return done
+
+    def frame(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None = None) -> pa.Table:
+        schema = output_schema(plans, source.schema)
+        return pa.Table.from_batches(self._drawn(source, plans, unit, seed), schema)
+
+    @staticmethod
+    def _drawn(
+        source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None
+    ) -> Generator[pa.RecordBatch]:
+        blocks = in_blocks(_rows(source, unit, needed(plans)), BLOCK)
+        return _through(lambda block, number: perturb_block(plans, block, number, seed), blocks)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+
+def needed(plans: Sequence[ColumnPlan]) -> list[str]:
+    """The columns that some plan reads, each once."""
+    return list(dict.fromkeys(name for plan in plans for name in plan.names))
+
+
+def _through(work: Callable[[pa.RecordBatch, int], T], blocks: Iterator[pa.RecordBatch]) -> Generator[T]:
+    """The results of ``work(block, number)`` in order, made by all cores, a few blocks ahead of the reader."""
+    cores = os.cpu_count() or 1
+    waiting: deque[Future[T]] = deque()
+    pool = ThreadPoolExecutor(cores, thread_name_prefix="noisewright")
+    try:
+        for number, block in enumerate(blocks):
+            waiting.append(pool.submit(work, block, number))
+            if len(waiting) > 2 * cores:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+# Units --------------------------------------------------------------------------------------------------------------------
+
+
+def units_sql(column: str, relation: str, dialect: Dialect) -> str:
+    """The largest number of rows of a unit, and the number of rows that do not say whose they are."""
+    name = dialect.quote(column)
+    return (
+        "SELECT COALESCE(MAX(nw_rows), 0), COALESCE(SUM(CASE WHEN nw_unit IS NULL THEN nw_rows ELSE 0 END), 0) "
+        f"FROM (SELECT {name} AS nw_unit, COUNT(*) AS nw_rows FROM {relation} GROUP BY {name}) AS nw_units"
+    )
+
+
+def who_sql(column: str, relation: str, dialect: Dialect) -> str:
+    """Every unit once, as text."""
+    name = dialect.quote(column)
+    return f"SELECT DISTINCT CAST({name} AS STRING) AS nw_unit FROM {relation} WHERE {name} IS NOT NULL"
+
+
+def named_unit(unit: UnitPolicy, types: Mapping[str, pa.DataType]) -> str:
+    """The column that names units, if its values are written alike everywhere."""
+    if unit.column is None:
+        raise PolicyError("budgets for every unit need unit.column, the column that says whose a row is.")
+    kind = types.get(unit.column)
+    if kind is None:
+        raise DataError(f"there is no column {unit.column!r} in the data; correct unit.column, or the data.")
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    if not any(test(kind) for test in (*text, pa.types.is_integer, pa.types.is_date)):
+        raise DataError(
+            f"the column {unit.column!r} cannot name units; they are named by text, whole numbers or dates."
+        )
+    return unit.column
+
+
+def refuse_excess(unit: UnitPolicy, most: int, missing: int) -> None:
+    """The sentences for what :func:`units_sql` found; the numbers themselves stay inside."""
+    if missing:
+        raise DataError(
+            f"the column {unit.column!r} is missing in some rows; every row must say whose it is, so fill or drop them first."
+        )
+    if unit.excess == "refuse" and most > unit.rows:
+        raise DataError(
+            f"somebody has more than {unit.rows} row{'s' if unit.rows > 1 else ''} in the column {unit.column!r}; raise "
+            'unit.rows, or say excess = "first" to leave the further rows out.'
+        )
+
+
+def drops(unit: UnitPolicy) -> bool:
+    """Whether rows beyond the bound are left out."""
+    return unit.column is not None and unit.excess == "first"
+
+
+def _bounded(source: Source, unit: UnitPolicy, columns: Sequence[str], ordered: bool = False) -> str:
+    """What to read after FROM: all rows, or the first ones of every unit."""
+    if not drops(unit):
+        return "data"
+    source.require([str(unit.column)])
+    listed = ", ".join(DUCKDB.quote(name) for name in dict.fromkeys([*columns, str(unit.column)]))
+    order = "ORDER BY nw_row" if ordered else ""
+    return (
+        f"(SELECT * EXCLUDE (nw_row) FROM (SELECT {listed}, row_number() OVER () AS nw_row FROM data) "
+        f"QUALIFY row_number() OVER (PARTITION BY {DUCKDB.quote(str(unit.column))} ORDER BY nw_row) <= {unit.rows} {order})"
+    )
+
+
+def _rows(source: Source, unit: UnitPolicy, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The rows that count, in order."""
+    relation = _bounded(source, unit, columns, ordered=True)
+    if relation == "data":
+        yield from source.batches(columns)
+        return
+    listed = ", ".join(DUCKDB.quote(name) for name in columns)
+    types = [source.schema.field(name) for name in columns]
+    with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged", FileFormatError):
+        for batch in duck.sql(f"SELECT {listed} FROM {relation}").to_arrow_reader(BATCH):
+            yield batch.cast(pa.schema(types))
+
+
+# Writing ------------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    """A function that appends a block to a new file; on an error that file, and no other, is removed."""
+    if format not in ("parquet", "csv", "arrow"):
+        raise ParameterError(f"there is no output format {format!r}; choose parquet, csv or arrow.")
+    group: list[pa.RecordBatch] = []
+    with _on_disk(target):
+        target.open("xb").close()  # what is there already is not ours, neither to overwrite nor to remove
+    try:
+        with _open(target, format, schema) as writer:
+
+            def write(block: pa.RecordBatch) -> None:
+                group.append(block)
+                if len(group) == GROUPED:
+                    flush()
+
+            def flush() -> None:
+                if group:
+                    with _on_disk(target):
+                        writer.write_batch(joined(group))
+                    group.clear()
+
+            yield write
+            flush()
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _open(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Any]:
+    with _on_disk(target):
+        if format == "parquet":
+            writer: Any = pa.parquet.ParquetWriter(target, schema, compression="snappy")
+        elif format == "csv":
+            writer = pa.csv.CSVWriter(target, schema)
+        else:
+            writer = pa.ipc.new_file(target, schema)
+    try:
+        yield writer
+    finally:
+        with _on_disk(target):
+            writer.close()
+
+
+@contextmanager
+def _on_disk(target: Path) -> Iterator[None]:
+    """What can go wrong while writing, in a sentence."""
+    try:
+        yield
+    except NoisewrightError:
+        raise
+    except (OSError, pa.ArrowException) as problem:
+        reason = getattr(problem, "strerror", None) or "the disk is full, not writable or gone"
+        raise FileFormatError(f"{target} cannot be written: {reason}.") from None

@@ -1,0 +1,170 @@
+r"""A mechanism fitted to what a column is to protect, and what it really costs.
+
+``epsilon`` of a column is the loss between two values at most ``protect`` apart. How a mechanism is told depends on the
+parameters of its constructor, so every registered mechanism can be used, now and later:
+
+* with a ``level`` and a ``radius``: these are ``epsilon`` and ``protect``;
+* with a ``sensitivity``: that is ``protect``, or for ``"any"`` the width of ``within``;
+* otherwise its epsilon is for one unit of its metric, so it gets ``epsilon`` over ``protect``, for ``"any"`` over the largest
+  distance between two of its points. A metric that is not named is that of the line.
+
+None of this is trusted. The price is computed from the claim in the mechanism's certificate, with rounding to its lattice
+(:mod:`noisewright.release.prices`), and where it would be above ``epsilon`` the mechanism is made again: for a sensitivity of
+whole lattice steps where it has one, otherwise with a smaller epsilon.
+
+Whole numbers, dates and times stay on whole numbers: where a mechanism for numbers has a lattice and the policy names none,
+its step is 1, or its own choice where that is refused.
+
+>>> from noisewright.mechanisms.registry import registry
+>>> column = ColumnPolicy(name="share", mechanism="truncated-laplace", within=[0, 1], protect=0.3, epsilon=1)
+>>> mechanism, claim, distance = fitted(registry["truncated-laplace"], column, (pa.float64(),))
+>>> claim * distance, float(mechanism.sensitivity)  # a little more, since rounding adds up to a step to the distance
+(Fraction(1, 1), 0.300048828125)
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import as_fraction
+from noisewright.core.mechanism import Mechanism
+from noisewright.core.metric import Discrete, Euclidean, Line, Metric
+from noisewright.mechanisms.lattice_line import LatticeLine
+from noisewright.mechanisms.registry import Entry
+from noisewright.mechanisms.remap import Grid
+from noisewright.release import codecs
+from noisewright.release.arguments import arguments
+from noisewright.release.policy import ColumnPolicy
+from noisewright.release.prices import charge, diameter, unscaled
+
+__all__ = ["COORDINATES", "fitted"]
+
+COORDINATES = {"level", "dimension", "grid", "reference"}
+"""Parameters of mechanisms whose values are rows of coordinates."""
+
+MOST_TRIES = 8
+
+Types = tuple[pa.DataType, ...]
+
+
+def fitted(entry: Entry, column: ColumnPolicy, types: Types) -> tuple[Mechanism, Fraction, Fraction]:
+    """The mechanism, its exact claim for one unit of distance, and the protected distance in that unit, rounding included."""
+    known = set(inspect.signature(entry.constructor).parameters)
+    given = arguments(column.parameters, types)
+    _check_labels(given, types)
+    reach = _reach(column, given, known, types)
+    if reach == 0:
+        raise ParameterError(
+            "all declared values are at distance 0 from each other; declare at least two that are apart."
+        )
+    if "delta" in known:
+        given = {**given, "delta": column.delta}
+    asked = {"level", "epsilon"} & known
+    target = column.epsilon if asked and column.epsilon is not None else Fraction(0)
+    key, budget = ("level" if "level" in known else "epsilon"), target
+    if "level" in known:
+        given = {**given, "radius": reach}
+    elif "sensitivity" in known:
+        given = {**given, "sensitivity": reach}
+    elif reach is not None:
+        budget = target / reach
+    more: dict[str, Any] = {key: budget} if asked else {}
+    for _ in range(MOST_TRIES):
+        mechanism = _on_whole_numbers(entry, {**given, **more}, known, types)
+        if reach is None and not isinstance(mechanism.guarantee.metric, Discrete):
+            raise ParameterError(
+                'protect = "any" needs a largest distance; say protect = ..., the distance within which two values are to '
+                "look alike."
+            )
+        if reach is not None and column.protect != "any" and isinstance(mechanism.guarantee.metric, Discrete):
+            raise ParameterError(f"{entry.name} makes any two values look alike, near or far; leave protect out.")
+        claim, distance = charge(mechanism, reach or Fraction(1), len(types))
+        if claim * distance <= target:
+            return mechanism, claim, distance
+        metric = unscaled(mechanism.guarantee.metric)[0]
+        if isinstance(metric, LatticeLine) and "sensitivity" in given and more.get("sensitivity") is None:
+            # Its noise is made for whole steps anyway: with a sensitivity of whole steps the claim says so.
+            step = metric.lattice.step
+            more |= {"sensitivity": step * metric.lattice.steps(given["sensitivity"]), "lattice": step}
+        else:
+            more[key] *= target / (claim * distance)
+    raise ParameterError(
+        f"no {entry.name} was found that keeps this epsilon; choose another one, or a coarser lattice."
+    )
+
+
+def _reach(column: ColumnPolicy, given: dict[str, Any], known: set[str], types: Types) -> Fraction | None:
+    """The protected distance in the unit of the values; None where only the built mechanism can tell."""
+    points = _listed(given.get("points", ()))
+    if "metric" in known and "metric" not in given and points:
+        given["metric"] = _default_metric(points)
+    if column.protect != "any":
+        reach = Fraction(column.protect)
+        # Fractions of a second are cut off, so two times land up to a whole number of seconds apart.
+        return Fraction(math.ceil(reach)) if codecs.kind_of(types[0]) == "time" else reach
+    if points and ("metric" in known or "radius" in known):
+        return diameter(given.get("metric", Euclidean()), points)
+    width = None if known & COORDINATES else _width(given.get("within"))
+    if width is None and known & {"sensitivity", "radius"}:
+        where = ", or within = [low, high]" if "within" in known else ""
+        raise ParameterError(
+            'protect = "any" needs a range with two ends; say protect = ..., the largest distance between two values that '
+            f"are to look alike{where}."
+        )
+    return width
+
+
+def _check_labels(given: dict[str, Any], types: Types) -> None:
+    """Refuse declared values that the columns cannot hold: they could come out, but not be written."""
+    for labels in (given[name] for name in ("categories", "points") if isinstance(given.get(name), tuple)):
+        for place, type_ in enumerate(types):
+            parts = [label[place] if isinstance(label, tuple) else label for label in labels]
+            numbers = [part for part in parts if isinstance(part, (int, float)) and not isinstance(part, bool)]
+            if numbers and not codecs.can_hold(type_, numbers):
+                raise ParameterError(f"a declared value does not fit into a column of type {type_}; leave it out.")
+
+
+def _default_metric(points: list[Any]) -> Metric:
+    try:
+        Line().places(points)
+    except ParameterError:
+        raise ParameterError('such points need a metric; say for example metric = "euclidean".') from None
+    return Line()
+
+
+def _listed(points: Any) -> list[Any]:
+    if isinstance(points, Grid):
+        return [tuple(p) for p in points.at(np.arange(points.columns * points.rows)).tolist()]
+    return list(range(points)) if isinstance(points, int) else list(points)
+
+
+def _width(within: Any) -> Fraction | None:
+    """The width of a range, or of the range that holds several; None where an end is open or there is none."""
+    if not isinstance(within, tuple) or not within:
+        return None
+    ends = [end for pair in (within if isinstance(within[0], tuple) else (within,)) for end in pair]
+    try:
+        places = [as_fraction(end, "within") for end in ends]
+    except ParameterError:
+        return None
+    # Data are floats, and two floats at the ends of a range can be a little farther apart than the decimals they stand for.
+    floats = [Fraction(float(place)) for place in places]
+    return max(max(places) - min(places), max(floats) - min(floats))
+
+
+def _on_whole_numbers(entry: Entry, given: dict[str, Any], known: set[str], types: Types) -> Mechanism:
+    """The mechanism, on a lattice of step 1 where all values are whole numbers and none was named."""
+    whole = len(types) == 1 and codecs.kind_of(types[0]) in ("whole", "date", "time")
+    if whole and "lattice" in known and not known & COORDINATES and "lattice" not in given:
+        try:
+            return entry.constructor(**given, lattice=1)
+        except ParameterError:
+            pass  # too coarse for this epsilon, or something else that the constructor says below
+    return entry.constructor(**given)

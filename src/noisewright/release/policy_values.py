@@ -1,0 +1,374 @@
+"""The kinds of values a policy is written in, each with the sentence that refuses what it is not.
+
+Numbers are exact: ``0.1`` in a policy is one tenth, and so are ``"0.1"`` and ``"1/10"``. TOML hands decimals over as they were
+written (:class:`decimal.Decimal`); a Python float counts as the decimal that Python prints for it.
+
+A validator raises :func:`wrong` with the end of a sentence, which begins with the key: *must be greater than 0; write ...*
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import LARGEST_SPELLED, as_fraction
+from noisewright.release.locate import Path
+
+__all__ = [
+    "Chance",
+    "Date",
+    "Distance",
+    "Edges",
+    "Filling",
+    "Flag",
+    "Groups",
+    "Labels",
+    "Name",
+    "Names",
+    "Number",
+    "Pair",
+    "Parameter",
+    "Positive",
+    "Problem",
+    "Scalar",
+    "Text",
+    "Weights",
+    "Whole",
+    "inner_problems",
+    "jsonable",
+    "label",
+    "number",
+    "plain",
+    "wrong",
+]
+
+Scalar = str | int | float | bool
+"""A label: a value of a column of text, numbers or booleans."""
+
+Date = datetime.date | datetime.datetime
+"""A day, or a moment."""
+
+Problem = tuple[Path, str]
+"""Where something is wrong, and the end of the sentence that says what."""
+
+LONGEST_LIST = 10_000_000
+"""No mechanism takes more labels than this."""
+
+IS_NUMBER: dict[str, Any] = {
+    "anyOf": [
+        {"type": "number"},
+        {"type": "string", "pattern": r"^\s*[-+]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)\s*$"},
+    ]
+}
+IS_FRACTION = {"type": "string", "pattern": r"^\s*\+?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)\s*$"}
+IS_POSITIVE: dict[str, Any] = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, IS_FRACTION]}
+IS_CHANCE: dict[str, Any] = {"anyOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, IS_FRACTION]}
+IS_TEXT = {"type": "string", "minLength": 1}
+IS_LABEL = {"type": ["string", "number", "boolean"]}
+IS_LABELS = {"type": "array", "items": IS_LABEL, "minItems": 1, "uniqueItems": True}
+
+
+def wrong(*problems: Problem | str) -> PydanticCustomError:
+    """The error that carries problems through a validation; a string is about the value itself."""
+    told = [((), problem) if isinstance(problem, str) else problem for problem in problems]
+    return PydanticCustomError("wrong", "see the problems", {"problems": told})
+
+
+def inner_problems(error: PydanticCustomError, *head: str | int) -> list[Problem]:
+    """The problems that a :func:`wrong` carries, told from ``head`` on."""
+    return [((*head, *path), told) for path, told in (error.context or {})["problems"]]
+
+
+def plain(value: Any) -> Any:
+    """numpy's numbers and arrays as Python's own."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def number(value: Any) -> Fraction:
+    """A number, exactly as it was written."""
+    value = plain(value)
+    if isinstance(value, (float, Decimal)):
+        if not _finite(value):
+            raise wrong("must be a finite number; write a number such as 0.5")
+        if isinstance(value, Decimal) and abs(value.adjusted()) > LARGEST_SPELLED:
+            raise wrong('is far too long or too large a number; write it like 0.5 or "1/2"')
+        value = repr(float(value)) if isinstance(value, float) else str(value)
+    try:
+        found = as_fraction(value)
+    except ParameterError:
+        raise wrong('must be a number; write it like 0.5 or "1/2"') from None
+    if max(found.numerator.bit_length(), found.denominator.bit_length()) > LARGEST_SPELLED:
+        raise wrong('is far too long or too large a number; write it like 0.5 or "1/2"')
+    return found
+
+
+def _positive(value: Any) -> Fraction:
+    found = number(value)
+    if found <= 0:
+        raise wrong("must be greater than 0; write a number such as 0.5")
+    return found
+
+
+def _chance(value: Any) -> Fraction:
+    found = number(value)
+    if not 0 <= found < 1:
+        raise wrong("must be at least 0 and below 1; write a small number such as 1e-6")
+    return found
+
+
+def _distance(value: Any) -> Fraction | Literal["any"]:
+    if value == "any" and isinstance(value, str):
+        return "any"
+    try:
+        return _positive(value)
+    except PydanticCustomError:
+        raise wrong('must be a distance greater than 0 or "any"; write a number such as 5') from None
+
+
+def _whole(value: Any) -> int:
+    value = plain(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
+        raise wrong("must be a whole number from 1 on; write one such as 3")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise wrong("must be true or false, without quotes")
+    return value
+
+
+def text(value: Any) -> str:
+    """Text that is not blank and can be written to a file."""
+    if not isinstance(value, str):
+        raise wrong('must be text; write it in quotes, such as "age"')
+    if not value.strip():
+        raise wrong("must not be empty; write a name or remove the key")
+    if not _writable(value):
+        raise wrong("holds half of a character (a lone surrogate) and cannot be written; correct the text")
+    return value
+
+
+def _name(value: Any) -> str:
+    """A name that is also the name of a file or of an entry in a ledger."""
+    found = text(value)
+    if found.startswith(".") or any(sign in "/\\" or not sign.isprintable() for sign in found):
+        raise wrong("must not begin with a dot nor hold slashes or control characters, because files are named by it")
+    return found
+
+
+def _names(value: Any) -> str | tuple[str, ...]:
+    """One name, or several that belong together."""
+    value = plain(value)
+    if not isinstance(value, (list, tuple)):
+        return text(value)
+    if not value:
+        raise wrong('must not be empty; write a name such as "age", or several such as ["lat", "lon"]')
+    found = tuple(_each(value, text))
+    if len(set(found)) < len(found):
+        raise wrong("holds a name twice; write each name once")
+    return found
+
+
+def label(value: Any) -> Scalar:
+    """A value that a column may hold: text, a whole number, a float or a boolean."""
+    value = plain(value)
+    if isinstance(value, (Decimal, float, Fraction)):
+        value = _as_float(value)
+        if not math.isfinite(value):
+            raise wrong("must be a finite number; write a number such as 0.5")
+    if isinstance(value, int) and value.bit_length() > 64:
+        raise wrong("is a larger number than a column can hold")
+    if isinstance(value, str) and not _writable(value):
+        raise wrong("holds half of a character (a lone surrogate) and cannot be written; correct the text")
+    if not isinstance(value, (str, int, float)):
+        raise wrong("must be text, a number, true or false")
+    return value
+
+
+def _filling(value: Any) -> Scalar | Date:
+    return value if isinstance(value, datetime.date) else label(value)
+
+
+def _labels(value: Any) -> tuple[Scalar, ...]:
+    found = tuple(_each(_listed(value, 'write the public values, such as ["yes", "no"]'), label))
+    if not found:
+        raise wrong('must not be empty; write the public values, such as ["yes", "no"]')
+    if len(set(found)) < len(found):
+        raise wrong("holds a value twice; write each value once")
+    return found
+
+
+def _groups(value: Any) -> dict[str, tuple[Scalar, ...]]:
+    teach = 'write the public values of every group, such as by = { ward = ["north", "south"] }'
+    if not isinstance(value, dict):
+        raise wrong(f"must be a table of columns, because the groups that exist in the data are not public; {teach}")
+    found, problems = {}, []
+    for key, values in value.items():
+        try:
+            found[text(key)] = _labels(values)
+        except PydanticCustomError as error:
+            problems += inner_problems(error, str(key))
+    if problems:
+        raise wrong(*problems)
+    return found
+
+
+def _numbers(value: Any) -> tuple[Fraction, ...]:
+    return tuple(_each(_listed(value, "write numbers such as [0, 10, 20]"), number))
+
+
+def _pair(value: Any) -> tuple[Fraction, Fraction]:
+    if isinstance(value, str):
+        raise wrong(PUBLIC_RANGE)
+    found = _numbers(value)
+    if len(found) != 2 or found[0] >= found[1]:
+        raise wrong("must be two numbers, the lower one first; write a public range such as [0, 120]")
+    return found[0], found[1]
+
+
+PUBLIC_RANGE = (
+    "must be two numbers that are public: a range found in the data would give its extreme values away; "
+    "write the lowest and the highest value that are possible, such as [0, 120]"
+)
+"""What to say to somebody who wants the range taken from the data."""
+
+
+def _edges(value: Any) -> int | tuple[Fraction, ...]:
+    value = plain(value)
+    if isinstance(value, int):
+        return _whole(value)
+    found = _numbers(value)
+    if len(found) < 2 or any(a >= b for a, b in pairwise(found)):
+        raise wrong("must be a whole number or rising edges; write bins = 10 or bins = [0, 18, 65, 120]")
+    return found
+
+
+def _weights(value: Any) -> tuple[Fraction, ...]:
+    return tuple(_each(_listed(value, "write shares such as [1, 3]"), _positive))
+
+
+def _listed(value: Any, teach: str) -> Iterable[Any]:
+    value = plain(value)
+    if not isinstance(value, (list, tuple, range)) or len(value) > LONGEST_LIST:
+        raise wrong(f"must be a list; {teach}")
+    return value
+
+
+def _each(values: Iterable[Any], read: Callable[[Any], Any]) -> Iterator[Any]:
+    """Every value of a list, read; a problem is told with the position it is at."""
+    for position, value in enumerate(values):
+        try:
+            yield read(value)
+        except PydanticCustomError as error:
+            raise wrong(*inner_problems(error, position)) from None
+
+
+def _as_float(value: float | Decimal | Fraction) -> float:
+    """The nearest float; not a number where there is none."""
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        return math.nan
+
+
+def _finite(value: float | Decimal) -> bool:
+    return value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
+
+
+def _writable(words: str) -> bool:
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _parameter(value: Any, depth: int = 0) -> Any:
+    """Something for a mechanism: scalars, dates and lists of them, which become tuples; numbers stay as written."""
+    value = plain(value)
+    if isinstance(value, (list, tuple, range)):
+        if depth == 3 or len(value) > LONGEST_LIST:
+            raise wrong("is a list too long or too deep; write numbers, text, or lists of them")
+        return tuple(_each(value, lambda part: _parameter(part, depth + 1)))
+    if isinstance(value, (float, Decimal)):
+        value = Decimal(repr(float(value))) if isinstance(value, float) else value
+        if value.is_nan():
+            raise wrong("must be a number; nan is none")
+    if isinstance(value, dict) and depth == 0:  # a grid or a polygon
+        if not all(isinstance(key, str) for key in value):
+            raise wrong("has a key that is not text; write keys as text")
+        return {key: _parameter(part, 1) for key, part in value.items()}
+    if value is None or isinstance(value, (bool, datetime.date, Decimal, Fraction)):
+        return value
+    if isinstance(value, (int, str)):
+        return label(value)
+    raise wrong("must be text, a number, true, false, a date, or a list of them")
+
+
+def jsonable(value: Any) -> Any:
+    """What JSON has for a value of a policy: exact numbers are whole numbers or text such as "1/10"."""
+    if isinstance(value, (tuple, list)):
+        return [jsonable(part) for part in value]
+    if isinstance(value, dict):
+        return {key: jsonable(part) for key, part in value.items()}
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else str(value)
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind of value for Pydantic: how it is read, how a schema describes it, and how it is written as JSON."""
+
+    read: Callable[[Any], Any]
+    schema: dict[str, Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        written = core_schema.plain_serializer_function_ser_schema(jsonable, when_used="json")
+        return core_schema.no_info_plain_validator_function(self.read, serialization=written)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        return dict(self.schema)
+
+
+Positive = Annotated[Fraction, Kind(_positive, IS_POSITIVE)]
+Number = Annotated[Fraction, Kind(number, IS_NUMBER)]
+Chance = Annotated[Fraction, Kind(_chance, IS_CHANCE)]
+Distance = Annotated[
+    Fraction | Literal["any"], Kind(_distance, {"anyOf": [{"const": "any"}, IS_POSITIVE["anyOf"][0], IS_FRACTION]})
+]
+Whole = Annotated[int, Kind(_whole, {"type": "integer", "minimum": 1})]
+Flag = Annotated[bool, Kind(_flag, {"type": "boolean"})]
+Text = Annotated[str, Kind(text, IS_TEXT)]
+Name = Annotated[str, Kind(_name, {**IS_TEXT, "pattern": r"^[^./\\][^/\\]*$"})]
+Names = Annotated[
+    str | tuple[str, ...],
+    Kind(_names, {"anyOf": [IS_TEXT, {"type": "array", "items": IS_TEXT, "minItems": 1, "uniqueItems": True}]}),
+]
+Filling = Annotated[Scalar | Date, Kind(_filling, IS_LABEL)]
+Labels = Annotated[tuple[Scalar, ...], Kind(_labels, IS_LABELS)]
+Groups = Annotated[dict[str, tuple[Scalar, ...]], Kind(_groups, {"type": "object", "additionalProperties": IS_LABELS})]
+Pair = Annotated[
+    tuple[Fraction, Fraction], Kind(_pair, {"type": "array", "items": IS_NUMBER, "minItems": 2, "maxItems": 2})
+]
+Edges = Annotated[
+    int | tuple[Fraction, ...],
+    Kind(_edges, {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": IS_NUMBER, "minItems": 2}]}),
+]
+Weights = Annotated[
+    tuple[Fraction, ...], Kind(_weights, {"type": "array", "items": IS_POSITIVE, "minItems": 2, "maxItems": 3})
+]
+Parameter = Annotated[Any, Kind(_parameter, {})]

