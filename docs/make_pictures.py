@@ -213,6 +213,182 @@ def unsafe_tails() -> None:
     plt.close(figure)
 
 
+def optimal_matrices() -> None:
+    """A count from 0 to 5 at epsilon 0.5: the geometric, the best mechanism, and the best one of a given shape."""
+    noisy = nw.geometric(epsilon="0.5", within=(0, 5))
+    best = nw.optimal(6, epsilon="0.5", loss="absolute")
+    shaped = nw.optimal(6, epsilon="0.5", loss="absolute", shape="monotone,symmetric,fair")
+    figure, panels = plt.subplots(1, 3, figsize=(12, 4.3), layout="constrained")
+    titles = ("truncated geometric", "the best: never answers 0 or 5", "the best that is monotone,\nsymmetric and fair")
+    for axes, made, title in zip(panels, (noisy, best, shaped), titles, strict=True):
+        matrix = made.channel().matrix
+        axes.imshow(np.ma.masked_equal(matrix, 0), cmap="cividis", vmin=0, vmax=0.8)
+        for (x, y), value in np.ndenumerate(matrix):
+            colour = "black" if value > 0.45 or value == 0 else "white"
+            axes.text(y, x, f"{value:.2f}" if value else "0", ha="center", va="center", fontsize=9, color=colour)
+        error = nw.compare_utility([made], "absolute").rows[0].face["absolute"]
+        axes.set(xlabel="output", title=f"{title}\nexpected error {error:.3f}")
+    panels[0].set_ylabel("secret")
+    figure.savefig(PICTURES / "optimal-matrices.png", dpi=130)
+    plt.close(figure)
+
+
+def optimal_errors() -> None:
+    """Expected errors of mechanisms for a count over ten records, at face value and after the best guess, by epsilon."""
+    epsilons = np.geomspace(0.05, 2, 14)
+    made = {
+        "truncated geometric": (ACCENT, lambda e: nw.geometric(epsilon=e, within=(0, 10))),
+        "explicit fair": (BLUE, lambda e: nw.explicit_fair(epsilon=e, within=(0, 10))),
+        "the best": (SAFE, lambda e: nw.optimal(11, epsilon=e, loss="absolute")),
+        "the best that is monotone, symmetric, fair": (
+            "#6a4c93",
+            lambda e: nw.optimal(11, epsilon=e, loss="absolute", shape="monotone,symmetric,fair"),
+        ),
+    }
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained", sharey=True)
+    for name, (colour, build) in made.items():
+        rows = [nw.compare_utility([build(float(e))], "absolute").rows[0] for e in epsilons]
+        style = "--" if name == "the best" else "-"
+        left.plot(epsilons, [r.face["absolute"] for r in rows], style, color=colour, linewidth=2, label=name)
+        right.plot(epsilons, [r.bayes["absolute"] for r in rows], style, color=colour, linewidth=2, label=name)
+    for axes, title in ((left, "Outputs taken at face value"), (right, "After the best guess from the output")):
+        axes.axhline(30 / 11, color=INK, linewidth=1, linestyle=":")
+        axes.set(xscale="log", xlabel="epsilon", title=title, ylim=(0, 4.6))
+        axes.set_xticks([0.05, 0.1, 0.2, 0.5, 1, 2], ["0.05", "0.1", "0.2", "0.5", "1", "2"])
+    left.text(2, 30 / 11 + 0.05, "always answering 5", color=INK, fontsize=9, ha="right", va="bottom")
+    left.set_ylabel("expected absolute error of a count from 0 to 10")
+    left.legend(frameon=False, fontsize=9, loc="upper right")
+    figure.savefig(PICTURES / "optimal-errors.png", dpi=130)
+    plt.close(figure)
+
+
+def optimal_utility() -> None:
+    """The table of the page on optimal mechanisms, drawn by the library."""
+    from noisewright.plots import draw_utility, save_figure
+
+    table = nw.compare_utility(
+        {
+            "truncated geometric": nw.geometric(epsilon="0.2", within=(0, 10)),
+            "explicit fair": nw.explicit_fair(epsilon="0.2", within=(0, 10)),
+            "the best": nw.optimal(11, epsilon="0.2", loss="absolute"),
+            "the best of the shape": nw.optimal(11, epsilon="0.2", loss="absolute", shape="monotone,symmetric,fair"),
+            "uniform": nw.uniform(11),
+        }
+    )
+    save_figure(draw_utility(table), PICTURES / "optimal-utility.png")
+
+
+def private_posteriors() -> None:
+    """Three secrets: all beliefs that a private output can leave, and the kernels between their corners."""
+    from noisewright.optimal.kernels import kernels
+
+    figure, panels = plt.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
+    for axes, metric, title in (
+        (panels[0], nw.Line(), "0, 1, 2 on a line: 4 corners, 2 kernels"),
+        (panels[1], nw.Discrete(), "three categories: 6 corners, 5 kernels"),
+    ):
+        found = kernels(metric, range(3), factor=2)
+        simplex(axes)
+        corners = ternary(found.space.vertices().T)
+        centre = corners.mean(axis=0)
+        turn = np.argsort(np.arctan2(*(corners - centre).T[::-1]))
+        axes.fill(*corners[turn].T, color="#e8efe9", zorder=0)
+        axes.plot(*corners[np.r_[turn, turn[0]]].T, color=INK, linewidth=1.2, label="private beliefs")
+        styles = {2: ("o--", ACCENT), 3: ("o-", SAFE)}
+        for kernel in found:
+            style, colour = styles[len(kernel)]
+            shown = ternary(kernel.posteriors.T)
+            name = {2: "a kernel of 2 outputs", 3: "a kernel of 3 outputs"}[len(kernel)]
+            known = axes.get_legend_handles_labels()[1]
+            closed = np.vstack([shown, shown[:1]])
+            axes.plot(*closed.T, style, color=colour, linewidth=2, label=name if name not in known else None)
+        axes.plot(
+            *ternary(np.full((1, 3), 1 / 3)).T, "+", color=INK, markersize=14, markeredgewidth=2, label="the prior"
+        )
+        axes.set_title(title)
+    panels[0].legend(frameon=False, loc="upper left", fontsize=9)
+    figure.savefig(PICTURES / "universal-kernels.png", dpi=130)
+    plt.close(figure)
+
+
+def regret_over_all_priors() -> None:
+    """How much more than the best mechanism the geometric and the fold cost, at every prior on 0, 1, 2."""
+    from noisewright.optimal.evaluate import posterior_losses
+    from noisewright.optimal.kernels import kernels
+    from noisewright.optimal.losses import absolute, parity
+
+    fold, geometric = kernels(nw.Line(), range(3), factor=2)
+    steps = 90
+    priors = np.array([(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]) / steps
+    places = ternary(priors)
+    figure, panels = plt.subplots(1, 4, figsize=(12, 3.3), layout="constrained")
+    cases = (
+        (geometric, absolute(range(3)), "geometric, absolute error"),
+        (fold, absolute(range(3)), "fold, absolute error"),
+        (geometric, parity(3), "geometric, odd or even"),
+        (fold, parity(3), "fold, odd or even"),
+    )
+    for axes, (kernel, loss, title) in zip(panels, cases, strict=True):
+        losses = {k: posterior_losses(priors, k.channel(), loss) for k in (fold, geometric)}
+        regret = np.maximum(losses[kernel] - np.minimum(*losses.values()), 0)
+        regret[regret < 1e-12] = 0
+        simplex(axes, "")
+        image = axes.tripcolor(*places.T, regret, cmap="magma_r", vmin=0, vmax=0.2, shading="gouraud", zorder=0)
+        worst = regret.max()
+        axes.set_title(f"{title}\n" + (f"up to {worst:.3f} too much" if worst else "best at every prior"), fontsize=10)
+    figure.colorbar(image, ax=panels, shrink=0.7, label="loss above the best", extend="max")
+    figure.savefig(PICTURES / "universal-regret.png", dpi=130)
+    plt.close(figure)
+
+
+def sign_patterns() -> None:
+    """Questions with two answers about 0, 1, 2, 3: which mechanism is best for all priors, decided exactly."""
+    from noisewright.optimal.kernels import kernels
+    from noisewright.optimal.restriction import layered_geometric
+    from noisewright.optimal.universal import optimal_kernels
+
+    found = kernels(nw.Line(), range(4), factor=2)
+    folds = {
+        "the geometric": [0, 1, 2, 3],
+        "the fold 0, 1, 2, 1": [0, 1, 2, 1],
+        "the fold 1, 0, 1, 2": [1, 0, 1, 2],
+        "the fold 0, 1, 0, 1": [0, 1, 0, 1],
+    }
+    known = {name: layered_geometric(nw.Line(), range(4), layers, factor=2) for name, layers in folds.items()}
+    rows = ["AAAB", "AABB", "ABBB", "AABA", "ABAA", "ABAB", "ABBA"]
+    figure, axes = plt.subplots(figsize=(8.6, 4.2), layout="constrained")
+    for y, row in enumerate(rows):
+        loss = [[float(c == "B") for c in row], [float(c == "A") for c in row]]
+        best = optimal_kernels(loss, found).optimal
+        names = [name for name, channel in known.items() for k in best if k.channel().equivalent(channel)]
+        for x, c in enumerate(row):
+            axes.add_patch(plt.Rectangle((x, -y), 0.92, 0.8, color=BLUE if c == "A" else "#e3a72f"))
+            axes.text(x + 0.46, 0.4 - y, c, ha="center", va="center", color="white", fontweight="bold")
+        text = f"only {names[0]}" if len(best) == 1 else "no mechanism is best for all priors"
+        axes.text(4.4, 0.4 - y, text, va="center", fontsize=11, color=SAFE if best else ACCENT)
+    for x in range(4):
+        axes.text(x + 0.46, 1.05, f"secret {x}", ha="center", fontsize=9, color=INK)
+    axes.text(4.4, 1.05, "best for every prior", fontsize=9, color=INK)
+    axes.set(xlim=(-0.2, 8.3), ylim=(-len(rows) + 0.6, 1.5))
+    axes.axis("off")
+    figure.savefig(PICTURES / "universal-patterns.png", dpi=130)
+    plt.close(figure)
+
+
+def ternary(points: np.ndarray) -> np.ndarray:
+    """Probabilities of three secrets as places in a triangle."""
+    return points @ np.array([[0, 0], [0.5, np.sqrt(3) / 2], [1, 0]])
+
+
+def simplex(axes: Any, word: str = "surely ") -> None:
+    """An empty triangle of beliefs about three secrets."""
+    axes.plot(*ternary(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]])).T, color="#9aa5ad", linewidth=1)
+    for corner, name, shift in zip(np.eye(3), "012", ((-0.05, -0.05), (0, 0.04), (0.05, -0.05)), strict=True):
+        axes.text(*(ternary(corner) + shift), f"{word}{name}", ha="center", va="center", fontsize=9, color=INK)
+    axes.set(xlim=(-0.15, 1.15), ylim=(-0.1, 0.95), aspect="equal")
+    axes.axis("off")
+
+
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     certified_against_raw()
@@ -221,3 +397,9 @@ if __name__ == "__main__":
     losses_with_distance()
     errors_with_distance()
     unsafe_tails()
+    optimal_matrices()
+    optimal_errors()
+    optimal_utility()
+    private_posteriors()
+    regret_over_all_priors()
+    sign_patterns()

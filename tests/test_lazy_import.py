@@ -13,11 +13,21 @@ import pytest
 import noisewright as nw
 
 HEAVY = ("numpy", "scipy", "pyarrow", "duckdb", "clarabel", "cryptography", "pydantic", "matplotlib")
+SLOW = {
+    "scipy.linalg",
+    "scipy.optimize",
+    "scipy.sparse",
+    "scipy.spatial",
+    "scipy.special",
+    "pyarrow.dataset",
+    "pyspark",
+}
+"""Parts that take longer to load than a small release takes."""
 
 
 def loaded_after(code: str) -> set[str]:
     """Which of the heavy packages a fresh interpreter has loaded after running some code."""
-    script = f"{code}\nimport sys\nprint('LOADED', *(m for m in {HEAVY!r} if m in sys.modules))"
+    script = f"{code}\nimport sys\nprint('LOADED', *(m for m in {(*HEAVY, *SLOW, 'pandas')!r} if m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     return set(done.stdout.splitlines()[-1].split()[1:])
 
@@ -40,6 +50,30 @@ assert nw.randomised_response(["a", "b"], epsilon=1).certificate().verify()
 assert nw.snapped_laplace(epsilon=1).release([0.5, 2.0]).shape == (2,)
 """
     assert loaded_after(code) & {"scipy", "duckdb", "clarabel", "pydantic", "matplotlib"} == set()
+
+
+def test_the_release_room_loads_no_slow_part() -> None:
+    assert loaded_after("import noisewright.release.run") & (SLOW | {"pandas", "matplotlib", "clarabel"}) == set()
+    assert loaded_after("import scipy.optimize, pyarrow.dataset") >= {
+        "scipy.optimize",
+        "scipy.linalg",
+        "pyarrow.dataset",
+    }
+
+
+def test_a_release_of_numbers_dates_and_categories_loads_no_slow_part() -> None:
+    code = """
+import datetime, pyarrow as pa
+import noisewright as nw
+day = datetime.date(2025, 3, 1)
+policy = {"dataset": "clinic", "budget": {"epsilon": 5}, "columns": [
+    {"name": "age", "mechanism": "geometric", "within": [0, 110], "epsilon": 1},
+    {"name": "smoker", "mechanism": "randomised-response", "categories": [True, False], "epsilon": 1},
+    {"name": "visit", "mechanism": "laplace", "within": [day, datetime.date(2025, 9, 1)], "epsilon": 1, "protect": 7}]}
+done = nw.release(policy, pa.table({"age": [44], "smoker": [True], "visit": [day]}), seed=1)
+assert done.data.num_rows == 1 and done.certificate.verify()
+"""
+    assert loaded_after(code) & SLOW == set()
 
 
 def test_type_checkers_and_programs_see_the_same_names() -> None:

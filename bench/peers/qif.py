@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-untyped,import-not-found,no-untyped-call,attr-defined"
-"""qif: its audit of d-privacy, with its own metrics, which are the fastest that it offers."""
+"""qif: its audit of d-privacy, with its own metrics, which are the fastest that it offers, and its linear programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import qif
 
 from bench.work import Work
 
-__all__ = ["planar_laplace", "smallest_epsilon"]
+__all__ = ["optimal_line", "planar_laplace", "smallest_epsilon"]
 
 
 def smallest_epsilon(n: int, metric: str) -> Work:
@@ -35,3 +35,23 @@ def planar_laplace(epsilon: str, size: int) -> Work:
         return released
 
     return Work(run, size, lambda out: float(np.linalg.norm(np.array(out) - points, axis=1).mean()))
+
+
+def optimal_line(n: int, epsilon: str, loss: str) -> Work:
+    """The best mechanism on a line at the uniform prior, with the fastest of its solvers; the answer is the expected loss."""
+    rate, prior = float(Fraction(epsilon)), np.full(n, 1 / n)
+    apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n))).astype(np.float64)
+    losses = apart if loss == "absolute" else np.random.default_rng(1).random((n, n))
+    qif.lp.defaults.solver = "CLP"
+
+    def run() -> np.ndarray:
+        return qif.mechanism.d_privacy.min_loss_given_d(
+            prior,
+            n,
+            lambda x, y: rate * abs(x - y),
+            lambda x, w: losses[w, x],
+            vars="all",
+            d_priv_ch=lambda x, y: abs(x - y) > 1,  # implied by the steps between
+        )
+
+    return Work(run, 1, lambda found: float((found * losses.T).sum() / n))

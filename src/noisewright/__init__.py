@@ -10,9 +10,7 @@ True
 'epsilon = 1 per unit of line'
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from noisewright.core.errors import NoisewrightError
@@ -61,6 +59,9 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.spherical import product_laplace, spherical_laplace
     from noisewright.mechanisms.staircase import staircase
     from noisewright.mechanisms.uniform import uniform
+    from noisewright.optimal.design import optimal
+    from noisewright.optimal.losses import Loss
+    from noisewright.optimal.priors import Prior
     from noisewright.optimal.utility import compare_utility
     from noisewright.release.policy import Policy
     from noisewright.release.run import Release, release
@@ -157,25 +158,17 @@ _OFFERS = {
     "mechanisms.spherical": "product_laplace spherical_laplace",
     "mechanisms.staircase": "staircase",
     "mechanisms.uniform": "uniform",
+    "optimal.losses": "Loss",
+    "optimal.priors": "Prior",
     "optimal.utility": "compare_utility",
     "release.policy": "Policy",
     "release.run": "Release",
 }
-_ROOMS = ("release",)
+_ROOMS = ("optimal", "release")
 """Packages that can be called themselves; see :mod:`noisewright.core.rooms`."""
 
 _HOMES = {name: f"noisewright.{module}" for module, names in _OFFERS.items() for name in names.split()}
 
-
-class _Package(ModuleType):
-    """This package. Importing a part of a room, such as ``optimal``, must not put the room where a function of its name is offered."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that is there
 

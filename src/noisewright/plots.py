@@ -1,13 +1,15 @@
 """Pictures of mechanisms, for the command line, reports and pages. Needs the extra ``plots`` (matplotlib).
 
 A picture shows the law of the outputs for a few secrets: from the channel where there is one, from simulated draws with a fixed
-seed otherwise. Either way it shows public parameters only, never data.
+seed otherwise (:func:`draw`); all of a mechanism's probabilities at once (:func:`draw_matrix`); or what several mechanisms
+cost, side by side (:func:`draw_utility`). It shows public parameters only, never data.
 """
 
 from __future__ import annotations
 
 import io
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,25 +18,34 @@ from numpy.typing import NDArray
 
 from noisewright.core.channel import Channel
 from noisewright.core.errors import MissingPartError, NoisewrightError, ParameterError
+from noisewright.core.exact import upward
 from noisewright.core.mechanism import Mechanism
 from noisewright.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "save_picture"]
+    from noisewright.optimal.utility import UtilityTable
+
+__all__ = ["draw", "draw_matrix", "draw_utility", "save_figure", "save_picture"]
 
 SUFFIXES = (".png", ".svg", ".pdf")
 DRAWS = 200_000
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 10**9)
+"""Every so many-th label is written on an axis that has too many for all."""
 COLOURS = ("#2a7f62", "#c8553d", "#33658a", "#e3a72f", "#6a4c93")
 
 
 def save_picture(mechanism: Mechanism, path: str | Path) -> Path:
     """Draw a mechanism to a ``.png``, ``.svg`` or ``.pdf`` file, whole or not at all."""
+    _check_suffix(Path(path))
+    return save_figure(draw(mechanism), path)
+
+
+def save_figure(figure: Figure, path: str | Path) -> Path:
+    """Write a figure to a ``.png``, ``.svg`` or ``.pdf`` file, whole or not at all."""
     target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise ParameterError(f"{target.name}: a picture is written to a {', '.join(SUFFIXES)} file.")
-    figure = draw(mechanism)
+    _check_suffix(target)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=target.suffix.lower()[1:], dpi=130)
     write_atomically(target, buffer.getvalue())
@@ -43,11 +54,7 @@ def save_picture(mechanism: Mechanism, path: str | Path) -> Path:
 
 def draw(mechanism: Mechanism) -> Figure:
     """The law of the outputs for a few secrets, as a matplotlib figure."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingPartError("pictures need matplotlib; install noisewright[plots].") from None
-    figure = Figure(figsize=(8, 4.2), layout="constrained")
+    figure = _figure(8, 4.2)
     axes = figure.add_subplot()
     channel = _channel(mechanism)
     if channel is not None and len(channel.inputs) <= 12 and not _numbers(channel.outputs):
@@ -62,6 +69,82 @@ def draw(mechanism: Mechanism) -> Figure:
     return figure
 
 
+def draw_matrix(thing: Mechanism | Channel, title: str = "") -> Figure:
+    """All probabilities of a finite channel as a heat map: one row for each secret, one column for each output.
+
+    Up to ten outputs the numbers are written into the cells. A white cell is an output that never happens.
+    """
+    channel = thing if isinstance(thing, Channel) else thing.channel()
+    rows, columns = channel.shape
+    figure = _figure(min(4 + 0.32 * columns, 9.5), min(2.6 + 0.28 * rows, 7.5))
+    axes = figure.add_subplot()
+    _heat_map(figure, axes, channel)
+    if columns <= 10 and rows <= 16:
+        middle = 0.6 * channel.matrix.max()
+        for (x, y), value in np.ndenumerate(channel.matrix):
+            colour = "black" if value > middle or value == 0 else "white"
+            axes.text(y, x, f"{value:.3f}" if value else "0", ha="center", va="center", fontsize=8, color=colour)
+    words = title or ("" if isinstance(thing, Channel) else f"{thing.name}: {thing.guarantee}")
+    axes.set_title(words, fontsize=10)
+    return figure
+
+
+def draw_utility(table: UtilityTable) -> Figure:
+    """What mechanisms cost: a hollow mark for outputs taken at face value, a full one for the best guess from them.
+
+    One panel for each loss and prior; mechanisms are in the order of the table, and each has its epsilon beside its name.
+    """
+    count = len(table.rows) // len(table.priors)
+    width = 3.4 + 3.4 * len(table.losses)
+    figure = _figure(min(width, 14), (1.3 + 0.34 * count) * len(table.priors))
+    panels = figure.subplots(len(table.priors), len(table.losses), sharey=True, squeeze=False)
+    for line, prior in zip(panels, table.priors, strict=True):
+        rows = [row for row in table.rows if row.prior == prior]
+        for axes, loss in zip(line, table.losses, strict=True):
+            for y, row in enumerate(rows):
+                face, bayes = row.face[loss], row.bayes[loss]
+                if face is not None:
+                    axes.plot([bayes, face], [y, y], color="#b8c0c8", linewidth=2, zorder=1)
+                    axes.plot(face, y, "o", color=COLOURS[1], markerfacecolor="white", markersize=10, zorder=2)
+                axes.plot(bayes, y, "o", color=COLOURS[0], markersize=6, zorder=3)
+            axes.set(xlabel=f"expected {loss} loss" + (f", prior {prior}" if len(table.priors) > 1 else ""))
+            axes.set_xlim(0, 1.08 * max(max(row.bayes[loss], row.face[loss] or 0.0) for row in rows) or 1.0)
+            axes.grid(axis="x", color="#e6e9ec", linewidth=0.8)
+            axes.set_axisbelow(True)
+        names = [f"{row.name}\nepsilon {_short(row.epsilon.value)} {row.counted}" for row in rows]
+        line[0].set_yticks(range(count), names, fontsize=8)
+        line[0].set_ylim(count - 0.4, -0.6)
+    marks = [
+        _mark(COLOURS[1], "white", "output taken at face value"),
+        _mark(COLOURS[0], COLOURS[0], "best guess from the output"),
+    ]
+    figure.legend(handles=marks, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
+    return figure
+
+
+def _figure(width: float, height: float) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingPartError("pictures need matplotlib; install noisewright[plots].") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _mark(edge: str, fill: str, label: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], marker="o", linestyle="", color=edge, markerfacecolor=fill, markersize=7, label=label)
+
+
+def _short(value: float) -> str:
+    return "infinite" if math.isinf(value) else upward(value, 3)
+
+
+def _check_suffix(target: Path) -> None:
+    if target.suffix.lower() not in SUFFIXES:
+        raise ParameterError(f"{target.name}: a picture is written to a {', '.join(SUFFIXES)} file.")
+
+
 def _channel(mechanism: Mechanism) -> Channel | None:
     try:
         return mechanism.channel()
@@ -70,7 +153,7 @@ def _channel(mechanism: Mechanism) -> Channel | None:
 
 
 def _numbers(labels: tuple[Any, ...]) -> bool:
-    return all(isinstance(label, (int, float)) and not isinstance(label, bool) for label in labels)
+    return all(isinstance(label, (int, float, Fraction)) and not isinstance(label, bool) for label in labels)
 
 
 def _rows(axes: Any, channel: Channel) -> None:
@@ -80,23 +163,33 @@ def _rows(axes: Any, channel: Channel) -> None:
     for colour, x in zip(COLOURS, chosen, strict=False):
         style = {"marker": "o", "markersize": 3} if len(outputs) <= 60 else {}
         axes.plot(
-            outputs, channel.matrix[x], color=colour, linewidth=1.3, label=f"secret {channel.inputs[x]:g}", **style
+            outputs, channel.matrix[x], color=colour, linewidth=1.3, label=f"secret {_name(channel.inputs[x])}", **style
         )
     axes.set(xlabel="output", ylabel="probability", ylim=(0, None))
     axes.legend(frameon=False, fontsize=9)
 
 
 def _heat_map(figure: Any, axes: Any, channel: Channel) -> None:
-    image = axes.imshow(channel.matrix, cmap="cividis", vmin=0, aspect="auto")
+    from matplotlib.colors import PowerNorm
+
+    shown = np.ma.masked_equal(channel.matrix, 0.0)  # never is not the same as rarely
+    # In a large matrix each probability is small beside the largest: a square-root scale keeps them apart.
+    norm = PowerNorm(0.5 if channel.matrix.size > 400 else 1, vmin=0, vmax=channel.matrix.max())
+    image = axes.imshow(shown, cmap="cividis", norm=norm, aspect="auto")
     figure.colorbar(image, ax=axes, label="probability")
     for labels, ticks, names in (
         (channel.outputs, axes.set_xticks, axes.set_xticklabels),
         (channel.inputs, axes.set_yticks, axes.set_yticklabels),
     ):
-        if len(labels) <= 16:
-            ticks(range(len(labels)))
-            names([str(label) for label in labels], fontsize=8)
+        step = next(k for k in STEPS if len(labels) <= 16 * k)
+        if step == 1 or _numbers(labels):
+            ticks(range(0, len(labels), step))
+            names([_name(label) for label in labels[::step]], fontsize=8)
     axes.set(xlabel="output", ylabel="secret")
+
+
+def _name(label: Any) -> str:
+    return f"{float(label):.4g}" if isinstance(label, (float, Fraction)) else str(label)
 
 
 def _simulated(figure: Any, axes: Any, mechanism: Mechanism) -> None:

@@ -12,6 +12,7 @@ seed; a correct mechanism fails one of them with probability below 1e-6.
 
 from __future__ import annotations
 
+import itertools
 import math
 import multiprocessing
 import pickle
@@ -27,11 +28,14 @@ from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.errors import DataError, GuaranteeError, NoisewrightError, ParameterError
 from noisewright.core.mechanism import Mechanism
+from noisewright.core.metric import Metric
+from noisewright.mechanisms.auditing import audit
 
 __all__ = ["ConformanceError", "Report", "check_mechanism"]
 
 ERROR_RATE = 1e-8
 CHILD_SECONDS = 60
+HALVINGS = 48
 
 
 class ConformanceError(AssertionError):
@@ -66,6 +70,7 @@ def check_mechanism(
     checks: list[tuple[str, Callable[[], str | None]]] = [
         ("protocol", lambda: _protocol(mechanism)),
         ("guarantee", lambda: _guarantee(mechanism, chosen)),
+        ("rounding", lambda: _rounding(mechanism, chosen)),
         ("certificate", lambda: _certificate(mechanism, chosen)),
         ("law", lambda: _law(mechanism, chosen, draws, seed)),
         ("shapes", lambda: _shapes(mechanism, chosen, seed)),
@@ -125,6 +130,50 @@ def _guarantee(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
         need <= guarantee.delta + 1e-12, f"guarantee: delta = {need:g} is needed, {guarantee.delta:g} is promised."
     )
     return None
+
+
+def _rounding(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
+    """Two secrets a hair apart that are rounded a step apart: ``map`` of their own distance covers the loss of that step."""
+    guarantee = mechanism.guarantee
+    if guarantee.scope != "metric" or guarantee.delta:
+        return "no promise that grows with distance alone"
+    for first, second in itertools.pairwise(secrets):
+        found = _parted(guarantee.metric, first, second)
+        if found is None:
+            continue
+        pair, apart, rounded = found
+        try:
+            mechanism.release(pair)
+            loss = audit(mechanism).value * rounded
+        except (DataError, ParameterError):  # between the secrets there are none, or nobody knows the loss
+            continue
+        allowed = mechanism.map(apart)
+        _require(
+            loss <= allowed * (1 + 1e-9),
+            f"rounding: two secrets {apart:.3g} apart can be told apart by {loss:.6g}, and map promises {allowed:.6g}.",
+        )
+        return None
+    return "no two secrets were found that are rounded apart"
+
+
+def _parted(metric: Metric, first: Any, second: Any) -> tuple[list[Any], float, float] | None:
+    """Two points a hair apart on the way between two secrets, for which the metric is much larger than that.
+
+    The result: the points, more than their own distance, and their distance in the metric. None if there are no such points.
+    """
+    try:
+        low, high = (np.asarray(secret, dtype=np.float64) for secret in (first, second))
+        whole, length = float(metric.distance(first, second)), float(np.abs(high - low).max(initial=0.0))
+        for _ in range(HALVINGS):  # each time the half that is longer in the metric: where it jumps, that stays long
+            middle = (low + high) / 2
+            ways = metric.matrix([_label(point[()]) for point in (low, middle, high)])
+            low, high = (low, middle) if ways[0, 1] > ways[1, 2] else (middle, high)
+        pair = [_label(point[()]) for point in (low, high)]
+        rounded, rest = float(metric.distance(*pair)), float(np.abs(high - low).max(initial=0.0))
+    except (TypeError, ValueError):  # no numbers; errors of metrics are among these
+        return None
+    apart = 16 * whole * rest / max(length, 1e-300)  # the secrets may be farther apart than what they are rounded to
+    return (pair, apart, rounded) if 0 < 64 * apart < rounded < math.inf else None
 
 
 def _certificate(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:

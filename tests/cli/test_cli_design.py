@@ -8,9 +8,10 @@ from typing import Any, Literal
 import pytest
 
 import noisewright as nw
-from noisewright.cli.parameters import MOST_LABELS, read_labels
+from noisewright.cli.parameters import read_labels
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.labels import MOST_LABELS
 from noisewright.mechanisms.registry import Entry, names, registry
 
 FIELDS = {

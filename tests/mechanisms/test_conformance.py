@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright import testing
 from noisewright.core.errors import DataError
 from noisewright.mechanisms import registry
 from noisewright.mechanisms.finite import FiniteMechanism
@@ -59,6 +60,12 @@ CASES = {
         [],
     ),
     "laplace, unbounded": (lambda: nw.laplace(epsilon="0.1"), [-5.5, 0.0, 1e6], [math.nan, 1e300], []),
+    "laplace, metric": (
+        lambda: nw.laplace(epsilon=1, sensitivity="1/3", scope="metric"),
+        [-4.5, 0.0, 1e5],
+        [math.nan, "x"],
+        [lambda: nw.laplace(epsilon=1, scope="near")],
+    ),
     "laplace, half line": (
         lambda: nw.laplace(epsilon=1, within=(0, None), scope="metric"),
         [0.0, 0.5, 3.0, 70.0],
@@ -309,6 +316,7 @@ WITHOUT_CHANNEL = {
     "gaussian, unbounded",
     "geometric, unbounded",
     "laplace, unbounded",
+    "laplace, metric",
     "laplace, half line",
     "planar-laplace",
     "planar-laplace, polygon",
@@ -319,6 +327,19 @@ WITHOUT_CHANNEL = {
 }
 
 
+ROUNDED = {
+    "laplace, gaps",
+    "laplace, metric",
+    "planar-laplace",
+    "planar-laplace, polygon",
+    "geo-laplace",
+    "product-laplace",
+    "snapped-laplace, half line",
+    "truncated-laplace",
+}
+"""Those whose promise grows with distance and is about the lattice points that secrets are rounded to."""
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_conforms(case):
     make, secrets, unknown, refused = CASES[case]
@@ -326,6 +347,7 @@ def test_conforms(case):
     needed = {"protocol", "certificate", "shapes", "pickling", "forking", "unknown values"}
     assert needed <= set(report.passed)
     assert "law" in report.passed or case in WITHOUT_CHANNEL
+    assert ("rounding" in report.passed) == (case in ROUNDED)
 
 
 def test_every_registered_mechanism_is_in_the_cases():
@@ -393,6 +415,26 @@ def test_a_broken_mechanism_does_not_conform(fault, check):
     broken = Broken(good.epsilon, good.sensitivity, good.within, good.outside, fault)
     with pytest.raises((ConformanceError, nw.NoisewrightError), match=check):
         check_mechanism(broken, secrets=range(10), unknown=[10])
+
+
+class Forgetful:
+    """A mechanism whose ``map`` is about lattice points, as if nothing had been rounded."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def map(self, distance):
+        return self.inner.guarantee.bound(distance)
+
+
+@pytest.mark.parametrize("case", sorted(ROUNDED))
+def test_a_map_that_leaves_rounding_out_does_not_conform(case):
+    make, secrets, *_ = CASES[case]
+    with pytest.raises(ConformanceError, match=r"rounding: two secrets .* apart can be told apart by"):
+        testing._rounding(Forgetful(make()), list(secrets))
 
 
 def test_a_sound_subclass_conforms():

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
@@ -136,6 +136,8 @@ def test_a_flat_side_is_the_limit_of_a_small_rate():
 @given(pairs(), st.floats(0, 3))
 def test_au2_matches_quadrature(pair, epsilon):
     first, second = pair
+    apart = abs(first.location - second.location)
+    assume(apart == 0 or apart > 1e-9)  # a closer pair differs by rounding errors, which no quadrature integrates
     found = pair_delta(first, second, epsilon)
     factor = math.exp(epsilon)
 
@@ -279,7 +281,9 @@ def test_the_law_in_a_certificate_gives_the_audit_of_the_channel(within, scope):
     channel, law = auditing._on_channel(mechanism.channel(), mechanism.guarantee), auditing._without_channel(mechanism)
     assert law.value == pytest.approx(channel.value, rel=1e-8)
     assert law.value == pytest.approx(0.8, rel=1e-6)
-    assert sorted(law.pair) == pytest.approx(sorted(channel.pair))
+    rows = [mechanism.channel().matrix[mechanism.channel().inputs.index(place)] for place in law.pair]
+    loss = np.abs(np.log(rows[0] / rows[1])).max() / (1 if scope == "adjacent" else np.ptp(law.pair) / 1.5)
+    assert loss == pytest.approx(channel.value, rel=1e-8)  # there may be two worst pairs, as on an interval
     assert math.log(law.probabilities[0] / law.probabilities[1]) == pytest.approx(
         law.value * (1 if scope == "adjacent" else abs(law.pair[0] - law.pair[1]) / 1.5), rel=1e-8
     )

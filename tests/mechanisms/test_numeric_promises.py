@@ -5,11 +5,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import noisewright as nw
 from noisewright.core import checker, checker_noise
 from noisewright.core.errors import CertificateError, DataError, ParameterError
+from noisewright.core.exact import float_up
 from noisewright.mechanisms.additive import lattice_delta
+from noisewright.mechanisms.lattice_law import LatticeLaw
 from noisewright.noise.lattice import Lattice
 
 NUMERIC = {
@@ -174,8 +178,60 @@ def test_the_metric_of_rounded_numbers_says_so():
         # Two numbers a hair apart on either side of a cell's border are a whole step apart for this promise.
         apart = mechanism.guarantee.metric.matrix([step / 2 - 1e-12, step / 2])[0, 1]
         assert apart == step
-        assert mechanism.map(apart) == step
+        assert mechanism.guarantee.bound(apart) == step
+        assert mechanism.map(1e-12) == mechanism.map(step) == step  # of the numbers themselves: rounding is counted in
     assert str(nw.laplace(epsilon=1).guarantee.metric) == "line"
+
+
+SETS = [None, (0, 10), [(0, 2.875), (4.125, 6.1), (6.9, 10)], [(0, 2.875), (4.125, 10)]]
+
+
+@pytest.mark.parametrize("sensitivity", ["1", "1/3", "2.3"])
+@pytest.mark.parametrize("within", SETS)
+@settings(max_examples=25)
+@given(x=st.floats(0, 10), y=st.floats(0, 10))
+def test_map_covers_real_answers_after_rounding(sensitivity, within, x, y):
+    for make in (nw.laplace, nw.snapped_laplace):
+        mechanism = make(epsilon=1, sensitivity=sensitivity, within=within, scope="metric", lattice="1/2")
+        inside = [within] if isinstance(within, tuple) else within or [(0, 10)]
+        if not all(any(low <= v <= high for low, high in inside) for v in (x, y)):
+            continue
+        if make is nw.laplace:
+            (i, j), which = mechanism.inner.place(np.array([x, y]), mechanism.lattice, mechanism.inputs, "refuse")
+            law, (k, m) = LatticeLaw(float(mechanism.rate), mechanism.ranges), (0, 0) if which is None else which
+            pairs = (np.array([v]) for v in (k, i, m, j))
+            loss = float(mechanism.rate) * abs(int(j) - int(i)) + abs(float(law.log_ratio(*pairs)[0]))
+        else:
+            i, j = mechanism._indices(np.array([x, y])).tolist()
+            loss = mechanism.law.loss(abs(i - j), Fraction(0))
+        apart = abs(Fraction(x) - Fraction(y)) / Fraction(sensitivity)
+        assert loss <= mechanism.map(float_up(apart)) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("sensitivity", ["1", "1/3", "2.3"])
+@pytest.mark.parametrize("within", SETS)
+def test_map_of_nothing_of_one_sensitivity_and_of_a_hair(sensitivity, within):
+    for make in (nw.laplace, nw.snapped_laplace):
+        mechanism = make(epsilon="0.7", sensitivity=sensitivity, within=within, scope="metric", lattice="1/2")
+        assert mechanism.map(0) == 0
+        assert mechanism.map(1) == float_up(Fraction("0.7"))  # noise is made for the steps of it
+        reach = math.ceil(2 * Fraction(sensitivity))
+        beside = make is nw.laplace and isinstance(within, list)  # rounding stays on its side of a gap, one step more
+        assert mechanism.map(1e-9) == pytest.approx(0.7 * (1 + beside) / (reach + beside), rel=1e-12)
+        assert mechanism.map(math.inf) == math.inf
+        with pytest.raises(ParameterError, match="a distance is 0 or more"):
+            mechanism.map(math.nan)
+
+
+def test_answers_beside_a_gap_land_a_step_farther_apart():
+    """2.875 stays below the gap (on 2.5) and 3.125 above (on 3.5): a quarter apart, and two steps after rounding."""
+    mechanism = nw.laplace(epsilon=1, within=[(0, 2.875), (3.125, 10)], scope="metric", lattice="1/2")
+    (i, j), _ = mechanism.inner.place(np.array([2.875, 3.125]), mechanism.lattice, mechanism.inputs, "refuse")
+    assert j - i == 2
+    assert mechanism.map(0.25) == pytest.approx(2 / 3)
+    channel = mechanism.channel()
+    low, high = (channel.row(value) for value in (2.5, 3.5))
+    assert 0.3 < np.abs(np.log(low / high)).max() <= mechanism.map(0.25)
 
 
 def test_a_metric_that_names_another_lattice_is_not_proved():

@@ -274,8 +274,8 @@ def problems(text: str) -> list[str]:
         ),
         (
             HEAD + MEAN.replace("[0, 120]", "[0, 0]"),
-            "p, line 9: queries[0].within = [0, 0] must be two numbers, the lower one first; write a public range such as "
-            "[0, 120].",
+            "p, line 9: queries[0].within = [0, 0] must be two numbers or two dates, the lower one first; write a public range "
+            "such as [0, 120].",
         ),
         (
             HEAD + MEAN + "weights = [1, 2, 3]\n",

@@ -60,7 +60,9 @@ def claimed(document: Mapping[str, Any]) -> Guarantee:
     claim = document["claim"]
     epsilon, delta = (float_up(Fraction(claim[name])) for name in ("epsilon", "delta"))
     scope: Scope = "adjacent" if claim["distances"]["shape"] == "adjacent" else "metric"
-    return Guarantee(epsilon, _metric(str(claim["metric"])), delta, scope)
+    proof = document["proof"]
+    broken = scope == "adjacent" and proof["kind"] == "ranged" and len(proof["inputs"]) > 1
+    return Guarantee(epsilon, _metric(str(claim["metric"])), delta, scope, radius=1.0 if broken else None)
 
 
 def distances_in_words(document: Mapping[str, Any]) -> str:

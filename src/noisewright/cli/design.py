@@ -1,7 +1,8 @@
 """``noisewright design``: build a mechanism from the registry, show what it promises, write its certificate.
 
 The registry is read only when this command runs, because it brings all of the library with it. So the command that the
-others see is a doorway: it hands its arguments on to an application with one sub-command for each registered mechanism.
+others see is a doorway: it hands its arguments on to an application with one sub-command for each registered mechanism, and
+one for each of the ``EXTRAS``, which do more than call a constructor.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +25,13 @@ if TYPE_CHECKING:
     from noisewright.core.mechanism import Mechanism
     from noisewright.mechanisms.registry import Entry
 
-__all__ = ["SETTINGS", "design"]
+__all__ = ["EXTRAS", "SETTINGS", "design", "target_file"]
+
+EXTRAS = {
+    "optimal": "noisewright.cli.design_optimal",
+    "kernels": "noisewright.cli.design_kernels",
+}
+"""Further sub-commands: the module of each offers ``command``, a function with Typer options, and ``SUMMARY``."""
 
 SETTINGS: dict[str, Any] = {
     "add_help_option": False,
@@ -49,8 +57,9 @@ def design(context: typer.Context) -> None:
 
     arguments = list(context.args)
     name = next((word for word in arguments if word != "--json"), "")
-    if name and not name.startswith("-") and name not in registry:
-        raise ParameterError(f"there is no mechanism called {name!r}; choose one of {', '.join(names())}.")
+    if name and not name.startswith("-") and name not in registry and name not in EXTRAS:
+        choices = ", ".join([*names(), *EXTRAS])
+        raise ParameterError(f"there is no mechanism called {name!r}; choose one of {choices}.")
     command = typer.main.get_command(_application())
     code = command.main(arguments, prog_name="noisewright design", standalone_mode=False)
     if isinstance(code, int) and code:
@@ -78,6 +87,9 @@ def _application() -> typer.Typer:
         entry = registry[name]
         words = f"{_capital(entry.summary)}. For {entry.secrets}."
         application.command(name, cls=Command, help=words)(_command(entry))
+    for name, module in EXTRAS.items():
+        extra = import_module(module)
+        application.command(name, cls=Command, help=f"{_capital(extra.SUMMARY)}.")(extra.command)
     return application
 
 
@@ -93,8 +105,8 @@ def _command(entry: Entry) -> Callable[..., None]:
             raise ParameterError(f"{entry.name} needs {parameters}, which only Python can give; see its docstring.")
         as_json = bool(values.pop("as_json")) or bool(context.parent and context.parent.obj)
         output, plot = values.pop("output_file"), values.pop("plot_file")
-        target = None if output is None else _target(output, "a certificate", (".json",))
-        picture = None if plot is None else _target(plot, "a picture", (".png", ".svg", ".pdf"))
+        target = None if output is None else target_file(output, "a certificate", (".json",))
+        picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
         given = {p.name: values[p.name] for p in parameters if values[p.name] is not None}
         readers = {p.name: p.read for p in parameters}
         with working("designing"):
@@ -124,7 +136,7 @@ def _command(entry: Entry) -> Callable[..., None]:
     return command
 
 
-def _target(output: str, what: str, suffixes: tuple[str, ...]) -> Path:
+def target_file(output: str, what: str, suffixes: tuple[str, ...]) -> Path:
     """Refuse a place that cannot take a file before any work is done."""
     from noisewright.core.errors import ParameterError
 
@@ -235,6 +247,7 @@ def _list(as_json: bool) -> None:
 
     entries = [registry[name] for name in names()]
     options = {e.name: parameters_of(e.constructor) for e in entries}
+    extras = {name: str(import_module(module).SUMMARY) for name, module in EXTRAS.items()}
 
     def spelled(p: Parameter) -> str:
         text = _dashed(p.name) if p.flag else f"{_dashed(p.name)} {p.shape}"
@@ -250,6 +263,8 @@ def _list(as_json: bool) -> None:
                 "from Python only" if isinstance(found, str) else " ".join(_dashed(p.name) for p in found if p.required)
             )
             table.add_row(e.name, e.secrets, e.summary, names)
+        for name in EXTRAS:
+            table.add_row(name, "any secrets", extras[name], "--metric --epsilon")
         return [
             table,
             Text("\nnoisewright design NAME --help explains the options of one; -o FILE.json writes a certificate."),
@@ -266,7 +281,8 @@ def _list(as_json: bool) -> None:
                 else [{"name": p.name, "required": p.required, "shape": p.shape} for p in found],
             }
             for e in entries
-        ]
+        ],
+        "extras": [{"name": name, "summary": summary} for name, summary in extras.items()],
     }
     emit(data, page, as_json)
 

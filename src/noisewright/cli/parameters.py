@@ -7,25 +7,23 @@ parameter with a default whose type has no text form is left to Python; a requir
 from __future__ import annotations
 
 import csv
-import inspect
 import re
 import types
 import typing
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 from noisewright.cli.metrics import METRIC_HELP, check_number, parse_metric
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import as_fraction
+from noisewright.core.exact import as_fraction, whole_or_fraction
+from noisewright.core.labels import MOST_LABELS, labels_between
 from noisewright.core.metric import Metric
+from noisewright.mechanisms import signatures
 
-__all__ = ["MOST_LABELS", "Parameter", "parameters_of", "read_labels"]
-
-MOST_LABELS = 10_000_000
-"""A range or a count of labels stops here; no mechanism builds more in memory."""
+__all__ = ["Parameter", "parameters_of", "read_labels"]
 
 WORDS = {
     "epsilon": "The allowed loss for each unit of the metric; smaller is more private. Exact: 0.1 or 1/3.",
@@ -66,11 +64,9 @@ class Parameter:
 
 def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
     """The options of a constructor, or the name of a required parameter that only Python can give."""
-    hints = _hints(constructor)
+    hints = signatures.hints_of(constructor)
     found = []
-    for name, parameter in inspect.signature(constructor).parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
+    for name, parameter in signatures.parameters_of(constructor).items():
         required = parameter.default is parameter.empty
         form = _form(name, _members(hints.get(name, parameter.annotation)))
         if form is None:
@@ -87,24 +83,10 @@ def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
     return found
 
 
-def _hints(constructor: Callable[..., Any]) -> dict[str, Any]:
-    """The types of the parameters; the return type may be one that is only imported for type checkers."""
-    named = {k: v for k, v in getattr(constructor, "__annotations__", {}).items() if k != "return"}
-    try:
-        holder = types.SimpleNamespace(__annotations__=named)
-        return typing.get_type_hints(holder, globalns=getattr(constructor, "__globals__", {}))
-    except (NameError, TypeError):
-        return {}
-
-
 def read_labels(text: str, name: str) -> Sequence[Hashable]:
     """``0..100``, ``a,b,c``, ``1,2.5,4`` or ``0:0,0:1`` as labels; all are numbers, all coordinates, or all strings."""
-    ends = re.fullmatch(r"\s*(-?\d{1,18})\.\.(-?\d{1,18})\s*", text)
-    if ends:
-        low, high = int(ends[1]), int(ends[2])
-        if low > high or high - low >= MOST_LABELS:
-            raise ParameterError(f"{name} = {text} must go from a low to a high number, over {MOST_LABELS} at most.")
-        return range(low, high + 1)
+    if (between := labels_between(text, name)) is not None:
+        return between
     items = [item.strip() for item in next(csv.reader([text], skipinitialspace=True), [])]
     if not items or not all(items):
         raise ParameterError(f"{name} = {text!r} must be a list such as a,b,c or a range such as 0..100.")
@@ -137,7 +119,7 @@ def _form(name: str, members: tuple[Any, ...]) -> tuple[str, Callable[[str], Any
         return _pair_form(name, pairs)
     if members == (bool,):
         return "flag", bool
-    if members and all(typing.get_origin(m) is Literal for m in members):
+    if members and all(map(signatures.is_choice, members)):
         choices = [choice for m in members for choice in typing.get_args(m)]
         return "|".join(map(str, choices)), lambda text: _choice(text, name, choices)
     if members == (str,):
@@ -203,17 +185,13 @@ def _pair(text: str, name: str, is_open: bool, example: str) -> tuple[int | Frac
     low, colon, high = (part.strip() for part in text.partition(":"))
     if not colon:
         raise ParameterError(f"{name} = {text!r} must be two numbers with a colon between them, such as {example}.")
-    first = None if is_open and low in ("", "-inf") else _whole(as_fraction(check_number(low, name), name))
-    second = None if is_open and high in ("", "inf") else _whole(as_fraction(check_number(high, name), name))
+    first = None if is_open and low in ("", "-inf") else whole_or_fraction(as_fraction(check_number(low, name), name))
+    second = None if is_open and high in ("", "inf") else whole_or_fraction(as_fraction(check_number(high, name), name))
     return first, second
 
 
 def _or_word(word: str, read: Callable[[str], Any]) -> Callable[[str], Any]:
     return lambda text: word if text == word else read(text)
-
-
-def _whole(value: Fraction) -> int | Fraction:
-    return int(value) if value.denominator == 1 else value
 
 
 def _count(text: str, name: str) -> int:

@@ -33,6 +33,7 @@ __all__ = [
     "log_bounds",
     "positive_fraction",
     "upward",
+    "whole_or_fraction",
 ]
 
 Exact = int | float | str | Fraction
@@ -70,6 +71,11 @@ def positive_fraction(value: object, name: str) -> Fraction:
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LARGEST_SPELLED:
         raise ParameterError(f"{name} is far too long or too large a number; write it like 0.5 or 1/2.")
     return number
+
+
+def whole_or_fraction(value: Fraction) -> int | Fraction:
+    """The number as an int where it is whole, which is how labels and messages have it."""
+    return value.numerator if value.denominator == 1 else value
 
 
 def _read(text: str, name: str) -> Fraction:

@@ -37,8 +37,10 @@ class Guarantee:
     """``(epsilon, delta)`` privacy for a metric.
 
     ``scope="metric"``: every pair of secrets, with loss at most ``epsilon d``.
-    ``scope="adjacent"``: pairs at distance at most 1, with loss at most ``epsilon``; farther pairs by chains of such steps.
-    ``radius``: the promise is made only for pairs at most that far apart.
+    ``scope="adjacent"``: pairs at distance at most 1, with loss at most ``epsilon``; farther pairs by chains of such steps, if
+    there is no delta (which would grow faster than the number of steps) and a secret wherever a chain steps.
+    ``radius``: the promise is made only for pairs at most that far apart; 1 where secrets leave gaps that chains would have
+    to step into.
     ``seed_failure``: the probability, over public random seeds drawn once, that the promise does not hold at all.
     """
 
@@ -78,6 +80,8 @@ class Guarantee:
         if not distance >= 0:
             raise ParameterError(f"a distance is 0 or more, not {distance}.")
         if math.isinf(distance) or (self.radius is not None and distance > self.radius):
+            return math.inf
+        if self.scope == "adjacent" and self.delta and distance > 1:
             return math.inf
         steps = Fraction(math.ceil(distance)) if self.scope == "adjacent" else Fraction(distance)
         return float_up(Fraction(self.epsilon) * steps)

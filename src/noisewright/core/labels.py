@@ -6,6 +6,7 @@ Numbers, strings, booleans and ``None`` stand for themselves; tuples and fractio
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,10 @@ import numpy as np
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
 from noisewright.core.exact import as_fraction
 
-__all__ = ["as_labels", "decode_label", "encode_label", "plain_label"]
+__all__ = ["MOST_LABELS", "as_labels", "decode_label", "encode_label", "labels_between", "plain_label"]
+
+MOST_LABELS = 10_000_000
+"""A range or a count of labels stops here; no mechanism builds more in memory."""
 
 LONGEST_NUMBER = 6_000
 """Numbers of more bits than this are not written: no reader should have to expand them."""
@@ -45,6 +49,21 @@ def plain_label(label: Any) -> Any:
     if isinstance(label, tuple):
         return tuple(plain_label(part) for part in label)
     return label.item() if isinstance(label, np.generic) else label
+
+
+def labels_between(text: str, name: str) -> range | None:
+    """The whole numbers that text such as ``0..120`` means, both ends included; None for other text.
+
+    >>> labels_between("3..5", "points"), labels_between("a, b", "points")
+    (range(3, 6), None)
+    """
+    ends = re.fullmatch(r"\s*(-?\d{1,18})\.\.(-?\d{1,18})\s*", text, re.ASCII)
+    if ends is None:
+        return None
+    low, high = int(ends[1]), int(ends[2])
+    if low > high or high - low >= MOST_LABELS:
+        raise ParameterError(f"{name} = {text} must go from a low to a high number, over {MOST_LABELS} at most.")
+    return range(low, high + 1)
 
 
 def _problem(label: Hashable) -> str | None:

@@ -42,7 +42,11 @@ class Mechanism(Protocol):
         """
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio of output probabilities for two secrets at this distance, rounded up."""
+        """The largest log-ratio of output probabilities for two secrets at this distance, rounded up.
+
+        The distance is that of the secrets themselves, in the unit of the guarantee's metric. Where that metric is about
+        points that secrets are rounded to, this counts rounding in, and ``guarantee.bound`` takes the distance after it.
+        """
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The claim and its proof; with an ``rng`` it says that such draws are not for release."""

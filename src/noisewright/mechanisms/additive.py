@@ -10,7 +10,8 @@ the promise is that of the noise, whatever the set looks like. A *true value* ou
 
 **Guarantee.** Two numbers at most ``sensitivity`` apart are at most ``ceil(sensitivity / step)`` steps apart after
 rounding, and the law is calibrated for that many steps (``scope="adjacent"``). With ``scope="metric"`` distances are
-those between the lattice points that numbers are rounded to, and the metric's name says so.
+those between the lattice points that numbers are rounded to, and the metric's name says so; ``map`` takes the distance of
+the numbers themselves, and counts rounding in.
 
 The laws: :class:`LaplaceLaw` here, the others beside their mechanisms. A law is symmetric, unimodal, and known by its tail.
 """
@@ -253,11 +254,14 @@ class AdditiveMechanism:
         self._indices(exact_floats(values))
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance in the guarantee's metric.
+        """The largest log-ratio for two numbers that are this many sensitivities apart themselves, rounding included.
 
-        For the metric scope that is the distance of the lattice points they are rounded to: up to a step more than their own.
+        For the metric scope the guarantee is about lattice points: ``guarantee.bound`` takes their distance.
         """
-        return self.guarantee.bound(distance)
+        plain = self.guarantee.bound(distance)  # refuses what is no distance
+        if self.scope == "adjacent" or plain in (0, math.inf):
+            return plain
+        return self.law.loss(self.lattice.steps(Fraction(distance) * self.sensitivity), self.delta)
 
     def certificate(self, rng: Rng = None) -> Certificate:
         """The law of the noise in lattice steps, and the claim it proves."""

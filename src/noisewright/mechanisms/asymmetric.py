@@ -36,7 +36,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from noisewright.core import checker_noise
 from noisewright.core.certificate import Certificate
@@ -49,6 +48,7 @@ from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.feasible import Feasible, Range
 from noisewright.mechanisms.lattice_law import geometric_moments
 from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.roots import root
 from noisewright.mechanisms.worst_answer import Cells
 from noisewright.noise.bits import bits_from
 from noisewright.noise.halfline import HalfLineSampler
@@ -292,10 +292,9 @@ def _near_rates(tail: float, count: int) -> list[Fraction]:
 
     for i in range(1, count + 1):
         goal = wall - tail
-        slope = brentq(lambda r, i=i, g=goal: -i * r - math.log(normaliser(i, r)) - g, 0.0, tail, xtol=1e-18)
-        rate = float(slope)
+        rate = root(lambda r, i=i, g=goal: -i * r - math.log(normaliser(i, r)) - g, 0.0, tail)  # type: ignore[misc]
         if normaliser(i, rate) < least:
-            rate = float(brentq(lambda r, i=i, z=least: normaliser(i, r) - z, 1e-12 * tail, tail, xtol=1e-18))
+            rate = root(lambda r, i=i, z=least: normaliser(i, r) - z, 1e-12 * tail, tail)  # type: ignore[misc]
         rates.append(Fraction(math.floor(math.ldexp(rate, 64)), 1 << 64))
         found = normaliser(i, float(rates[-1]))
         wall, least = -i * float(rates[-1]) - math.log(found), max(least, found)
@@ -316,14 +315,14 @@ def first_regime(s: float) -> float:
     """The rate that makes the density at the wall ``e^-s``: the root v in (0, s) of ``v + ln Z = s``, over s."""
     if s < 1e-4:
         return s / 2 - s * s / 12
-    return float(brentq(lambda v: s - v - math.log1p(-s * math.expm1(-v) / v), 1e-6 * s, s, xtol=1e-16)) / s
+    return root(lambda v: s - v - math.log1p(-s * math.expm1(-v) / v), 1e-6 * s, s) / s
 
 
 def _near_rate(s: float) -> float:
     if s <= SWITCH:
         return first_regime(s)
     length = _LARGEST - 1  # (1 - e^(-k s)) / k is kept at this
-    return float(brentq(lambda k: -math.expm1(-k * s) / k - length, 0.1, 1.0, xtol=1e-16))
+    return root(lambda k: -math.expm1(-k * s) / k - length, 0.1, 1.0)
 
 
 def _normaliser(s: float, k: float) -> float:
@@ -340,7 +339,7 @@ def _switch() -> float:
         by_v = s * (v * math.exp(-v) + math.expm1(-v)) / v**2
         return by_s + by_v * (1 - by_s / z) / (1 + by_v / z)
 
-    return float(brentq(slope, 2.5, 3.5, xtol=1e-15))
+    return root(slope, 2.5, 3.5)
 
 
 SWITCH = _switch()

@@ -25,9 +25,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import coo_array, csr_array, vstack
 
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
@@ -123,21 +122,23 @@ def smallest_error(
         parts.append((row, entries + row, np.full(pairs * k, -t)))
     total = entries + slacks + 1
     rows, columns, values = (np.concatenate(p) for p in zip(*parts, strict=True))
-    limits: list[Any] = [coo_array((values, (rows, columns)), shape=(pairs * k, total)).tocsr()]
+    limits: list[Any] = [scipy.sparse.coo_array((values, (rows, columns)), shape=(pairs * k, total)).tocsr()]
     bounds = [np.zeros(pairs * k)]
     if slacks:
-        limits.append(coo_array((np.ones(slacks), (row // k, entries + row)), shape=(pairs, total)).tocsr())
+        limits.append(
+            scipy.sparse.coo_array((np.ones(slacks), (row // k, entries + row)), shape=(pairs, total)).tocsr()
+        )
         bounds.append(np.full(pairs, delta))
     each = np.repeat(np.arange(n), k)
-    errors = coo_array((cost.ravel(), (each, np.arange(entries))), shape=(n, total)).tolil()
+    errors = scipy.sparse.coo_array((cost.ravel(), (each, np.arange(entries))), shape=(n, total)).tolil()
     errors[:, total - 1] = -1.0
-    limits.append(csr_array(errors))
+    limits.append(scipy.sparse.csr_array(errors))
     bounds.append(np.zeros(n))
-    sums: Any = coo_array((np.ones(entries), (each, np.arange(entries))), shape=(n, total)).tocsr()
-    constraints: Any = vstack(limits).tocsr()
+    sums: Any = scipy.sparse.coo_array((np.ones(entries), (each, np.arange(entries))), shape=(n, total)).tocsr()
+    constraints: Any = scipy.sparse.vstack(limits).tocsr()
     goal = np.zeros(total)
     goal[-1] = 1.0
-    found = linprog(
+    found = scipy.optimize.linprog(
         goal,
         A_ub=constraints,
         b_ub=np.concatenate(bounds),

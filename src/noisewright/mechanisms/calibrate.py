@@ -41,6 +41,7 @@ from noisewright.core.exact import Exact, as_fraction, positive_fraction
 from noisewright.core.guarantee import Scope
 from noisewright.mechanisms.feasible import Feasible, Range
 from noisewright.mechanisms.lattice_law import LatticeLaw, feasible_shares
+from noisewright.mechanisms.roots import root
 from noisewright.noise.lattice import Lattice
 
 __all__ = ["Calibration", "LatticeCalibration", "continuous", "on_lattice", "ranged_proof"]
@@ -237,14 +238,12 @@ class _Continuous:
 
 def _largest_rate(excess: Callable[[float], float], low: float, high: float) -> float:
     """The rate where the excess turns positive, to about 15 digits; at the answer itself nothing is exceeded."""
-    from scipy.optimize import brentq
-
     if excess(high) <= 0:
         return high
     low *= 1 - 1e-9
     if excess(low) > 0:  # it is on the safe side by theory, and only rounding makes it look unsafe
         return low
-    rate = float(brentq(excess, low, high, xtol=1e-15 * low, rtol=4 * np.finfo(float).eps))
+    rate = root(excess, low, high)
     step = 2.0**-51
     while excess(rate) > 0:
         rate, step = rate * (1 - step), 2 * step

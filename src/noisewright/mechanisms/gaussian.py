@@ -32,8 +32,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import log_ndtr, ndtr
+import scipy
 
 from noisewright.core.checker_noise import gaussian_delta
 from noisewright.core.errors import ParameterError
@@ -48,6 +47,7 @@ from noisewright.mechanisms.additive import (
     choose_lattice,
     smallest_epsilon,
 )
+from noisewright.mechanisms.roots import root
 from noisewright.noise import Rng, discrete_gaussian
 
 __all__ = ["GaussianLaw", "analytic_delta", "analytic_sigma", "classical_sigma", "gaussian"]
@@ -95,7 +95,7 @@ def gaussian(
 def analytic_delta(epsilon: float, sigma: float) -> float:
     """The delta of the continuous Gaussian for sensitivity 1: ``Phi(1/2s - es) - e^e Phi(-1/2s - es)``."""
     low, high = 1 / (2 * sigma) - epsilon * sigma, -1 / (2 * sigma) - epsilon * sigma
-    return float(ndtr(low) - math.exp(epsilon + float(log_ndtr(high))))
+    return float(scipy.special.ndtr(low) - math.exp(epsilon + float(scipy.special.log_ndtr(high))))
 
 
 def analytic_sigma(epsilon: float, delta: float) -> float:
@@ -103,7 +103,7 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
     low, high = 1e-3, 1.0
     while analytic_delta(epsilon, high) > delta:
         low, high = high, 2 * high
-    return float(brentq(lambda s: analytic_delta(epsilon, s) - delta, low, high, xtol=1e-14, rtol=1e-13))
+    return root(lambda s: analytic_delta(epsilon, s) - delta, low, high, rtol=1e-13)
 
 
 def classical_sigma(epsilon: float, delta: float) -> float:
@@ -153,7 +153,7 @@ class GaussianLaw:
     def tail(self, k: Floats) -> Floats:
         _, tails, _ = _table(self.spread)
         if tails is None:
-            return np.asarray(ndtr(-(k - 0.5) / self.spread))
+            return np.asarray(scipy.special.ndtr(-(k - 0.5) / self.spread))
         return np.asarray(tails[np.minimum(k, len(tails) - 1).astype(np.int64)])
 
     def sums(self, room: Floats, loss: str) -> Floats:
@@ -219,7 +219,7 @@ def _continuous_sums(room: Floats, sigma: float, loss: str) -> Floats:
     """The integral that the sum tends to: half of ``E min(|noise|, room)``, or of its square."""
     r = np.minimum(room, 40 * sigma)
     z = r / sigma
-    beyond, bell = ndtr(-z), np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    beyond, bell = scipy.special.ndtr(-z), np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
     if loss == "absolute":
         return np.asarray(sigma * (1 / math.sqrt(2 * math.pi) - bell) + r * beyond)
     return np.asarray(sigma * sigma * (0.5 - beyond - z * bell) + r * r * beyond)

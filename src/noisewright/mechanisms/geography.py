@@ -43,8 +43,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
@@ -185,7 +185,7 @@ class LocalMetres(Metric):
             metres = self.project(_degrees(points)[0])
         except DataError as problem:
             raise MetricError(str(problem)) from None
-        return np.asarray(cdist(metres, metres))
+        return np.asarray(scipy.spatial.distance.cdist(metres, metres))
 
     def exact(self, points: Sequence[Any]) -> Distances:
         # Degrees in floats are good to 1e-13, a micrometre on the ground at most: subtract it before rounding down.

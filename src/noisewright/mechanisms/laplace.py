@@ -15,9 +15,11 @@ anything else       2 times that (less with ``margin``)     a root; on an interv
 
 (on the lattice a little less, since the root is found for the lattice law itself).
 
-**Guarantee.** ``scope="adjacent"``: ``epsilon`` for true answers at most one sensitivity apart. ``scope="metric"``: that,
+**Guarantee.** ``scope="adjacent"``: ``epsilon`` for true answers at most one sensitivity apart, and by steps from neighbour to
+neighbour for farther ones if the set has no gaps; with gaps nothing for farther ones. ``scope="metric"``: the first,
 and for all true answers ``epsilon`` times their distance in sensitivities, measured between the *lattice points* they are
-rounded to, as the name of the metric says (between the answers themselves for asymmetric noise, which rounds at random).
+rounded to, as the name of the metric says (between the answers themselves for asymmetric noise, which rounds at random);
+``map`` takes the distance of the answers themselves, and counts rounding in.
 Proved in integers about the very law that is drawn. Condition: true answers lie in the feasible set, ``margin`` away from
 excluded half lines, and the certificate says which answers are covered; others are refused, or clamped where the set is one
 interval, which brings no two answers farther apart.
@@ -36,6 +38,7 @@ References: Dwork, McSherry, Nissim and Smith, *Calibrating noise to sensitivity
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, partial
@@ -159,10 +162,13 @@ class LaplaceMechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """``epsilon`` between answers at most ``sensitivity`` apart, or per ``sensitivity`` between rounded answers."""
-        return Guarantee(
-            float_up(self.epsilon), metric_of(self.lattice, self.sensitivity, self.scope), scope=self.scope
-        )
+        """``epsilon`` between answers at most ``sensitivity`` apart, or per ``sensitivity`` between rounded answers.
+
+        Between neighbours of a set with gaps it ends there: no chain of neighbours leads across a gap, or not with few steps.
+        """
+        metric = metric_of(self.lattice, self.sensitivity, self.scope)
+        broken = self.scope == "adjacent" and len(self.inner.components) > 1
+        return Guarantee(float_up(self.epsilon), metric, scope=self.scope, radius=1.0 if broken else None)
 
     @property
     def law(self) -> TruncatedLaplace:
@@ -180,11 +186,16 @@ class LaplaceMechanism:
         self.inner.place(values, self.lattice, self.inputs, self.outside)
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two true answers at this distance in the guarantee's metric.
+        """The largest log-ratio for two true answers that are this many sensitivities apart themselves, rounding included.
 
-        For the metric scope that is the distance of the lattice points they are rounded to: up to a step more than their own.
+        For the metric scope the guarantee is about lattice points: ``guarantee.bound`` takes their distance.
         """
-        return self.guarantee.bound(distance)
+        plain = self.guarantee.bound(distance)  # refuses what is no distance
+        if self.scope == "adjacent" or plain in (0, math.inf):
+            return plain
+        more = self.reach - self.lattice.steps(self.sensitivity)  # a step where rounding stays on its side of a gap
+        steps = self.lattice.steps(Fraction(distance) * self.sensitivity) + more
+        return float_up(self.epsilon * steps / self.reach)  # what one step was calibrated for
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law on the lattice and the claim it proves."""

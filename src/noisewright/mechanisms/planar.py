@@ -35,8 +35,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import binom, gammainc, gammaincinv, zeta
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
@@ -201,7 +201,7 @@ class PlanarLaplace:
 
     def cdf(self, distance: float) -> float:
         """The probability of noise of at most this length, in the limit of fine lattices: ``1 - (1 + eps r) e^(-eps r)``."""
-        return float(gammainc(2, max(float(self.epsilon) * distance, 0.0)))
+        return float(scipy.special.gammainc(2, max(float(self.epsilon) * distance, 0.0)))
 
     def quantile(self, p: float) -> float:
         """The length that noise stays within with probability p, in the limit of fine lattices.
@@ -210,7 +210,7 @@ class PlanarLaplace:
         """
         if not 0 <= p < 1:
             raise ParameterError(f"p must be a probability below 1, not {p}.")
-        return float(gammaincinv(2, p)) / float(self.epsilon)
+        return float(scipy.special.gammaincinv(2, p)) / float(self.epsilon)
 
     def density(self, offset: ArrayLike) -> Floats:
         """The density of the continuous limit at the given offsets from the true point."""
@@ -221,7 +221,7 @@ class PlanarLaplace:
     def _error_at(self, at: tuple[float, float], loss: str) -> float:
         point = vectors(at, 2)[0][0]
         centre = self.lattice.values(self.lattice.indices(point))
-        lengths = gammaincinv(2, (np.arange(512) + 0.5) / 512) / float(self.epsilon)
+        lengths = scipy.special.gammaincinv(2, (np.arange(512) + 0.5) / 512) / float(self.epsilon)
         angles = 2 * math.pi * (np.arange(180) + 0.5) / 180
         rays = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
         noisy = centre + (lengths[:, None, None] * rays).reshape(-1, 2)
@@ -329,8 +329,8 @@ def planar_moments(rate: Fraction) -> tuple[float, float]:
     for j in range(8):
         s = 3 + 2 * j
         # The sum of |m|^-s over all integer pairs but zero is 4 zeta(s/2) beta(s/2) (Lorenz 1871, Hardy 1919).
-        beta = (zeta(s / 2, 0.25) - zeta(s / 2, 0.75)) / 4 ** (s / 2)
-        term = float(binom(-1.5, j) * 4 * zeta(s / 2) * beta) * (theta / (2 * math.pi)) ** s
+        beta = (scipy.special.zeta(s / 2, 0.25) - scipy.special.zeta(s / 2, 0.75)) / 4 ** (s / 2)
+        term = float(scipy.special.binom(-1.5, j) * 4 * scipy.special.zeta(s / 2) * beta) * (theta / (2 * math.pi)) ** s
         f, first, second = f + term, first + s * term / theta, second + s * (s - 1) * term / theta**2
     slope = -2 / theta + first / (1 + f)
     curve = 2 / theta**2 + second / (1 + f) - (first / (1 + f)) ** 2

@@ -18,8 +18,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import KDTree
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
@@ -91,8 +91,8 @@ class Places:
         object.__setattr__(self, "points", _pairs(self.points, "the public places"))
 
     @cached_property
-    def _tree(self) -> KDTree:
-        return KDTree(np.array(self.points))
+    def _tree(self) -> scipy.spatial.KDTree:
+        return scipy.spatial.KDTree(np.array(self.points))
 
     def codes(self, points: ArrayLike) -> NDArray[np.int64]:
         """The position in the list of the nearest place."""

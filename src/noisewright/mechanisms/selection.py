@@ -33,8 +33,8 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import lambertw, logsumexp
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
@@ -141,7 +141,7 @@ class SelectionMechanism:
         With gaps ``k_i`` it is :math:`\sum k_i e^{-\gamma k_i} / (1 + \sum e^{-\gamma k_i})`, which is largest where all gaps are
         equal, and then :math:`W((m - 1)/e)/\gamma` with Lambert's function.
         """
-        return float(lambertw((len(self.candidates) - 1) / math.e).real) / float(self.rate)
+        return float(scipy.special.lambertw((len(self.candidates) - 1) / math.e).real) / float(self.rate)
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: a candidate is not compared with scores; see :meth:`shortfall`."""
@@ -156,7 +156,9 @@ class SelectionMechanism:
         scores, _ = whole_numbers(inputs)
         logs = float(self.rate) * (scores - scores.max(axis=-1, keepdims=True))
         return Channel.from_logs(
-            logs - logsumexp(logs, axis=-1, keepdims=True), [tuple(s) for s in scores.tolist()], self.candidates
+            logs - scipy.special.logsumexp(logs, axis=-1, keepdims=True),
+            [tuple(s) for s in scores.tolist()],
+            self.candidates,
         )
 
     # The draw ------------------------------------------------------------------------------------------------------

@@ -36,8 +36,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammainc, gammaincinv, gammaln, ndtri
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
@@ -138,18 +138,24 @@ class SphericalLaplace:
     def log_density(self, offset: ArrayLike) -> Floats:
         """The logarithm of the density at the given offsets from the true vector."""
         n, epsilon = self.dimension, float(self.epsilon)
-        constant = n * math.log(epsilon) + gammaln(n / 2) - math.log(2) - n / 2 * math.log(math.pi) - gammaln(n)
+        constant = (
+            n * math.log(epsilon)
+            + scipy.special.gammaln(n / 2)
+            - math.log(2)
+            - n / 2 * math.log(math.pi)
+            - scipy.special.gammaln(n)
+        )
         return np.asarray(constant - epsilon * np.linalg.norm(np.asarray(offset, dtype=np.float64), axis=-1))
 
     def cdf(self, length: float) -> float:
         """The probability of noise of at most this length."""
-        return float(gammainc(self.dimension, max(float(self.epsilon) * length, 0.0)))
+        return float(scipy.special.gammainc(self.dimension, max(float(self.epsilon) * length, 0.0)))
 
     def quantile(self, p: float) -> float:
         """The length that noise stays within with probability p."""
         if not 0 <= p < 1:
             raise ParameterError(f"p must be a probability below 1, not {p}.")
-        return float(gammaincinv(self.dimension, p)) / float(self.epsilon)
+        return float(scipy.special.gammaincinv(self.dimension, p)) / float(self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -244,16 +250,16 @@ def spherical_noise(epsilon: Exact, dimension: int, count: int, rng: Rng = None)
     for start in range(0, count, chunk):
         part = result[start : start + chunk]
         part[:] = _directions(len(part), dimension, bits)
-        part *= (gammaincinv(dimension, _uniform(len(part), bits)) * scale)[:, None]
+        part *= (scipy.special.gammaincinv(dimension, _uniform(len(part), bits)) * scale)[:, None]
     return result
 
 
 def _directions(count: int, dimension: int, bits: Bits) -> Floats:
-    rows = ndtri(_uniform(count * dimension, bits)).reshape(count, dimension)
+    rows = scipy.special.ndtri(_uniform(count * dimension, bits)).reshape(count, dimension)
     lengths = np.linalg.norm(rows, axis=1)
     while not lengths.all():  # a zero vector has no direction; draw it again
         lost = np.flatnonzero(lengths == 0)
-        rows[lost] = ndtri(_uniform(lost.size * dimension, bits)).reshape(lost.size, dimension)
+        rows[lost] = scipy.special.ndtri(_uniform(lost.size * dimension, bits)).reshape(lost.size, dimension)
         lengths = np.linalg.norm(rows, axis=1)
     return np.asarray(rows / lengths[:, None])
 

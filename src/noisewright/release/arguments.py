@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -33,13 +32,12 @@ from typing import Any
 import pyarrow as pa
 
 from noisewright.core.errors import ParameterError
+from noisewright.core.labels import labels_between
 from noisewright.core.metric import Metric, named_metric
 from noisewright.mechanisms.remap import Grid, Places, Polygon
 from noisewright.release.codecs import in_words, kind_of
 
-__all__ = ["arguments", "label"]
-
-MOST_LABELS = 10_000_000
+__all__ = ["arguments", "day_or_second", "label"]
 
 INTERVALS = ("within", "excluding")
 LABELS = ("categories", "points")
@@ -60,7 +58,7 @@ def label(value: Any, columns: Sequence[pa.DataType]) -> Any:
         return tuple(label(part, [column]) for part, column in zip(value, columns, strict=True))
     if len(columns) != 1:
         raise ParameterError(f"a label of {len(columns)} columns is a list with a part for each of them.")
-    value = _day_or_second(value, columns[0], "a label", 0)
+    value = day_or_second(value, columns[0], "a label", 0)
     if isinstance(value, (bool, str, int)):
         return value
     number = float(value)
@@ -78,7 +76,7 @@ def _convert(name: str, value: Any, columns: Sequence[pa.DataType]) -> Any:
         return _intervals(name, value, columns)
     if isinstance(value, (list, tuple)):
         return tuple(_convert(name, part, columns) for part in value)
-    return _day_or_second(value, columns[0], name, 0)
+    return day_or_second(value, columns[0], name, 0)
 
 
 def _intervals(name: str, value: Any, columns: Sequence[pa.DataType]) -> Any:
@@ -88,7 +86,7 @@ def _intervals(name: str, value: Any, columns: Sequence[pa.DataType]) -> Any:
     if value and all(isinstance(part, (list, tuple)) for part in value):
         return tuple(_intervals(name, part, columns) for part in value)
     sides = (0, *[1] * len(value))
-    ends = [_day_or_second(end, columns[0], name, side) for side, end in zip(sides, value, strict=False)]
+    ends = [day_or_second(end, columns[0], name, side) for side, end in zip(sides, value, strict=False)]
     if name == "excluding" and kind_of(columns[0]) in ("date", "time"):
         ends = [
             end + move if isinstance(end, (int, Fraction)) else end for end, move in zip(ends, (-1, 1), strict=False)
@@ -98,12 +96,12 @@ def _intervals(name: str, value: Any, columns: Sequence[pa.DataType]) -> Any:
 
 def _labels(name: str, value: Any, columns: Sequence[pa.DataType]) -> Any:
     if isinstance(value, str):
-        ends = re.fullmatch(r"\s*(-?\d{1,18})\.\.(-?\d{1,18})\s*", value, re.ASCII)
-        if ends is None or not 0 <= int(ends[2]) - int(ends[1]) < MOST_LABELS:
+        found = labels_between(value, name)
+        if found is None:
             raise ParameterError(
                 f"{name} must be a list, a number of labels, or text such as '0..120' from a low to a high number."
             )
-        return tuple(range(int(ends[1]), int(ends[2]) + 1))
+        return tuple(found)
     return tuple(label(part, columns) for part in value) if isinstance(value, (list, tuple, range)) else value
 
 
@@ -126,7 +124,7 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, (Decimal, Fraction)) else value
 
 
-def _day_or_second(value: Any, column: pa.DataType, name: str, side: int) -> Any:
+def day_or_second(value: Any, column: pa.DataType, name: str, side: int) -> Any:
     """A date as its day, or as its first (``side`` 0) or last second; a time as its second; anything else as it is."""
     if not isinstance(value, (datetime.date, datetime.time)):
         return value

@@ -19,7 +19,6 @@ DataType(int8)
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +37,7 @@ from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Discrete, Metric
 from noisewright.mechanisms.geography import LocalMetres
 from noisewright.mechanisms.registry import Entry, registry
+from noisewright.mechanisms.signatures import parameters_of
 from noisewright.release import codecs
 from noisewright.release.arguments import label
 from noisewright.release.fitting import COORDINATES, fitted
@@ -256,7 +256,7 @@ def compile_column(column: ColumnPolicy, position: int, types: Mapping[str, pa.D
     if column.keep or column.mechanism is None:
         return ColumnPlan(position, column.names, column.outputs, own)
     entry = registry[column.mechanism]
-    takes = _takes(set(inspect.signature(entry.constructor).parameters))
+    takes = _takes(set(parameters_of(entry.constructor)))
     if takes == "scores":
         raise ParameterError(
             f"{_title(column.names)}: {entry.name} takes {entry.secrets} and gives no value for each; it cannot perturb a column."

@@ -24,7 +24,6 @@ its step is 1, or its own choice where that is refused.
 
 from __future__ import annotations
 
-import inspect
 import math
 from fractions import Fraction
 from typing import Any
@@ -39,6 +38,7 @@ from noisewright.core.metric import Discrete, Euclidean, Line, Metric
 from noisewright.mechanisms.lattice_line import LatticeLine
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.remap import Grid
+from noisewright.mechanisms.signatures import parameters_of
 from noisewright.release import codecs
 from noisewright.release.arguments import arguments
 from noisewright.release.policy import ColumnPolicy
@@ -56,7 +56,7 @@ Types = tuple[pa.DataType, ...]
 
 def fitted(entry: Entry, column: ColumnPolicy, types: Types) -> tuple[Mechanism, Fraction, Fraction]:
     """The mechanism, its exact claim for one unit of distance, and the protected distance in that unit, rounding included."""
-    known = set(inspect.signature(entry.constructor).parameters)
+    known = set(parameters_of(entry.constructor))
     given = arguments(column.parameters, types)
     _check_labels(given, types)
     reach = _reach(column, given, known, types)

@@ -38,6 +38,7 @@ from noisewright.core.mechanism import Mechanism
 from noisewright.mechanisms.additive import AdditiveMechanism
 from noisewright.mechanisms.geometric import GeometricMechanism
 from noisewright.mechanisms.registry import names, registry
+from noisewright.mechanisms.signatures import parameters_of
 
 __all__ = ["Noise", "calibrate", "usable"]
 
@@ -161,4 +162,4 @@ def _takes(name: str) -> set[str]:
 
 
 def _signature(name: str) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(registry[name].constructor).parameters
+    return parameters_of(registry[name].constructor)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import datetime
 import inspect
 import math
-import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,9 +26,11 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from noisewright.core.errors import ParameterError
+from noisewright.core.exact import whole_or_fraction
 from noisewright.core.metric import named_metric
 from noisewright.mechanisms.registry import registry
-from noisewright.release.policy_values import PUBLIC_RANGE, Problem, inner_problems, label, number, wrong
+from noisewright.mechanisms.signatures import hints_of, is_choice, parameters_of, plain_types
+from noisewright.release.policy_values import PUBLIC_RANGE, Problem, inner_problems, label, number, place, wrong
 
 __all__ = ["SET_BY", "WORDS", "Accepts", "accepts", "tidy"]
 
@@ -88,20 +89,15 @@ def accepts(mechanism: str) -> Accepts:
 
 @lru_cache(maxsize=256)
 def _read(constructor: Callable[..., Any]) -> Accepts:
-    hints = _hints(constructor)
-    found = {
-        name: parameter
-        for name, parameter in inspect.signature(constructor).parameters.items()
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    }
+    hints, found = hints_of(constructor), parameters_of(constructor)
     allowed = tuple(name for name in found if name not in SET_BY)
     needed = [name for name in allowed if found[name].default is inspect.Parameter.empty]
     return Accepts(
         names=frozenset(found),
         allowed=allowed,
         required=tuple(name for name in needed if name != "dimension"),
-        exact=frozenset(name for name in allowed if Fraction in _leaves(hints.get(name))),
-        choices={name: typing.get_args(hints[name]) for name in allowed if _is_choice(hints.get(name))},
+        exact=frozenset(name for name in allowed if Fraction in plain_types(hints.get(name))),
+        choices={name: typing.get_args(hints[name]) for name in allowed if is_choice(hints.get(name))},
     )
 
 
@@ -157,15 +153,11 @@ def _numbers(value: Any, exact: bool) -> Any:
     if not exact:
         return label(value)
     try:
-        return _whole_or_fraction(number(value))
+        return whole_or_fraction(number(value))
     except PydanticCustomError:
         if isinstance(value, str):  # a word such as "auto"
             return value
         raise
-
-
-def _whole_or_fraction(value: Fraction) -> int | Fraction:
-    return value.numerator if value.denominator == 1 else value
 
 
 def _ranges(value: Any, gaps: bool) -> Any:
@@ -203,38 +195,12 @@ def _interval(pair: tuple[Any, ...], path: tuple[int, ...], gaps: bool) -> tuple
 def _end(value: Any, open_at: float, path: tuple[int, ...]) -> Any:
     if value is None or (isinstance(value, Decimal) and value == Decimal(open_at)):
         return None
-    if isinstance(value, datetime.date):
-        return value
     try:
-        return _whole_or_fraction(number(value))
+        found = place(value)
+        return whole_or_fraction(found) if isinstance(found, Fraction) else found
     except PydanticCustomError:
-        for read in (datetime.date.fromisoformat, datetime.datetime.fromisoformat):  # JSON writes dates as text
-            try:
-                return read(value)
-            except (TypeError, ValueError):
-                continue
         words = "must have ends that are numbers or dates (inf for an open upper end, -inf for an open lower one)"
         raise wrong((path, words)) from None
-
-
-def _hints(constructor: Callable[..., Any]) -> dict[str, Any]:
-    """The types of the parameters; the return type may be one that is only imported for type checkers."""
-    named = {key: hint for key, hint in getattr(constructor, "__annotations__", {}).items() if key != "return"}
-    try:
-        holder = types.SimpleNamespace(__annotations__=named)
-        return typing.get_type_hints(holder, globalns=getattr(constructor, "__globals__", {}))
-    except (NameError, TypeError):
-        return {}
-
-
-def _leaves(hint: Any) -> set[Any]:
-    """The plain types that a type is made of."""
-    parts = () if _is_choice(hint) else typing.get_args(hint)
-    return set().union(*map(_leaves, parts)) if parts else {hint if isinstance(hint, type) else None}
-
-
-def _is_choice(hint: Any) -> bool:
-    return typing.get_origin(hint) is typing.Literal
 
 
 def _either(choices: tuple[Any, ...]) -> str:

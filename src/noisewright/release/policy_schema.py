@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.mechanisms.registry import names, registry
 from noisewright.release.policy_parameters import WORDS, accepts
-from noisewright.release.policy_values import IS_NUMBER
+from noisewright.release.policy_values import IS_NUMBER, IS_PLACE
 
 if TYPE_CHECKING:
     from noisewright.release.policy import Policy
@@ -100,7 +100,7 @@ def _mechanism(schema: dict[str, Any]) -> None:
     }
 
 
-_END = {"anyOf": [*IS_NUMBER["anyOf"], {"type": "string", "format": "date"}, {"type": "null"}]}
+_END = {"anyOf": [*IS_PLACE["anyOf"], {"type": "null"}]}
 _INTERVAL = {"type": "array", "items": _END, "minItems": 2, "maxItems": 2}
 _SEVERAL = {"type": "array", "items": _INTERVAL, "minItems": 1}
 _NAMES = {"type": ["array", "integer", "string", "object"]}

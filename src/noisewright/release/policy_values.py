@@ -48,6 +48,7 @@ __all__ = [
     "jsonable",
     "label",
     "number",
+    "place",
     "plain",
     "wrong",
 ]
@@ -69,6 +70,9 @@ IS_NUMBER: dict[str, Any] = {
         {"type": "number"},
         {"type": "string", "pattern": r"^\s*[-+]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)\s*$"},
     ]
+}
+IS_PLACE: dict[str, Any] = {
+    "anyOf": [*IS_NUMBER["anyOf"], {"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]
 }
 IS_FRACTION = {"type": "string", "pattern": r"^\s*\+?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)\s*$"}
 IS_POSITIVE: dict[str, Any] = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, IS_FRACTION]}
@@ -226,16 +230,40 @@ def _groups(value: Any) -> dict[str, tuple[Scalar, ...]]:
     return found
 
 
-def _numbers(value: Any) -> tuple[Fraction, ...]:
-    return tuple(_each(_listed(value, "write numbers such as [0, 10, 20]"), number))
+def place(value: Any) -> Fraction | Date:
+    """A place on the axis of a column: a number, or a date or a time, which JSON writes as text."""
+    value = plain(value)
+    if isinstance(value, datetime.date):
+        return value
+    try:
+        return number(value)
+    except PydanticCustomError:
+        for read in (datetime.date.fromisoformat, datetime.datetime.fromisoformat):
+            try:
+                return read(value)
+            except (TypeError, ValueError):
+                continue
+        raise
 
 
-def _pair(value: Any) -> tuple[Fraction, Fraction]:
+def _places(value: Any) -> tuple[Any, ...]:
+    return tuple(_each(_listed(value, "write numbers such as [0, 10, 20]"), place))
+
+
+def _rising(places: tuple[Any, ...]) -> bool:
+    """Whether there are two places or more, of one kind, each above the last."""
+    try:
+        return len(places) >= 2 and all(a < b for a, b in pairwise(places))
+    except TypeError:  # a number and a date, a date and a time, or a local time and one with an offset
+        return False
+
+
+def _pair(value: Any) -> tuple[Any, Any]:
     if isinstance(value, str):
         raise wrong(PUBLIC_RANGE)
-    found = _numbers(value)
-    if len(found) != 2 or found[0] >= found[1]:
-        raise wrong("must be two numbers, the lower one first; write a public range such as [0, 120]")
+    found = _places(value)
+    if len(found) != 2 or not _rising(found):
+        raise wrong("must be two numbers or two dates, the lower one first; write a public range such as [0, 120]")
     return found[0], found[1]
 
 
@@ -246,12 +274,12 @@ PUBLIC_RANGE = (
 """What to say to somebody who wants the range taken from the data."""
 
 
-def _edges(value: Any) -> int | tuple[Fraction, ...]:
+def _edges(value: Any) -> int | tuple[Any, ...]:
     value = plain(value)
     if isinstance(value, int):
         return _whole(value)
-    found = _numbers(value)
-    if len(found) < 2 or any(a >= b for a, b in pairwise(found)):
+    found = _places(value)
+    if not _rising(found):
         raise wrong("must be a whole number or rising edges; write bins = 10 or bins = [0, 18, 65, 120]")
     return found
 
@@ -362,11 +390,12 @@ Filling = Annotated[Scalar | Date, Kind(_filling, IS_LABEL)]
 Labels = Annotated[tuple[Scalar, ...], Kind(_labels, IS_LABELS)]
 Groups = Annotated[dict[str, tuple[Scalar, ...]], Kind(_groups, {"type": "object", "additionalProperties": IS_LABELS})]
 Pair = Annotated[
-    tuple[Fraction, Fraction], Kind(_pair, {"type": "array", "items": IS_NUMBER, "minItems": 2, "maxItems": 2})
+    tuple[Fraction | Date, Fraction | Date],
+    Kind(_pair, {"type": "array", "items": IS_PLACE, "minItems": 2, "maxItems": 2}),
 ]
 Edges = Annotated[
-    int | tuple[Fraction, ...],
-    Kind(_edges, {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": IS_NUMBER, "minItems": 2}]}),
+    int | tuple[Fraction | Date, ...],
+    Kind(_edges, {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": IS_PLACE, "minItems": 2}]}),
 ]
 Weights = Annotated[
     tuple[Fraction, ...], Kind(_weights, {"type": "array", "items": IS_POSITIVE, "minItems": 2, "maxItems": 3})

@@ -29,7 +29,7 @@ those with noise, or by ``weights``: sum and count of a mean; squares, sum and c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -40,11 +40,12 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.guarantee import split
 from noisewright.mechanisms.selection import MOST_CANDIDATES, selection
 from noisewright.release.answers import QueryPlan
+from noisewright.release.arguments import day_or_second
 from noisewright.release.filters import parse_filter
 from noisewright.release.noises import Noise, calibrate
 from noisewright.release.policy import Policy, QueryPolicy
 from noisewright.release.statistics import Measure, Sensitivity, Statistic, sensitivity, squares
-from noisewright.release.values import MOST_CELLS, Cells, Key, Steps, Value
+from noisewright.release.values import MOST_CELLS, Cells, Key, Steps, Value, plain_type
 
 __all__ = ["QueryPlan", "compile_query"]
 
@@ -106,7 +107,7 @@ class _Compiler:
         cells = None
         if bins is not None:
             value = self._value()
-            cells = Cells.equal(value, bins) if isinstance(bins, int) else Cells(bins, "edges")
+            cells = Cells.equal(value, bins) if isinstance(bins, int) else self._edges(bins)
         (counted,) = self._with_noise([self._statistic("count", 1, 1, value=value, cells=cells)])
         if counted.noise is None:
             return [counted], 0.0, "exact: the number of rows is public where neighbours replace rows"
@@ -182,7 +183,7 @@ class _Compiler:
                 return Cells.whole(low, high)
         if bins is None or isinstance(bins, int):
             return Cells.equal(value, CANDIDATES if bins is None else bins)
-        return Cells(bins, "edges")
+        return self._edges(bins)
 
     # Helpers --------------------------------------------------------------------------------------------------------------
 
@@ -250,7 +251,19 @@ class _Compiler:
 
     def _value(self) -> Value:
         column = str(self.query.column)
-        return Value(column, self._type(column), self.query.within)
+        kind, within = self._type(column), self.query.within
+        if within is not None:
+            low, high = (self._number(end, "within", side) for side, end in enumerate(within))
+            return Value(column, kind, (low, high))
+        return Value(column, kind)
+
+    def _edges(self, edges: Sequence[Any]) -> Cells:
+        return Cells(tuple(self._number(edge, "bins", 0) for edge in edges), "edges")
+
+    def _number(self, place: Any, name: str, side: int) -> Fraction:
+        """A place on the axis of the column as a number: of days for a date, of seconds for a time."""
+        kind = plain_type(self._type(str(self.query.column)))
+        return Fraction(day_or_second(place, kind, f"{name} of the query {self.query.name!r}", side))
 
     def _protects(self) -> str:
         unit = self.policy.unit

@@ -36,7 +36,6 @@ from typing import Any, Literal
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset
 import pyarrow.ipc
 import pyarrow.parquet
 
@@ -111,7 +110,7 @@ class Source:
                 if self.format == "memory":
                     duck.register("data", self.held)
                 elif self.format == "arrow":
-                    duck.register("data", pyarrow.dataset.dataset(list(self.paths), format="ipc"))
+                    duck.register("data", _dataset(self.paths))
                 else:
                     duck.execute(f"CREATE TEMP VIEW data AS SELECT * FROM {self.relation}")
             yield duck
@@ -292,9 +291,16 @@ def _from_arrow(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
         with quiet(f"{Path(path).name} is not an Arrow (Feather) file, or it was cut short", FileFormatError):
             with pa.memory_map(path) as mapped, pa.ipc.open_file(mapped) as file:
                 found = file.schema.remove_metadata()
-            rows += pyarrow.dataset.dataset(path, format="ipc").count_rows()
+            rows += _dataset((path,)).count_rows()
         schema = _same(schema, found, path, paths[0])
     return schema, rows, ""
+
+
+def _dataset(paths: tuple[str, ...]) -> Any:
+    """Arrow files as something that can be scanned."""
+    import pyarrow.dataset  # brings pandas along, where it is installed
+
+    return pyarrow.dataset.dataset(list(paths), format="ipc")
 
 
 def _from_json(paths: tuple[str, ...]) -> tuple[pa.Schema, None, str]:

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.release.dialects import Dialect, double
 
-__all__ = ["MOST_CELLS", "Cells", "Key", "Steps", "Value"]
+__all__ = ["MOST_CELLS", "Cells", "Key", "Steps", "Value", "plain_type"]
 
 MOST_CELLS = 1 << 20
 """A query has at most this many numbers as its answer: groups times cells."""

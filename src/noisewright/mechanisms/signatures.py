@@ -1,0 +1,46 @@
+"""What the constructor of a mechanism takes, read from its signature; policies and the command line are made from it.
+
+>>> from noisewright.mechanisms.response import randomised_response
+>>> list(parameters_of(randomised_response)), sorted(map(str, plain_types(hints_of(randomised_response)["epsilon"])))[0]
+(['categories', 'epsilon'], "<class 'float'>")
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["hints_of", "is_choice", "parameters_of", "plain_types"]
+
+
+def parameters_of(constructor: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The parameters by name, without ``*args`` and ``**kwargs``."""
+    return {
+        name: parameter
+        for name, parameter in inspect.signature(constructor).parameters.items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
+
+
+def hints_of(constructor: Callable[..., Any]) -> dict[str, Any]:
+    """The types of the parameters; the return type may be one that is only imported for type checkers."""
+    named = {key: hint for key, hint in getattr(constructor, "__annotations__", {}).items() if key != "return"}
+    try:
+        holder = types.SimpleNamespace(__annotations__=named)
+        return typing.get_type_hints(holder, globalns=getattr(constructor, "__globals__", {}))
+    except (NameError, TypeError):
+        return {}
+
+
+def is_choice(hint: Any) -> bool:
+    """Whether a type is a list of words."""
+    return typing.get_origin(hint) is typing.Literal
+
+
+def plain_types(hint: Any) -> set[Any]:
+    """The plain types that a type is made of."""
+    parts = () if is_choice(hint) else typing.get_args(hint)
+    return set().union(*map(plain_types, parts)) if parts else {hint if isinstance(hint, type) else None}

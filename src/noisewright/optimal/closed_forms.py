@@ -1,0 +1,330 @@
+r"""Mechanisms that theory proves to be the best, each with the conditions of its theorem, tested before it is used.
+
+====================  =======================================================================================
+constant answer       a loss with one action that is nowhere worse: no output helps
+two secrets           ``T = [[e^D, 1], [1, e^D]] / (1 + e^D)`` is best for every loss and every prior
+truncated geometric   on an evenly spaced line, for monotone losses and every prior (Ghosh, Roughgarden and
+                      Sundararajan 2009); for other losses and spacings where a dual solution proves it
+randomised response   one distance for all pairs: zero-one loss at the uniform prior (Kairouz, Oh and Viswanath
+                      2014); for other losses and priors where a dual solution proves it
+two-output response   one distance for all pairs and two actions: best at every prior (proof below)
+layered geometric     a loss that concerns only a chain of a larger space: the geometric of the distance from
+                      the chain's end
+====================  =======================================================================================
+
+*Two actions, one distance.* Only the probability ``p_x`` of the first action counts, and ``k_x = pi_x (L[0,x] -
+L[1,x])``: the cost is ``sum k_x p_x`` and a constant. Let ``S`` be where ``k < 0``, ``h`` the largest ``p`` in ``S``
+and ``l`` the smallest outside. The cost is at least ``-K_S h + K_R l`` with ``K`` the sums of ``|k|``, privacy asks
+``h <= e^D l`` and ``1 - l <= e^D (1 - h)``, and the corners of that region are ``(0,0)``, ``(1,1)`` and ``T``'s. All
+three are remaps of the response that tells ``S`` from the rest by ``T``.
+
+Every entry takes a :class:`Setting` and answers with a :class:`Found`, or None where its conditions do not hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.distances import Distances, LineDistances, UniformDistances
+from noisewright.core.metric import Discrete, Metric
+from noisewright.optimal.loss_algebra import Displacement, Loss
+from noisewright.optimal.loss_classes import is_monotone
+from noisewright.optimal.structured import ACCEPTED, FEW, LineKernel, Moments, monotone_remap
+
+__all__ = ["CONJECTURE", "PRICES", "THEOREM", "Found", "LineSource", "Setting", "best_known", "line_steps"]
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+THEOREM, PRICES, CONJECTURE = "a theorem", "a dual solution at this prior", "a conjecture"
+
+RISING = "for a loss that rises with the distance on an evenly spaced line it is best at every prior"
+
+LARGEST_TABLE = 250_000
+"""Closed forms that need an integer table are not used for more entries than this."""
+
+LARGEST_TEST = 8_000_000
+"""The dual test is run on loss matrices of at most this many entries."""
+
+SMALL = 60
+"""Up to this many secrets and actions the class of a loss is searched for, to name the theorem."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One design problem."""
+
+    secrets: tuple[Hashable, ...]
+    metric: Metric
+    distances: Distances
+    epsilon: Fraction
+    prior: Floats
+    loss: Loss
+
+    @cached_property
+    def size(self) -> int:
+        """Secrets times actions."""
+        return len(self.secrets) * len(self.loss.actions)
+
+
+@dataclass(frozen=True)
+class LineSource:
+    """The geometric over ``count`` evenly spaced places with exact ``step``; ``rank[x]`` is the place of secret
+    ``x``.
+    """
+
+    rank: Places
+    step: Fraction
+    count: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """A mechanism with its expected loss, a lower bound for all others, and the reason.
+
+    ``logs`` are log-probabilities of actions by secret; or ``line`` (a geometric) or ``response`` (randomised
+    response) is drawn from and its output ``y`` answered with action number ``remap[y]``.
+    """
+
+    name: str
+    reason: str
+    status: str
+    value: float
+    bound: float
+    remap: Places
+    logs: Floats | None = None
+    line: LineSource | None = None
+    response: bool = False
+
+
+def best_known(setting: Setting) -> Found | None:
+    """The first closed form whose conditions hold."""
+    for form in (_constant, _two_secrets, _geometric, _two_outputs, _response, _layered):
+        found = form(setting)
+        if found is not None:
+            return found
+    return None
+
+
+def _constant(setting: Setting) -> Found | None:
+    if setting.size > LARGEST_TABLE or setting.loss.rule is not None:
+        return None
+    matrix = setting.loss.matrix[:, setting.prior > 0]
+    winners = np.flatnonzero((matrix <= matrix.min(axis=0)).all(axis=1))
+    if not len(winners):
+        return None
+    best = int(winners[0])
+    logs = np.full((len(setting.secrets), len(setting.loss.actions)), -np.inf)
+    logs[:, best] = 0.0
+    value = float(setting.loss.matrix[best] @ setting.prior)
+    why = f"action {setting.loss.actions[best]!r} is at least as good as any other at every secret that can occur"
+    return Found("constant answer", why, THEOREM, value, value, np.array([best]), logs)
+
+
+def _two_secrets(setting: Setting) -> Found | None:
+    apart = setting.distances.between(0, 1) if len(setting.secrets) == 2 else None
+    if not apart:
+        return None
+    loss = float(setting.epsilon * apart)
+    stay, leave = -math.log1p(math.exp(-loss)), -loss - math.log1p(math.exp(-loss))
+    raw = np.array([[stay, leave], [leave, stay]])
+    why = "on two secrets this response is best for every loss and every prior"
+    return _remapped(setting, raw, "two-secret response", why, THEOREM)
+
+
+def _geometric(setting: Setting) -> Found | None:
+    distances, loss, n = setting.distances, setting.loss, len(setting.secrets)
+    if not isinstance(distances, LineDistances):
+        return None
+    order, gaps, common = line_steps(distances)
+    if not gaps.all():
+        return None
+    even = bool((gaps == gaps[0]).all())
+    per_unit = setting.epsilon / common
+    if even:
+        kernel = LineKernel(np.full(n - 1, float(per_unit * int(gaps[0]))))
+    else:
+        kernel = LineKernel(np.array([float(per_unit * gap) for gap in gaps.tolist()]))
+    prior = setting.prior[order]
+    name, gap = "truncated geometric", 0.0
+    rule = loss.rule if even and loss.actions == loss.secrets else None
+    if rule is not None and n > FEW:
+        # The rule counts in units of the labels; one step of the line is so many of them.
+        unit = abs(float(loss.secrets[order[1]]) - float(loss.secrets[order[0]]))
+        low, high = ((p[0], p[1] * unit, p[2] * unit * unit) for p in (rule.below, rule.above))
+        remap, costs = monotone_remap(Moments(prior, float(kernel.steps[0])), Displacement(low, high))
+        remap = order[remap]
+    elif setting.size <= LARGEST_TEST:
+        remap, costs = kernel.remap(prior, loss.matrix[:, order])
+    else:
+        return None
+    if rule is not None and rule.symmetric:
+        status, why = THEOREM, RISING
+    elif setting.size <= LARGEST_TEST:
+        gap = kernel.gap(prior, loss.matrix[:, order], costs)
+        if math.isinf(gap):
+            return None
+        status, why = PRICES, "a dual solution shows that nothing is better at this prior"
+        if even and max(n, len(loss.actions)) <= SMALL and _monotone_on_line(loss, order):
+            status, why = THEOREM, RISING
+    else:
+        status = CONJECTURE
+        why = "for losses of ordered single crossing it is conjectured to be best, and no counterexample is known"
+    value = float(kernel.weights @ costs)
+    bound = -math.inf if status == CONJECTURE else value - gap
+    if even:
+        rank = np.empty(n, dtype=np.intp)
+        rank[order] = np.arange(n)
+        return Found(name, why, status, value, bound, remap, line=LineSource(rank, Fraction(int(gaps[0]), common), n))
+    if setting.size > LARGEST_TABLE:
+        return None
+    logs = np.empty((n, len(loss.actions)))
+    logs[order] = kernel.merged(remap, len(loss.actions))
+    return Found(f"{name} of uneven steps", why, status, value, bound, remap, logs)
+
+
+def line_steps(distances: LineDistances) -> tuple[Places, NDArray[Any], int]:
+    """The order of places along a line, and the exact gaps between neighbours as whole numbers over one denominator."""
+    common = math.lcm(*{place.denominator for place in distances.places})
+    whole = [place.numerator * (common // place.denominator) for place in distances.places]
+    small = max(map(abs, whole)) < 2**61
+    spots = np.array(whole, dtype=np.int64 if small else object)
+    order = np.argsort(spots, kind="stable")
+    return order, np.diff(spots[order]), common
+
+
+def _monotone_on_line(loss: Loss, order: Places) -> bool:
+    spots = np.empty(len(order))
+    spots[order] = np.arange(len(order))
+    return bool(is_monotone(loss, None, distances=np.abs(spots[:, None] - spots[None, :])))
+
+
+def _two_outputs(setting: Setting) -> Found | None:
+    if not isinstance(setting.distances, UniformDistances) or len(setting.loss.actions) != 2:
+        return None
+    matrix = setting.loss.matrix
+    first = matrix[0] < matrix[1]
+    loss = float(setting.epsilon * setting.distances.distance)
+    stay, leave = -math.log1p(math.exp(-loss)), -loss - math.log1p(math.exp(-loss))
+    raw = np.where(np.stack([first, ~first], axis=1), stay, leave)
+    why = "for two actions and one distance between all secrets, telling the two groups of secrets apart is best at every prior"
+    return _remapped(setting, raw, "two-output response", why, THEOREM)
+
+
+def _response(setting: Setting) -> Found | None:
+    if not isinstance(setting.distances, UniformDistances):
+        return None
+    n, loss = len(setting.secrets), setting.loss
+    plain = isinstance(setting.metric, Discrete)
+    step = float(setting.epsilon * setting.distances.distance)
+    a, spread = math.exp(-step), -math.expm1(-step)
+    top = 1 / (1 + (n - 1) * a)
+    level = float(setting.prior.max())
+    known = (
+        loss.made.what == "zero-one loss" and loss.actions == loss.secrets and np.ptp(setting.prior) <= 1e-12 * level
+    )
+    if known:
+        remap, gap, value = np.arange(n), 0.0, (n - 1) * a * top
+        status, why = THEOREM, "at the uniform prior it reports the truth most often of all mechanisms"
+    elif setting.size <= LARGEST_TEST:
+        weighted = loss.matrix * setting.prior
+        remap, value, gap = _response_remap(weighted, a, spread)
+        if math.isinf(gap):
+            return None
+        status, why = PRICES, "a dual solution shows that nothing is better at this prior"
+    else:
+        return None
+    if plain:
+        return Found("randomised response", why, status, value, value - gap, remap, response=True)
+    if setting.size > LARGEST_TABLE:
+        return None
+    raw = np.full((n, n), math.log(top) - step)
+    np.fill_diagonal(raw, math.log(top))
+    return Found("randomised response", why, status, value, value - gap, remap, _merged(raw, remap, len(loss.actions)))
+
+
+def _response_remap(weighted: Floats, a: float, spread: float) -> tuple[Places, float, float]:
+    """The best remap of randomised response, its cost, and how much better another mechanism might be (``inf``: surely is).
+
+    The argument is that of the line, see :mod:`~noisewright.optimal.structured`. Private columns have extreme rays with
+    two levels, 1 on a set and ``a`` outside, so the worst set for a row is where it is negative. Costs are taken
+    relative to the best constant action, so that a tiny epsilon leaves something of them.
+    """
+    n = weighted.shape[1]
+    totals = weighted.sum(axis=1)
+    fixed = int(totals.argmin())
+    beyond = totals - totals[fixed]
+    beyond[beyond <= 1e-15 * np.abs(totals)] = 0.0
+    sums = a * beyond[:, None] + spread * (weighted - weighted[fixed])
+    remap = sums.argmin(axis=0)
+    saved = float(sums[remap, np.arange(n)].sum()) / (1 + (n - 1) * a)
+    value = float(totals[fixed]) + saved
+    prices = weighted[fixed] + (sums[remap, np.arange(n)] - a * saved) / spread
+    rows = weighted - prices
+    scale = float(np.abs(rows).max())
+    for lowered in (scale * max(1e-14, 4e-16 * n), ACCEPTED * float(np.abs(weighted).max())):
+        high = rows + lowered
+        if (a * high.sum(axis=1) + spread * np.minimum(high, 0).sum(axis=1) >= 0).all():
+            return remap, value, max(0.0, value - float(prices.sum()) + lowered * n)
+    return remap, value, math.inf
+
+
+def _layered(setting: Setting) -> Found | None:
+    n, loss, distances = len(setting.secrets), setting.loss, setting.distances
+    if setting.size > LARGEST_TABLE or n > 2000:
+        return None
+    matters = np.flatnonzero((setting.prior > 0) & (np.ptp(loss.matrix, axis=0) > 0))
+    if not 2 <= len(matters) < n:
+        return None
+    far = max(matters.tolist(), key=lambda x: distances.between(int(matters[0]), x) or 0)
+    apart = [distances.between(far, x) for x in range(n)]
+    chain = sorted(matters.tolist(), key=lambda x: -1 if apart[x] is None else apart[x] or 0)
+    step = apart[chain[1]]
+    if not step or any(d is None for d in apart):
+        return None
+    spans = [
+        distances.between(chain[i], chain[j]) == (j - i) * step
+        for i in range(len(chain))
+        for j in range(i + 1, len(chain))
+    ]
+    layers = [min((d or Fraction(0)) / step, Fraction(len(chain) - 1)) for d in apart]
+    if not all(spans) or any(layer.denominator > 1 for layer in layers):
+        return None
+    kernel = LineKernel(np.full(len(chain) - 1, float(setting.epsilon * step)))
+    prior, matrix = setting.prior[chain], loss.matrix[:, chain]
+    remap, costs = kernel.remap(prior, matrix)
+    gap = kernel.gap(prior, matrix, costs)
+    if math.isinf(gap):
+        return None
+    rest = np.setdiff1d(np.arange(n), chain)
+    value = float(kernel.weights @ costs + (setting.prior[rest] * loss.matrix[0, rest]).sum())
+    logs = kernel.merged(remap, len(loss.actions))[[int(layer) for layer in layers]]
+    why = (
+        f"the loss concerns only a chain of {len(chain)} secrets, on which it is the truncated geometric, and a dual "
+        "solution shows that nothing is better there at this prior"
+    )
+    return Found("layered geometric", why, PRICES, value, value - gap, remap, logs)
+
+
+def _remapped(setting: Setting, raw: Floats, name: str, why: str, status: str) -> Found:
+    """A small channel with its best remap, as a channel onto the actions."""
+    joint = setting.prior[:, None] * np.exp(raw)
+    sums = setting.loss.matrix @ joint
+    remap = sums.argmin(axis=0)
+    value = float(sums.min(axis=0).sum())
+    return Found(name, why, status, value, value, remap, _merged(raw, remap, len(setting.loss.actions)))
+
+
+def _merged(raw: Floats, remap: Places, actions: int) -> Floats:
+    logs = np.full((actions, len(raw)), -np.inf)
+    for y, w in enumerate(remap.tolist()):
+        np.logaddexp(logs[w], raw[:, y], out=logs[w])
+    return np.asarray(logs.T)

@@ -1,0 +1,419 @@
+r"""The linear program of the best private mechanism: built sparse, solved by interior points, bounded from below by
+its own dual.
+
+Variables ``M[x,w]``: the probability of action ``w`` at secret ``x`` (one output for each action is enough). Rows sum
+to 1, and for each pair of secrets that is not implied by others ``e^(-D) M[x,w] - M[x',w] <= 0``, where ``D = epsilon
+d(x,x')``; no coefficient is above 1. The objective is ``sum C[x,w] M[x,w]`` (``bayes``; ``C = pi_x L[w,x]``), or its
+largest row sum (``minimax``; ``C = L[w,x]``).
+
+Two forms of the same program. *Plain* is as above. *Base* writes ``M[x,w] = m_w + delta g[x,w]`` with ``m_w`` the
+minimum of the column: for one distance between all pairs it needs ``n |W|`` rows instead of ``n^2 |W|``, and for a
+tiny epsilon, where all rows are nearly equal, it is well scaled when the plain form is not.
+
+**Lower bound.** For *any* multipliers ``y >= 0`` of the privacy rows ``A M <= 0`` every private mechanism costs at
+least ``sum_x min_w (C + A^T y)[x,w]``. The solver's multipliers make that nearly the optimum, and whatever they are
+it is a bound; so the gap that is reported does not rest on the solver being right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from noisewright.core.errors import ParameterError
+from noisewright.optimal.folding import Folding, unfolded
+
+__all__ = [
+    "LARGEST_PROGRAM",
+    "InfeasibleError",
+    "Objective",
+    "Rows",
+    "Solution",
+    "blind_bound",
+    "check_program",
+    "solve",
+]
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+Objective = Literal["bayes", "minimax"]
+
+LARGEST_PROGRAM = 60_000
+"""More entries (secrets times actions) than this are not given to the solver."""
+
+MOST_ROWS = 3_000_000
+"""More constraints than this are not built."""
+
+TINY_LOSS = 0.02
+"""If the nearest secrets are allowed a smaller loss than this, the base form is used."""
+
+NO_CONSTRAINT = 36.0
+"""A loss beyond this allows a factor of 2^52, which no solver in floats can tell from a sign constraint."""
+
+
+DOUBTFUL = 1e-7
+"""If the gap is larger than this, relative to the costs, the other solver is asked too,"""
+
+MOST_TWICE = 50_000
+"""unless there are more constraints than this."""
+
+
+class InfeasibleError(ParameterError):
+    """No mechanism satisfies all constraints."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Further constraints on ``vec(M)``, row by row over (secret, output): ``inequalities @ vec(M) <= 0`` and
+    ``equalities @ vec(M) = 0``.
+    """
+
+    inequalities: Any = None
+    equalities: Any = None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A solver's matrix (not private yet), a lower bound of the optimum, and the prior that proves it for
+    ``minimax``.
+    """
+
+    matrix: Floats
+    value: float
+    bound: float
+    solver: str
+    variables: int
+    rows: int
+    prior: Floats | None = None
+
+
+def check_program(secrets: int, actions: int) -> None:
+    """Refuse a program that would take for ever."""
+    if secrets * actions > LARGEST_PROGRAM:
+        raise ParameterError(
+            f"a linear program over {secrets} secrets and {actions} actions is too large ({LARGEST_PROGRAM} entries is "
+            "the limit); use fewer secrets or outputs, or an evenly spaced line with a loss such as 'absolute', which "
+            "needs no program."
+        )
+
+
+def solve(
+    losses: Floats,
+    cost: Floats,
+    *,
+    pairs: Places | None,
+    objective: Objective = "bayes",
+    folding: Folding | None = None,
+    further: Rows | None = None,
+    solver: str = "clarabel",
+    accuracy: float = 1e-10,
+) -> Solution:
+    """The best mechanism for losses ``D(x, x')`` between secrets and costs ``C[x, w]``; ``pairs=None`` means one loss
+    for every pair.
+
+    ``accuracy`` is what the solver aims at; the bound is one whatever it reaches.
+    """
+    n, actions = cost.shape
+    check_program(n, actions)
+    folding = folding or unfolded(n, actions)
+    shift, scale = _scaled(cost, objective)
+    program = _Program(losses, (cost - shift) / scale, pairs, objective, folding, further)
+    if program.rows.shape[0] > MOST_ROWS:
+        raise ParameterError(
+            f"a linear program with {program.rows.shape[0]} constraints is too large ({MOST_ROWS} is the limit); allow "
+            "a larger dilation, or use fewer secrets."
+        )
+    found = _answer(program, losses, cost, shift, scale, solver, accuracy)
+    doubtful = max(DOUBTFUL, 100 * accuracy)
+    if solver == "clarabel" and found.value - found.bound > doubtful * scale and program.rows.shape[0] <= MOST_TWICE:
+        other = _answer(program, losses, cost, shift, scale, "HiGHS", accuracy)
+        best = found if found.value - found.bound <= other.value - other.bound else other
+        found = replace(best, bound=max(found.bound, other.bound))
+    return found
+
+
+def _answer(program: _Program, cost: Floats, shift: Floats, scale: float, solver: str, accuracy: float) -> Solution:
+    point, multipliers, name = _solved(program, solver, accuracy)
+    matrix = program.matrix(point)
+    bound, prior = program.bound(multipliers)
+    bayes = program.objective == "bayes"
+    constant = float(shift.sum() if bayes else shift.max())
+    own = (cost * matrix).sum(axis=1)
+    value = float(own.sum() if bayes else own.max())
+    weights = 1.0 if bayes else (np.full(len(cost), 1 / len(cost)) if prior is None else prior)[:, None]
+    bound = max(bound * scale + constant, blind_bound(losses, weights * cost))
+    return Solution(matrix, value, bound, name, program.variables, program.rows.shape[0], prior)
+
+
+def blind_bound(losses: Floats, cost: Floats) -> float:
+    """A lower bound that is good where next to nothing may be told, and free of rounding by one over a tiny epsilon.
+
+    A row differs from the row of a fixed secret ``z`` by no more than ``1 - e^-D(x,z)`` in total variation, so a mechanism
+    saves at most that much of the range of each secret's costs against the best constant action.
+    """
+    with np.errstate(invalid="ignore"):
+        saved = (np.ptp(cost, axis=1)[:, None] * -np.expm1(-losses)).sum(axis=0).min()
+    return float(cost.sum(axis=0).min() - saved)
+
+
+def _scaled(cost: Floats, objective: Objective) -> tuple[Floats, float]:
+    """What is taken off each row of the cost, which changes no optimum, and what the rest is divided by."""
+    low = cost.min(axis=1, keepdims=True) if objective == "bayes" else np.full((len(cost), 1), cost.min())
+    return low, float((cost - low).max()) or 1.0
+
+
+class _Program:
+    """The program over the variables of a folding: minimise ``goal z`` with ``rows z <= 0``, ``sums z = totals``."""
+
+    def __init__(
+        self,
+        losses: Floats,
+        cost: Floats,
+        pairs: Places | None,
+        objective: Objective,
+        folding: Folding,
+        further: Rows | None,
+    ) -> None:
+        self.cost, self.objective, self.folding = cost, objective, folding
+        self.entries = folding.count
+        self.bases = int(folding.action.max()) + 1
+        off = losses[np.isfinite(losses) & (losses > 0)]
+        self.nearest = float(off.min(initial=np.inf))
+        self.base = further is None and (pairs is None or self.nearest < TINY_LOSS)
+        self.delta = -np.expm1(-self.nearest) if self.base else 1.0
+        # z = entries, then (base form) column minima and the common sum of the g, then (minimax) the largest cost of a row.
+        self.columns_m = self.entries
+        self.column_s = self.entries + (self.bases if self.base else 0)
+        self.column_t = self.column_s + (1 if self.base else 0)
+        self.variables = self.column_t + (1 if objective == "minimax" else 0)
+        self.privacy, self.implied = self._privacy_rows(losses, pairs)
+        parts = [self.privacy]
+        self.further = 0
+        if further is not None and further.inequalities is not None and further.inequalities.shape[0]:
+            parts.append(self._wide(further.inequalities))
+        if objective == "minimax":
+            parts.append(self._cost_rows())
+        self.rows = sparse.vstack(parts, format="csr")
+        self.sums, self.totals = self._sum_rows(further)
+        self.goal = self._goal()
+
+    # What is minimised, and under what -----------------------------------------------------------------------------------
+
+    def _privacy_rows(self, losses: Floats, pairs: Places | None) -> tuple[Any, bool]:
+        """The privacy constraints, and whether they imply that no entry is negative."""
+        entry, action = self.folding.entry, self.folding.action
+        n, actions = entry.shape
+        if pairs is None:  # e^-D g <= m for every entry
+            keys, which = np.unique(entry, return_index=True)
+            column = action[which % actions]
+            fade = np.exp(-self.nearest)
+            size = len(keys)
+            data = np.concatenate([np.full(size, fade), np.full(size, -1.0)])
+            spots = np.concatenate([keys, self.columns_m + column])
+            return _sparse(data, np.tile(np.arange(size), 2), spots, (size, self.variables)), False
+        both = np.concatenate([pairs, pairs[:, ::-1]])
+        loss = losses[both[:, 0], both[:, 1]]
+        used = loss <= NO_CONSTRAINT
+        both, loss = both[used], loss[used]
+        here, there = entry[both[:, 0]].ravel(), entry[both[:, 1]].ravel()
+        steps, column = np.repeat(loss, actions), np.tile(action, len(both))
+        # One row for each pair of variables, the strictest if there are several.
+        order = np.lexsort((steps, there, here))
+        here, there, steps, column = here[order], there[order], steps[order], column[order]
+        new = np.ones(len(here), dtype=bool)
+        new[1:] = (here[1:] != here[:-1]) | (there[1:] != there[:-1])
+        new &= ~((here == there) & (steps >= 0))  # e^-D z <= z says nothing
+        here, there, steps, column = here[new], there[new], steps[new], column[new]
+        size = len(here)
+        parts = [np.exp(-steps), np.full(size, -1.0)]
+        places = [here, there]
+        if self.base:
+            parts.append(np.expm1(-steps) / self.delta)
+            places.append(self.columns_m + column)
+            largest = np.maximum(1.0, -parts[-1])
+            parts = [part / largest for part in parts]
+        covered = np.zeros(n, dtype=bool)
+        covered[both[(loss > 0) & (loss < 12.0)].ravel()] = True
+        rows = np.tile(np.arange(size), len(parts))
+        matrix = _sparse(np.concatenate(parts), rows, np.concatenate(places), (size, self.variables))
+        return matrix, bool(covered.all()) and not self.base
+
+    def _wide(self, rows: Any) -> Any:
+        """Constraints on ``vec(M)`` as constraints on the variables."""
+        entry = self.folding.entry.ravel()
+        onto = _sparse(np.ones(entry.size), np.arange(entry.size), entry, (entry.size, self.variables))
+        return sparse.csr_array(rows) @ onto
+
+    def _expected(self, weights: Floats) -> Floats:
+        """The coefficients of ``sum_x,w weights[x,w] M[x,w]`` on the variables."""
+        found = np.zeros(self.variables)
+        np.add.at(found, self.folding.entry.ravel(), weights.ravel() * self.delta)
+        if self.base:
+            np.add.at(found, self.columns_m + self.folding.action, weights.sum(axis=0))
+        return found
+
+    def _goal(self) -> Floats:
+        if self.objective == "bayes":
+            return self._expected(self.cost)
+        goal = np.zeros(self.variables)
+        goal[self.column_t] = 1.0
+        return goal
+
+    def _representatives(self) -> Places:
+        return np.asarray(np.unique(self.folding.secret, return_index=True)[1], dtype=np.intp)
+
+    def _cost_rows(self) -> Any:
+        """The cost of each class of secrets is at most the last variable."""
+        rows = []
+        for x in self._representatives():
+            weights = np.zeros_like(self.cost)
+            weights[x] = self.cost[x]
+            row = self._expected(weights)
+            row[self.column_t] = -1.0
+            rows.append(row)
+        return sparse.csr_array(np.array(rows))
+
+    def _sum_rows(self, further: Rows | None) -> tuple[Any, Floats]:
+        chosen = self._representatives()
+        actions = self.cost.shape[1]
+        spots = self.folding.entry[chosen].ravel()
+        rows = np.repeat(np.arange(len(chosen)), actions)
+        data = np.ones(len(spots))
+        totals = np.ones(len(chosen))
+        if self.base:  # sum_w g = s for each secret; sum_w m + delta s = 1
+            size = len(chosen)
+            spots = np.concatenate(
+                [spots, np.full(size, self.column_s), self.columns_m + self.folding.action, [self.column_s]]
+            )
+            data = np.concatenate([data, np.full(size, -1.0), np.ones(actions), [self.delta]])
+            rows = np.concatenate([rows, np.arange(size), np.full(actions + 1, size)])
+            totals = np.append(np.zeros(size), 1.0)
+        matrix = _sparse(data, rows, spots, (len(totals), self.variables))
+        if further is not None and further.equalities is not None and further.equalities.shape[0]:
+            equal = self._wide(further.equalities)
+            matrix = sparse.vstack([matrix, equal], format="csr")
+            totals = np.append(totals, np.zeros(equal.shape[0]))
+        return matrix, totals
+
+    # What comes out of it ----------------------------------------------------------------------------------------------------
+
+    def matrix(self, point: Floats) -> Floats:
+        """The mechanism that a solution stands for."""
+        entries = point[: self.entries][self.folding.entry]
+        if not self.base:
+            return np.asarray(entries)
+        least = np.maximum(point[self.columns_m : self.column_s], 0.0)
+        return np.asarray(least[self.folding.action] + self.delta * np.maximum(entries, 0.0))
+
+    def bound(self, multipliers: tuple[Floats, Floats]) -> tuple[float, Floats | None]:
+        """A lower bound for every mechanism from multipliers of the rows and of the further equalities; see the
+        head of this module.
+        """
+        y, equal = np.maximum(multipliers[0], 0.0), multipliers[1]
+        chosen, prior = self._representatives(), None
+        classes = len(chosen)
+        size = np.bincount(self.folding.secret, minlength=classes).astype(np.float64)
+        goal = self.goal
+        if self.objective == "minimax":
+            weights = y[-classes:]
+            total = weights.sum()
+            if total <= 0:
+                return float(self.cost.min()), None
+            y, equal = y / total, equal / total
+            share = (weights / total) / size
+            prior = share[self.folding.secret]
+            goal = self._expected(prior[:, None] * self.cost)
+            y = np.append(y[:-classes], np.zeros(classes))
+        own = len(self.totals) - len(equal)
+        reduced = goal + self.rows.T @ y
+        if len(equal):
+            reduced = reduced + self.sums[own:].T @ equal
+        # Variables of one class of secrets: each counts as often as it occurs in a row.
+        entry = self.folding.entry[chosen]
+        times = np.zeros(self.entries)
+        np.add.at(times, entry.ravel(), 1.0)
+        least = (reduced[entry] / times[entry]).min(axis=1)
+        if not self.base:
+            return float(least.sum()), prior
+        occurs = np.bincount(self.folding.action, minlength=self.bases)
+        low = float((reduced[self.columns_m : self.column_s] / occurs).min())
+        return min(low, float(least.sum()) / self.delta), prior
+
+
+def _sparse(data: Floats, rows: Places, columns: Places, shape: tuple[int, int]) -> Any:
+    return sparse.csr_array(sparse.coo_array((data, (rows, columns)), shape=shape))
+
+
+# Solvers -----------------------------------------------------------------------------------------------------------------
+
+
+def _solved(program: _Program, solver: str, accuracy: float) -> tuple[Floats, tuple[Floats, Floats], str]:
+    """A point, the multipliers of the rows and of the further equalities, and who found them."""
+    failed = ""
+    for name, run in (("clarabel", _clarabel), ("HiGHS", _highs)):
+        if solver == "HiGHS" and name != solver:
+            continue
+        found = run(program, accuracy)
+        if isinstance(found, str):
+            failed = found
+            if failed == "infeasible":
+                break
+            continue
+        return (*found, name)
+    if failed == "infeasible":
+        raise InfeasibleError("no private mechanism satisfies all of these constraints; leave one of them out.")
+    raise ParameterError(f"the linear program could not be solved ({failed}); rescale the loss, or use fewer secrets.")
+
+
+def _clarabel(program: _Program, accuracy: float) -> tuple[Floats, tuple[Floats, Floats]] | str:
+    import clarabel  # type: ignore[import-untyped]
+
+    size = program.variables
+    blocks = [program.sums, program.rows]
+    if not program.implied:
+        blocks.append(-sparse.identity(size, format="csr")[: program.column_t])
+    matrix = sparse.csc_matrix(sparse.vstack(blocks))
+    right = np.concatenate([program.totals, np.zeros(matrix.shape[0] - len(program.totals))])
+    cones = [clarabel.ZeroConeT(len(program.totals)), clarabel.NonnegativeConeT(matrix.shape[0] - len(program.totals))]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
+    none = sparse.csc_matrix((size, size))
+    found = clarabel.DefaultSolver(none, program.goal, matrix, right, cones, settings).solve()
+    status = str(found.status)
+    if "PrimalInfeasible" in status:
+        return "infeasible"
+    point, dual = np.array(found.x), np.array(found.z)
+    if not np.isfinite(point).all() or ("Solved" not in status and found.r_prim > 1e-5):
+        return status
+    start = len(program.totals)
+    own = start if program.base else len(program._representatives())
+    return point, (dual[start : start + program.rows.shape[0]], dual[own:start])
+
+
+def _highs(program: _Program, accuracy: float) -> tuple[Floats, tuple[Floats, Floats]] | str:
+    from scipy.optimize import linprog
+
+    size = program.variables
+    limits = [(0, None)] * program.column_t + [(None, None)] * (size - program.column_t)
+    found = linprog(
+        program.goal,
+        A_ub=program.rows,
+        b_ub=np.zeros(program.rows.shape[0]),
+        A_eq=program.sums,
+        b_eq=program.totals,
+        bounds=limits,
+        method="highs",
+        options={"primal_feasibility_tolerance": accuracy, "dual_feasibility_tolerance": accuracy},
+    )
+    if found.status == 2:
+        return "infeasible"
+    if found.x is None:
+        return str(found.message)
+    own = len(program.totals) if program.base else len(program._representatives())
+    return np.asarray(found.x), (-np.asarray(found.ineqlin.marginals), -np.asarray(found.eqlin.marginals)[own:])
