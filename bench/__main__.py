@@ -60,7 +60,7 @@ def run(rows: Sequence[Row], settings: Settings, progress: Console) -> list[Outc
     """Measure the rows one after the other."""
     with progress.status("starting") as status:
         peers = None
-        if any(row.peer for row in rows):
+        if any(row.peer and not row.own_peer for row in rows):
             try:
                 peers = peers_python(status.update)
             except PeersError as problem:

@@ -139,7 +139,9 @@ def measure(
         ("ours", row.ours, outcome.ours or Side(), Path(sys.executable), own_environment())
     ]
     if row.peer is not None and outcome.peer is not None:
-        if peers is None:
+        if row.own_peer:
+            contestants.append(("peer", row.peer, outcome.peer, Path(sys.executable), own_environment()))
+        elif peers is None:
             outcome.problem, outcome.peer = "peer: its environment is missing", None
         else:
             contestants.append(("peer", row.peer, outcome.peer, peers, peers_environment()))

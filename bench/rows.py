@@ -43,6 +43,7 @@ class Row:
     bytes and bounds what our side holds beyond its imported libraries. ``agree`` is the largest relative difference
     between the two sides' answers. ``fresh`` makes every round one run in a new process, for work that a cache would make
     look faster than it is the first time. ``rounds`` and ``seconds_limit`` (for one reply) replace the usual ones.
+    ``own_peer`` says that the peer is ours too: another engine or size, measured in our own environment.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Row:
     fresh: bool = False
     rounds: int | None = None
     seconds_limit: float = 120.0
+    own_peer: bool = False
 
 
 def all_rows() -> list[Row]:

@@ -27,6 +27,8 @@ from bench.work import Work
 __all__ = ["main", "memory", "run_round"]
 
 PACKAGES = ("noisewright", "numpy", "scipy", "cryptography", "opendp", "diffprivlib", "scikit-learn", "qif")
+TABLES = ("pyarrow", "duckdb", "pyspark")
+"""Named only where they are used."""
 
 
 def main(order: str, requests: TextIO, replies: TextIO) -> int:
@@ -89,7 +91,7 @@ def memory(which: str) -> int:
 
 def _packages() -> dict[str, str]:
     found = {}
-    for name in PACKAGES:
+    for name in (*PACKAGES, *(table for table in TABLES if table in sys.modules)):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

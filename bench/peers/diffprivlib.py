@@ -6,9 +6,10 @@ from __future__ import annotations
 import numpy as np
 from diffprivlib.mechanisms import Binary, ExponentialCategorical, GeometricTruncated, LaplaceBoundedDomain
 
+from bench.clinic import COLUMNS, DIAGNOSES, kept, visits
 from bench.work import Work
 
-__all__ = ["binary_response", "bounded_laplace", "response", "truncated_geometric"]
+__all__ = ["binary_response", "bounded_laplace", "response", "truncated_geometric", "visits_columns"]
 
 
 def truncated_geometric(n: int, size: int) -> Work:
@@ -58,3 +59,29 @@ def binary_response(categories: int, size: int) -> Work:
         size,
         lambda drawn: sum(a == b for a, b in zip(drawn, secrets, strict=True)) / size,
     )
+
+
+def visits_columns(rows: int) -> Work:
+    """The five columns of the clinic, cell by cell; dates as days, without a gap, which its mechanisms do not know."""
+    table = visits(rows)
+    days = table["visit_date"].astype(np.int64)
+    low, high = float(days.min()), float(days.max())
+    utilities = [(a, b, 1.0) for i, a in enumerate(DIAGNOSES) for b in DIAGNOSES[i + 1 :]]
+    columns = [
+        (GeometricTruncated(epsilon=0.5, sensitivity=5, lower=0, upper=110).randomise, table["age"].tolist()),
+        (ExponentialCategorical(epsilon=1.0, utility_list=utilities).randomise, table["diagnosis"].tolist()),
+        (Binary(epsilon=1.0, value0="no", value1="yes").randomise, np.where(table["smoker"], "yes", "no").tolist()),
+        (
+            LaplaceBoundedDomain(epsilon=0.5, sensitivity=7.0, lower=low, upper=high).randomise,
+            days.astype(float).tolist(),
+        ),
+        (
+            LaplaceBoundedDomain(epsilon=0.5, sensitivity=100.0, lower=0.0, upper=2000.0).randomise,
+            table["cost"].tolist(),
+        ),
+    ]
+
+    def answer(drawn: list[list[object]]) -> float:
+        return kept(*([a == b for a, b in zip(drawn[i], columns[i][1], strict=True)] for i in (1, 2)))
+
+    return Work(lambda: [[draw(cell) for cell in cells] for draw, cells in columns], COLUMNS * rows, answer)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import opendp.prelude as dp
 
+from bench.clinic import COLUMNS, DIAGNOSES, kept, visits
 from bench.work import Work
 
-__all__ = ["float_laplace", "gaussian", "laplace", "response"]
+__all__ = ["float_laplace", "gaussian", "laplace", "response", "visits_columns"]
 
 dp.enable_features("contrib")
 
@@ -45,6 +46,39 @@ def response(categories: int, size: int) -> Work:
         size,
         lambda drawn: sum(a == b for a, b in zip(drawn, secrets, strict=True)) / size,
     )
+
+
+def visits_columns(rows: int) -> Work:
+    """The five columns of the clinic: numbers as whole vectors with unbounded noise, categories one by one."""
+    table = visits(rows)
+    whole = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    real = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float)
+    vectors = [
+        (dp.m.make_laplace(*whole, scale=10.0), table["age"].astype(np.int32)),
+        (dp.m.make_laplace(*whole, scale=14.0), table["visit_date"].astype(np.int64).astype(np.int32)),
+        (dp.m.make_laplace(*real, scale=200.0), table["cost"]),
+    ]
+    labels = [
+        (_keeping(DIAGNOSES), table["diagnosis"].tolist()),
+        (_keeping(["no", "yes"]), np.where(table["smoker"], "yes", "no").tolist()),
+    ]
+
+    def run() -> list[list[str]]:
+        for measurement, column in vectors:
+            measurement(column)
+        return [[draw(cell) for cell in cells] for draw, cells in labels]
+
+    def answer(drawn: list[list[str]]) -> float:
+        pairs = zip(drawn, (cells for _, cells in labels), strict=True)
+        return kept(*([a == b for a, b in zip(noisy, cells, strict=True)] for noisy, cells in pairs))
+
+    return Work(run, COLUMNS * rows, answer)
+
+
+def _keeping(categories: list[str]) -> Any:
+    """Randomised response with epsilon 1."""
+    keep = float(np.e / (len(categories) - 1 + np.e))
+    return dp.m.make_randomized_response(categories=categories, prob=keep)
 
 
 def _vector(measurement: Any, size: int) -> Work:

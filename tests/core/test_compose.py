@@ -80,7 +80,7 @@ def test_nothing_and_zero_times() -> None:
     assert account.epsilon().value == 0
     account.add(Channel.identity("ab"))
     assert account.epsilon().value == math.inf
-    with pytest.raises(ParameterError, match="epsilon must be a finite number"):
+    with pytest.raises(ParameterError, match="nothing can be promised: two secrets"):
         account.guarantee()
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_support import G3, H3, geometric_channel, kernels_by_force, lp_optimum, posterior_loss, refinement_residual
+from scipy.optimize import linprog
 
 from noisewright.core.channel import Channel
 from noisewright.core.errors import GuaranteeError, ParameterError
@@ -93,6 +94,18 @@ def test_kernels_are_the_basic_feasible_solutions_found_by_brute_force(metric, p
     supports = {tuple(sorted(place[p] for p in kernel.potentials)) for kernel in found}
     assert len(supports) == len(found)
     assert supports == kernels_by_force(space.vertices())
+
+
+def test_six_points_on_a_line_hold_every_corner_that_a_simplex_method_ends_in():
+    space = of(Line(), range(6), factor=2)
+    found = kernels_of(space)
+    assert found.by_size == {2: 1, 3: 8, 4: 77, 5: 816, 6: 14444}
+    supports = {frozenset(kernel.potentials) for kernel in found}
+    assert len(supports) == len(found) == 15346
+    rng = np.random.default_rng(6)
+    for _ in range(40):
+        answer = linprog(rng.normal(size=32), A_eq=space.vertices(), b_eq=np.full(6, 1 / 6), method="highs-ds")
+        assert frozenset(p for p, a in zip(space.potentials, answer.x, strict=True) if a > 1e-9) in supports
 
 
 # Structure ------------------------------------------------------------------------------------------------------------
@@ -370,7 +383,22 @@ def test_07_apx4_neighbouring_geometric_posteriors_are_close(epsilon):
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("epsilon", ["1e-6", "1/1000", "60"])
+def test_budgets_near_zero_and_far_beyond_are_counted_too(epsilon):
+    found = kernels(Line(), range(4), epsilon=epsilon)
+    assert found.by_size == {2: 1, 3: 2, 4: 8}
+    for kernel in found:
+        assert kernel.channel().epsilon(Line()).value == pytest.approx(float(Fraction(epsilon)), rel=1e-6)
+    assert len(kernels(Line(), range(5), epsilon="1e-6")) == len(kernels(Line(), range(5), epsilon="1e-9"))
+
+
 def test_too_many_kernels_are_refused_with_a_way_out():
+    with pytest.raises(ParameterError, match="hides nothing"):
+        kernels(Line(), range(4), epsilon=3000)
+    with pytest.raises(ParameterError, match="corners"):
+        kernels(Line(), range(12), epsilon=1)
+    with pytest.raises(ParameterError, match="PrivatePosteriors"):
+        is_kernel(G3, Line())
     with pytest.raises(ParameterError, match=r"more than 100 kernel.*nw\.optimal"):
         kernels(Line(), range(5), factor=2, most=100)
     with pytest.raises(ParameterError, match="most is a whole number"):

@@ -271,6 +271,19 @@ def test_minimax_is_the_bayes_loss_at_its_least_favourable_prior() -> None:
     assert at_that_prior.loss_value == pytest.approx(made.loss_value, abs=1e-6)
 
 
+@pytest.mark.parametrize("epsilon", [1e-3, 0.5, 4.0])
+@pytest.mark.parametrize("metric", [nw.Line(), nw.Discrete()])
+def test_a_shape_is_kept_and_costs_what_it_must(epsilon: float, metric: nw.Metric) -> None:
+    free = nw.optimal(5, epsilon=epsilon, loss="absolute", metric=metric)
+    fair = nw.optimal(5, epsilon=epsilon, loss="absolute", metric=metric, shape=["fair", "symmetric"])
+    matrix = fair.channel().matrix
+    assert np.ptp(np.diag(matrix)) < 1e-7
+    assert matrix == pytest.approx(matrix[::-1, ::-1], abs=1e-7)
+    assert fair.loss_value >= free.bound
+    assert fair.gap < 1e-7
+    assert fair.certificate().verify()
+
+
 def test_an_equal_loss_everywhere_is_minimax() -> None:
     made = nw.optimal(4, epsilon=1, loss="zero-one", metric=nw.Discrete(), objective="minimax")
     assert made.path == "closed form: randomised response"

@@ -323,3 +323,7 @@ def test_shapes_that_do_not_fit_are_refused():
         universally_optimal([[1, 1], [1, 0], [0, 1]], absolute(range(3)), THREE)
     with pytest.raises(ParameterError, match="transposed"):
         universally_optimal(GEOMETRIC3, np.zeros((3, 2)), THREE)
+    with pytest.raises(ParameterError, match="all kernels of a space"):
+        universally_optimal(GEOMETRIC3, absolute(range(3)), [GEOMETRIC3])
+    with pytest.raises(ParameterError, match="matrix of numbers"):
+        at_least_as_good(None, G3, absolute(range(3)))

@@ -12,8 +12,12 @@ integers that are drawn from, and proves the one from the other with integers al
             one step, or for neighbours, which are at distance at most 1.
   constant  the output does not depend on the secret; nothing is left to prove.
 
-All other noise is proved in checker_noise.py, and the certificate of a whole release in checker_release.py. Each must lie beside
-this file when it is needed, and is looked for only then.
+To judge one certificate read prove, then
+  for a table               check_table, compare, pairs, exp_below, and check_distances: does the metric's name fit the distances?
+  for a response, constant  check_response or check_constant, exp_below, check_distances
+  for a law                 check_law, allowance, check_step: does the metric's name fit the step?
+and the readers of numbers at the end. All other noise is proved in checker_noise.py, and the certificate of a whole release in
+checker_release.py. Each must lie beside this file when it is needed, and is looked for only then.
 
 The only analysis used is e^z = 1 + z + z^2/2! + ..., where a cut is below e^z if z >= 0 and misses at most the first term left
 out if -1 <= z < 0, and e^z = (e^(z/2))^2. Every bound is a whole number that errs to one known side whatever the precision.
@@ -36,6 +40,7 @@ from typing import Any
 
 FORMAT = "noisewright-certificate"
 VERSION = 1
+CLAIM = {"epsilon", "delta", "metric", "distances"}
 NUMBER = re.compile(r"-?[0-9]+/[0-9]+|-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,3})?")
 LATTICE = " between points of the lattice 2^"
 SECOND_FILE = "checker_noise.py"
@@ -50,14 +55,16 @@ class NotProved(Exception):
 def check(document: Any) -> str:
     """Prove the claim of a certificate (a dict as read from JSON) and return it in words, or raise NotProved."""
     try:
-        return prove(document)
+        if isinstance(document, dict) and document.get("format") == RELEASE:
+            return str(file_beside(RELEASE_FILE).check_release(document))
+        beware = "; a simulation with a known seed: NOT FOR RELEASE"
+        return "".join(prove(document)) + (beware if simulated(document) else "")
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MemoryError, RecursionError) as why:
         raise NotProved(f"the file is incomplete or malformed ({type(why).__name__}: {why}).") from None
 
 
-def prove(document: Any) -> str:
-    if isinstance(document, dict) and document.get("format") == RELEASE:
-        return str(file_beside(RELEASE_FILE).check_release(document))
+def prove(document: Any) -> tuple[str, str]:
+    """What is proved, and between which secrets only, if not between all that the metric is about."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise NotProved("this is not a Noisewright certificate.")
     if type(document.get("version")) is not int or document["version"] != VERSION:
@@ -73,161 +80,37 @@ def prove(document: Any) -> str:
     epsilon, delta, shape = number(claim["epsilon"]), number(claim["delta"]), distances["shape"]
     if not 0 <= epsilon < 10**308 or not 0 <= delta < 1:
         raise NotProved("this checker proves claims with epsilon >= 0 and delta from 0 to below 1 only.")
+    if kind != "planar" and not set(claim) <= CLAIM:
+        raise NotProved(
+            "such a claim has an epsilon, a delta, a metric and distances; a level is for noise in the plane."
+        )
 
     kinds = {"table": check_table, "law": check_law, "constant": check_constant}
     other_law = kind == "law" and (proof["law"] != "discrete laplace" or "norm" in proof)
-    sizes, names, more = (0, 0), ["line", "manhattan"] if shape == "steps" else ["line"], ""
+    sizes, names, more, only = (0, 0), ["line", "manhattan"] if shape == "steps" else ["line"], "", ""
     if kind == "response":
         sizes = check_response(epsilon, delta, distances, proof)
-    elif delta or other_law or kind in ("planar", "ranged", "half line") or "level" in claim or "radius" in claim:
-        names, more = file_beside(SECOND_FILE).check_noise(epsilon, delta, document)
+    elif delta or other_law or kind in ("planar", "ranged", "half line"):
+        names, more, only = file_beside(SECOND_FILE).check_noise(epsilon, delta, document)
     else:
         sizes = kinds[kind](epsilon, distances, proof)
 
     factor, most, base = unit_of(metric)
     labels = [labels_of(document.get(name), size) for name, size in zip(("inputs", "outputs"), sizes)]
-    if shape in ("steps", "adjacent"):
-        note = check_step(factor, base, names, distances)
-    else:
-        note = check_distances(most, base, distances, labels[0])
-    per = f"between neighbours ({metric} at most 1)" if shape == "adjacent" else f"per unit of {metric}"
-    return f"epsilon = {rounded(epsilon)} {per}{f', delta = {rounded(delta)}' if delta else ''}{note}{more}"
-
-
-@functools.lru_cache(maxsize=2)
-def file_beside(name: str) -> Any:
-    """A file beside this one with other kinds of proof: exactly that file, wherever Python looks for modules."""
-    if __name__ == "noisewright.core.checker":
-        from noisewright.core import checker_noise, checker_release
-
-        return checker_release if name == RELEASE_FILE else checker_noise
-    path = re.sub(r"[^/\\]*$", "", __file__) + name
-    module = ModuleType(name[: -len(".py")])
-    sys.modules["checker"] = sys.modules[__name__]  # where it imports from: this very program, whatever it is called
-    try:
-        with open(path, encoding="utf-8") as file:
-            exec(compile(file.read(), path, "exec"), module.__dict__)
-    except (OSError, ImportError, SyntaxError, ValueError):
-        raise NotProved(
-            f"a claim of this kind is proved in a second file, {name}, which must lie beside this program; "
-            "noisewright verify --export-checker writes it as well."
-        ) from None
-    return module
-
-
-# What the claim is about ------------------------------------------------------------------------------------------------
-
-
-def unit_of(metric: Any) -> tuple[Fraction, Fraction, str]:
-    """The factor of a name such as "1/5 * line", the most that it may stand for, and the base; other names stand for themselves.
-
-    Long fractions are named by a float next to them, which may be less by 2^-52 of them, but no more.
-    """
-    if type(metric) is not str or not metric.isascii() or not metric.isprintable() or not 0 < len(metric) <= 1000:
-        raise NotProved("the name of the metric is not a short text of printable ASCII.")
-    head, star, base = metric.partition(" * ")
-    if not star or not NUMBER.fullmatch(head):
-        return Fraction(1), Fraction(1), metric
-    if (factor := number(head)) <= 0:
-        raise NotProved("the factor of a metric must be above 0.")
-    return factor, factor * (1 + Fraction("." in head or "e" in head) / 2**52), base
-
-
-def check_step(factor: Fraction, base: str, names: list[str], distances: Any) -> str:
-    """Noise in steps has no labels: the size of a step is part of the claim, and is said unless it is one unit of the base.
-
-    The name says so where secrets are rounded to a lattice first and distances are those after it; then it names the step.
-    """
-    plain, rounding, power = base.partition(LATTICE)
-    if plain not in names or (rounding and (distances["shape"] != "steps" or not re.fullmatch("-?[0-9]{1,4}", power))):
-        raise NotProved(f"a proof of this kind says nothing about the metric {base!r}.")
-    step = number(distances["distance"]) / factor
-    if rounding:
-        if abs(step / Fraction(2) ** int(power) - 1) > Fraction(1, 1 << 50):  # long factors are named by a float
-            raise NotProved("the lattice in the name of the metric is not the one that the noise lives on.")
-        return ""
-    shown = str(step) if len(str(step)) <= 40 else f"{float(step):.12g}"  # a factor in floats makes long fractions
-    return "" if shown == "1" else f", in steps of {shown}"
-
-
-def labels_of(labels: Any, size: int | None) -> list[Any] | None:
-    """The labels as exact numbers, texts and tuples of those: one for each row or column, no two alike."""
-    if labels is None:
-        return None
-    found = [value_of(label) for label in labels] if isinstance(labels, list) else []
-    if not found or len(set(found)) < len(found) or size not in (None, len(found)):
-        raise NotProved("there must be one label for each row and each column, and no two alike.")
-    return found
-
-
-def value_of(label: Any) -> Any:
-    if isinstance(label, dict):
-        return tuple(map(value_of, label["tuple"])) if "tuple" in label else number(label["fraction"])
-    return label if label is None or isinstance(label, (str, bool)) else Fraction(label)
-
-
-def check_distances(factor: Fraction, base: str, distances: Any, labels: list[Any] | None) -> str:
-    """That no distance is larger than the named metric's between the labels, or a note that the name does not say.
-
-    A smaller distance only makes the promise stronger.
-    """
-    if base == "discrete" and distances["shape"] == "uniform":
-        if length_of(distances) > factor:
-            raise NotProved("the distances are larger than those of the discrete metric.")
-        return ""
-    if base not in ("line", "euclidean", "manhattan", "discrete") or labels is None:
-        return "; distances as stated in the file"
-    points = [coordinates(label) for label in labels]
-    if base == "line" and any(len(point) != 1 for point in points):
-        raise NotProved("the line metric is about single numbers.")
-    for x, other, distance in pairs(distances, len(points)):
-        if base == "discrete":
-            square: Any = 1  # no two labels are alike
-        elif len(points[x]) != len(points[other]):
-            raise NotProved(f"rows {x} and {other} have different numbers of coordinates.")
+    if shape not in ("steps", "adjacent"):
+        only = check_distances(most, base, distances, labels[0])
+    elif step := check_step(factor, base, names, distances):
+        if shape == "adjacent" or kind == "half line":  # about the numbers between the steps as well
+            more = f", {step}{more}"
         else:
-            apart = [abs(i - j) for i, j in zip(points[x], points[other])]
-            square = sum(apart) ** 2 if base == "manhattan" else sum(a * a for a in apart)
-        if distance is None or distance**2 > factor**2 * square:
-            raise NotProved(f"rows {x} and {other} are nearer in the {base} metric than the file says.")
-    return ""
+            only = f", between points {step}{only}"
+    per = f"between neighbours ({metric} at most 1)" if shape == "adjacent" else f"per unit of {metric}"
+    return f"epsilon = {rounded(epsilon)} {per}{f', delta = {rounded(delta)}' if delta else ''}{more}", only
 
 
-def coordinates(label: Any) -> list[Any]:
-    return [c for part in label for c in coordinates(part)] if isinstance(label, tuple) else [label]
-
-
-def length_of(distances: Any) -> Fraction:
-    """The one distance of a claim, or of one step."""
-    if (distance := number(distances["distance"])) < 0:
-        raise NotProved("a distance is negative.")
-    return distance
-
-
-def neighbouring_steps(distances: Any) -> int:
-    """Numbers at distance at most 1 are at most this many steps apart when both are rounded to steps of that distance."""
-    if (step := length_of(distances)) == 0:
-        raise NotProved("the distance of one step must be above 0.")
-    return -(-1 // step)
-
-
-def pairs(distances: Any, size: int) -> Iterator[tuple[int, int, Fraction | None]]:
-    """Pairs (x, x', distance) whose losses imply all others; the distance None is infinite."""
-    if distances["shape"] == "line":  # distances on a line add up, so neighbours suffice
-        places = [number(place) for place in distances["places"]]
-        if len(places) != size:
-            raise NotProved("there must be one place for each row.")
-        order = sorted(range(size), key=places.__getitem__)
-        for x, other in zip(order, order[1:]):
-            yield x, other, places[other] - places[x]
-    elif distances["shape"] == "table":  # the part above the diagonal, row by row
-        values = distances["distances"]
-        if len(values) != size * (size - 1) // 2:
-            raise NotProved("there must be one distance for each pair of rows.")
-        for (x, other), value in zip(combinations(range(size), 2), values):
-            yield x, other, None if value == "inf" else length_of({"distance": value})
-    else:
-        raise NotProved(f"unknown shape of distances {distances['shape']!r:.40}, or one that does not fit.")
+def simulated(document: Any) -> bool:
+    """Whether the file says that its draws are not for release."""
+    return bool(re.search("simulation|not for release", str(document.get("randomness")).lower()))
 
 
 # The kinds of proof; each returns how many inputs and outputs there are to label ------------------------------------------
@@ -325,7 +208,138 @@ def exp_below(exponent: Fraction, precision: int) -> int:
     return total >> (work - precision)
 
 
-# Reading ------------------------------------------------------------------------------------------------------------------
+# What the claim is about --------------------------------------------------------------------------------------------------
+
+
+def unit_of(metric: Any) -> tuple[Fraction, Fraction, str]:
+    """The factor of a name such as "1/5 * line", the most that it may stand for, and the base; other names stand for themselves.
+
+    Long fractions are named by a float next to them, which may be less by 2^-52 of them, but no more.
+    """
+    if type(metric) is not str or not metric.isascii() or not metric.isprintable() or not 0 < len(metric) <= 1000:
+        raise NotProved("the name of the metric is not a short text of printable ASCII.")
+    head, star, base = metric.partition(" * ")
+    if not star or not NUMBER.fullmatch(head):
+        return Fraction(1), Fraction(1), metric
+    if (factor := number(head)) <= 0:
+        raise NotProved("the factor of a metric must be above 0.")
+    return factor, factor * (1 + Fraction("." in head or "e" in head) / 2**52), base
+
+
+def check_step(factor: Fraction, base: str, names: list[str], distances: Any) -> str:
+    """Noise in steps has no labels: the size of a step is part of the claim, and is said unless it is one unit of the base.
+
+    The name says so where secrets are rounded to a lattice first and distances are those after it; then it names the step.
+    """
+    plain, rounding, power = base.partition(LATTICE)
+    if plain not in names or (rounding and (distances["shape"] != "steps" or not re.fullmatch("-?[0-9]{1,4}", power))):
+        raise NotProved(f"a proof of this kind says nothing about the metric {base!r}.")
+    step = number(distances["distance"]) / factor
+    if rounding:
+        if abs(step / Fraction(2) ** int(power) - 1) > Fraction(1, 1 << 50):  # long factors are named by a float
+            raise NotProved("the lattice in the name of the metric is not the one that the noise lives on.")
+        return ""
+    shown = str(step) if len(str(step)) <= 40 else f"{float(step):.12g}"  # a factor in floats makes long fractions
+    return "" if shown == "1" else f"in steps of {shown}"
+
+
+def check_distances(factor: Fraction, base: str, distances: Any, labels: list[Any] | None) -> str:
+    """That no distance is larger than the named metric's between the labels, or a note that the name does not say.
+
+    A smaller distance only makes the promise stronger.
+    """
+    if base == "discrete":  # one unit between any two rows, whatever their labels
+        if (most := farthest(distances)) is None or most > factor:
+            raise NotProved("the distances are larger than those of the discrete metric.")
+        return ""
+    if base not in ("line", "euclidean", "manhattan") or labels is None:
+        return "; distances as stated in the file"
+    points = [coordinates(label) for label in labels]
+    if any(len(point) != (1 if base == "line" else len(points[0])) for point in points):
+        raise NotProved("the labels do not have as many coordinates as the metric needs, or not all as many.")
+    compared = pairs(distances, len(points))
+    if distances["shape"] == "line":
+        if base != "line":
+            raise NotProved(f"places on a line are not distances of the {base} metric.")
+        # Neighbours among the labels: their distances add up to those of the others, and differences of places to no less.
+        places, order = (
+            [number(place) for place in distances["places"]],
+            sorted(range(len(points)), key=points.__getitem__),
+        )
+        compared = ((x, other, abs(places[x] - places[other])) for x, other in zip(order, order[1:]))
+    for x, other, distance in compared:
+        apart = [abs(i - j) for i, j in zip(points[x], points[other])]
+        square = sum(apart) ** 2 if base == "manhattan" else sum(a * a for a in apart)
+        if distance is None or distance**2 > factor**2 * square:
+            raise NotProved(f"rows {x} and {other} are nearer in the {base} metric than the file says.")
+    return ""
+
+
+def farthest(distances: Any) -> Fraction | None:
+    """The largest distance between two rows; None if it is infinite."""
+    if distances["shape"] == "line":
+        places = [number(place) for place in distances["places"]]
+        return max(places) - min(places)
+    if distances["shape"] != "table":
+        return length_of(distances)
+    values = distances["distances"]
+    return None if "inf" in values else max((length_of({"distance": value}) for value in values), default=Fraction(0))
+
+
+def pairs(distances: Any, size: int) -> Iterator[tuple[int, int, Fraction | None]]:
+    """Pairs (x, x', distance) whose losses imply all others; the distance None is infinite."""
+    if distances["shape"] == "line":  # distances on a line add up, so neighbours suffice
+        places = [number(place) for place in distances["places"]]
+        if len(places) != size:
+            raise NotProved("there must be one place for each row.")
+        order = sorted(range(size), key=places.__getitem__)
+        for x, other in zip(order, order[1:]):
+            yield x, other, places[other] - places[x]
+    elif distances["shape"] == "table":  # the part above the diagonal, row by row
+        values = distances["distances"]
+        if len(values) != size * (size - 1) // 2:
+            raise NotProved("there must be one distance for each pair of rows.")
+        for (x, other), value in zip(combinations(range(size), 2), values):
+            yield x, other, None if value == "inf" else length_of({"distance": value})
+    else:
+        raise NotProved(f"unknown shape of distances {distances['shape']!r:.40}, or one that does not fit.")
+
+
+def labels_of(labels: Any, size: int | None) -> list[Any] | None:
+    """The labels as exact numbers, texts and tuples of those: one for each row or column, no two alike."""
+    if labels is None:
+        return None
+    found = [value_of(label) for label in labels] if isinstance(labels, list) else []
+    if not found or len(set(found)) < len(found) or size not in (None, len(found)):
+        raise NotProved("there must be one label for each row and each column, and no two alike.")
+    return found
+
+
+def value_of(label: Any) -> Any:
+    if isinstance(label, dict):
+        return tuple(map(value_of, label["tuple"])) if "tuple" in label else number(label["fraction"])
+    return label if label is None or isinstance(label, (str, bool)) else Fraction(label)
+
+
+def coordinates(label: Any) -> list[Any]:
+    return [c for part in label for c in coordinates(part)] if isinstance(label, tuple) else [label]
+
+
+def length_of(distances: Any) -> Fraction:
+    """The one distance of a claim, or of one step."""
+    if (distance := number(distances["distance"])) < 0:
+        raise NotProved("a distance is negative.")
+    return distance
+
+
+def neighbouring_steps(distances: Any) -> int:
+    """Numbers at distance at most 1 are at most this many steps apart when both are rounded to steps of that distance."""
+    if (step := length_of(distances)) == 0:
+        raise NotProved("the distance of one step must be above 0.")
+    return -(-1 // step)
+
+
+# Reading and writing ------------------------------------------------------------------------------------------------------
 
 
 def number(value: Any) -> Fraction:
@@ -385,6 +399,30 @@ def digest(document: dict[str, Any]) -> str:
     content = {key: value for key, value in document.items() if key != "digest"}
     spelled = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(spelled.encode()).hexdigest()
+
+
+# The program --------------------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=2)
+def file_beside(name: str) -> Any:
+    """A file beside this one with other kinds of proof: exactly that file, wherever Python looks for modules."""
+    if __name__ == "noisewright.core.checker":
+        from noisewright.core import checker_noise, checker_release
+
+        return checker_release if name == RELEASE_FILE else checker_noise
+    path = re.sub(r"[^/\\]*$", "", __file__) + name
+    module = ModuleType(name[: -len(".py")])
+    sys.modules["checker"] = sys.modules[__name__]  # where it imports from: this very program, whatever it is called
+    try:
+        with open(path, encoding="utf-8") as file:
+            exec(compile(file.read(), path, "exec"), module.__dict__)
+    except (OSError, ImportError, SyntaxError, ValueError):
+        raise NotProved(
+            f"a claim of this kind is proved in a second file, {name}, which must lie beside this program; "
+            "noisewright verify --export-checker writes it as well."
+        ) from None
+    return module
 
 
 def main(paths: list[str]) -> int:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __name__ == "noisewright.core.checker_noise":
     from noisewright.core.checker import (
+        CLAIM,
         LATTICE,
         NotProved,
         allowance,
@@ -39,6 +40,7 @@ if TYPE_CHECKING or __name__ == "noisewright.core.checker_noise":
     )
 else:
     from checker import (
+        CLAIM,
         LATTICE,
         NotProved,
         allowance,
@@ -54,13 +56,12 @@ else:
 CLOSE = Fraction(1, 1 << 50)  # long factors are named by a float
 
 
-def check_noise(epsilon: Fraction, delta: Fraction, document: Any) -> tuple[list[str], str]:
-    """Prove the claim for noise in whole steps. The result: metrics that it may be about, and what else is to be said of it."""
+def check_noise(epsilon: Fraction, delta: Fraction, document: Any) -> tuple[list[str], str, str]:
+    """Prove the claim for noise in whole steps. The result: metrics that it may be about, what else is proved, and for which
+    answers only."""
     claim, proof = document["claim"], document["proof"]
-    kind, distances, note = proof["kind"], claim["distances"], ""
+    kind, distances, more, only = proof["kind"], claim["distances"], "", ""
     names = ["line", "manhattan"] if distances["shape"] == "steps" else ["line"]
-    if kind != "planar" and ("level" in claim or "radius" in claim):
-        raise NotProved("a level within a radius is proved for noise in the plane only.")
     if delta:
         check_delta(epsilon, delta, distances, proof)
     elif kind == "law" and proof["law"] == "staircase":
@@ -74,16 +75,16 @@ def check_noise(epsilon: Fraction, delta: Fraction, document: Any) -> tuple[list
     elif kind == "planar":
         check_planar(epsilon, distances, proof)
         names = ["euclidean"] if "around" not in proof else [f"metres around {proof['around']}"]  # a plane of its own
-        note = check_level(epsilon, claim, proof) if "level" in claim or "radius" in claim else ""
+        more = check_level(epsilon, claim, proof) if set(claim) != CLAIM else ""
     elif kind == "ranged":
         check_ranged(epsilon, distances, proof)
-        names, note = ["line"], check_ends(document)
+        names, only = ["line"], check_ends(document)
     elif kind == "half line" and LATTICE not in claim["metric"]:  # its inputs are rounded at random
         check_half_line(epsilon, distances, proof)
-        names, note = ["line"], check_ends(document) if "within" in document or "answers" in document else ""
+        names, only = ["line"], check_ends(document)
     else:
         raise NotProved(f"a proof of this kind says nothing about the metric {claim['metric']!r:.100}.")
-    return names, note
+    return names, more, only
 
 
 def check_choice(epsilon: Fraction, distances: Any, proof: Any) -> list[str]:
@@ -112,6 +113,10 @@ def check_level(epsilon: Fraction, claim: Any, proof: Any) -> str:
     r + sqrt(2) step apart after it, and sqrt(2) < 99/70. Places on the globe are put on a map first. How far apart on the map two
     places within the radius can be (`on_map`) is a matter of geography: it is stated in the file, and not proved here.
     """
+    if set(claim) - CLAIM != {"level", "radius"} | ({"on_map"} if "around" in proof else set()):
+        raise NotProved(
+            "a level is claimed within a radius, and for places on the globe within what the map makes of it."
+        )
     level, radius, step = number(claim["level"]), number(claim["radius"]), number(claim["distances"]["distance"])
     apart = number(claim["on_map"]) if "around" in proof else radius
     factor, _, base = unit_of(claim["metric"])
@@ -259,7 +264,8 @@ def check_ends(document: Any) -> str:
 
     The lattice points of an interval are those inside it. Numbers at most D apart land at most ceil(D / step) steps apart when
     each goes to the nearest point; one more if there are gaps with an end that is no lattice point, where a number has to stay
-    on its side. If the answers are not the whole set, the claim is about them only, and says so.
+    on its side. If the set has gaps, or the answers are not all of it, the claim is about the answers only, and says so. A proof
+    about a half line is about all of it, from one end on.
     """
     if not {"step", "within", "answers"} <= set(document):
         raise NotProved(
@@ -278,10 +284,17 @@ def check_ends(document: Any) -> str:
         off = len(sets["within"]) > 1 and any((end / step).denominator > 1 for end in every)
         if distances["shape"] == "adjacent" and whole(proof["reach"]) < neighbouring_steps(distances) + off:
             raise NotProved("neighbours beside a gap may be farther apart than the steps that were looked at.")
-    if sets["within"] == sets["answers"]:
+    elif sets["within"] != sets["answers"] or [(lo is None) + (hi is None) for lo, hi in sets["within"]] != [1]:
+        raise NotProved("the set and the answers are not the half line that the proof is about.")
+    if sets["within"] == sets["answers"] and len(sets["within"]) == 1:
         return ""
-    low, high = sets["answers"][0][0], sets["answers"][-1][1]
-    return f", for answers from {'-inf' if low is None else float(low)} to {'inf' if high is None else float(high)}"
+    shown = [
+        f"from {'-inf' if lo is None else rounded(lo, digits=12)} to {'inf' if hi is None else rounded(hi, ROUND_FLOOR, 12)}"
+        for lo, hi in sets["answers"]
+    ]
+    if len(shown) > 9:
+        return f", for answers in the {len(shown)} intervals that the file states"
+    return f", for answers {' or '.join(shown)}"
 
 
 # Noise on a half line -----------------------------------------------------------------------------------------------------

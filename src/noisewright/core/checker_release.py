@@ -17,13 +17,24 @@ To judge one release read examine, check_part and loss_of.
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __name__ == "noisewright.core.checker_release":
-    from noisewright.core.checker import NotProved, check, digest, number, rounded, unit_of, whole
+    from noisewright.core.checker import (
+        NotProved,
+        digest,
+        farthest,
+        number,
+        prove,
+        rounded,
+        simulated,
+        unit_of,
+        whole,
+    )
 else:
-    from checker import NotProved, check, digest, number, rounded, unit_of, whole
+    from checker import NotProved, digest, farthest, number, prove, rounded, simulated, unit_of, whole
 
 FORMAT = "noisewright-release"
 VERSION = 1
@@ -109,7 +120,7 @@ def examine(document: Any) -> dict[str, Any]:
         "exact": exact,
         "epsilon": epsilon,
         "delta": delta,
-        "simulated": "not for release" in document["randomness"],
+        "simulated": simulated(document),
         "claim": f"epsilon = {rounded(epsilon)}{f', delta = {rounded(delta)}' if delta else ''} between two tables "
         f"{NEIGHBOURS[neighbours]} ({whose}{f', at most {rows} of them' if rows > 1 else ''}), for values as far apart as the "
         "parts say",
@@ -120,8 +131,9 @@ def check_part(part: Any, floating: bool) -> dict[str, Any]:
     """Prove the certificate of a part, and that its price covers what the certificate allows."""
     certificate, times = part["certificate"], whole(part["times"])
     price, delta, proved = number(part["price"]), number(part["delta"]), certificate["numerics"] != "floating"
+    only = ""
     if proved:
-        claim = check(certificate)
+        claim, only = prove(certificate)
     elif not floating:
         raise NotProved("it is floating, and this release does not allow floating parts.")
     elif certificate["digest"] != digest(certificate):
@@ -129,6 +141,7 @@ def check_part(part: Any, floating: bool) -> dict[str, Any]:
     else:
         claim = "nothing is proved about the floats that are drawn"
     loss, between = loss_of(certificate, part["distance"])
+    claim, between = claim + only, between + only
     lost = number(certificate["claim"]["delta"])
     if times < 1 or loss < 0 or lost < 0 or price < times * loss or delta < times * lost:
         raise NotProved("its price is too low for what its certificate allows at the stated distance.")
@@ -147,27 +160,24 @@ def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
     one is made of steps of at most 1 each, if every value between the two may occur.
     """
     claim, proof = certificate["claim"], certificate["proof"]
-    epsilon, metric, stated = number(claim["epsilon"]), claim["metric"], claim["distances"]
-    factor, _, base = unit_of(metric)
+    epsilon, stated, shape = number(claim["epsilon"]), claim["distances"], claim["distances"]["shape"]
+    factor, _, base = unit_of(claim["metric"])
     if distance == "radius":
-        on_map = (
-            f", if the map makes at most {plain(number(claim['on_map']))} of that (stated)" if "on_map" in claim else ""
-        )
-        return number(
-            claim["level"]
-        ), f"any two places within {plain(number(claim['radius']))} of each other ({base}){on_map}"
+        if proof["kind"] != "planar":
+            raise NotProved("only a certificate about noise in the plane has a radius.")
+        on_map = f", if the map makes at most {plain(number(claim['on_map']))} of that (stated)" if "on_map" in claim else ""
+        radius = plain(number(claim["radius"]))
+        return number(claim["level"]), f"any two places within {radius} of each other ({base}){on_map}"
     if distance == "any":
         apart, between = span(stated, proof, factor, base)
     else:
-        apart = number(distance)
-        between = (
-            "any two values that differ"
-            if base == "discrete"
-            else f"values at most {plain(apart / factor)} apart ({base})"
-        )
-    if apart < 0:
-        raise NotProved("a distance is negative.")
-    if stated["shape"] == "adjacent":
+        apart, between = number(distance), f"values at most {plain(number(distance) / factor)} apart ({base})"
+        least = number(stated["distance"]) if shape == "steps" and proof["kind"] != "half line" else Fraction(0)
+        if shape == "uniform" or base == "discrete":  # all values are equally far apart
+            least, between = span(stated, proof, factor, base)
+        if apart <= 0 or apart < least:
+            raise NotProved("no two values that differ are as near as the distance that is paid for.")
+    if shape == "adjacent":
         unbroken = proof["kind"] == "law" or (proof["kind"] == "ranged" and len(proof["inputs"]) == 1)
         if apart > 1 and (number(claim["delta"]) or not unbroken):
             raise NotProved("its certificate says nothing about values that are so far apart.")
@@ -177,24 +187,22 @@ def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
 
 def span(stated: Any, proof: Any, factor: Fraction, base: str) -> tuple[Fraction, str]:
     """The largest distance between two values that a certificate is about, and what these values are."""
-    if stated["shape"] == "uniform":
-        return number(stated["distance"]), "any two values that differ"
-    if stated["shape"] == "line":
-        places = [number(place) for place in stated["places"]]
-        return max(places) - min(places), f"any two of {len(places)} values"
-    if stated["shape"] == "table" and stated["distances"] and "inf" not in stated["distances"]:
-        return max(number(d) for d in stated["distances"]), f"any two of its values ({base})"
     ends: Any = None
-    if stated["shape"] in ("steps", "adjacent") and proof["kind"] == "law":
+    if stated["shape"] in ("uniform", "line", "table"):
+        words = {"line": f"any two of its values ({base})", "table": f"any two of its values ({base})"}
+        if (most := farthest(stated)) is not None:
+            return most, words.get(stated["shape"], "any two values that differ")
+    elif proof["kind"] == "law":
         ends = proof.get("clamp")
-    elif stated["shape"] in ("steps", "adjacent") and proof["kind"] == "ranged":
+    elif proof["kind"] == "ranged":
         ends = [proof["inputs"][0][0], proof["inputs"][-1][1]]
     if ends is None or None in ends:
         raise NotProved("its certificate is not about values within bounds, so any two of them may be far apart.")
     low, high, step = whole(ends[0]), whole(ends[1]), number(stated["distance"])
-    return (
-        high - low
-    ) * step, f"any two values from {plain(low * step / factor)} to {plain(high * step / factor)} ({base})"
+    if low > high:
+        raise NotProved("the values that its certificate is about end before they begin.")
+    first, last = plain(low * step / factor, ROUND_CEILING), plain(high * step / factor)
+    return (high - low) * step, f"any two values from {first} to {last} ({base})"
 
 
 # Words --------------------------------------------------------------------------------------------------------------------
@@ -214,6 +222,6 @@ def shown(name: Any) -> str:
     return '"' + "".join(c if c.isprintable() and c != '"' else repr(c)[1:-1] for c in name) + '"'
 
 
-def plain(value: Fraction) -> str:
-    """A number as it is, or in twelve digits where it is long."""
-    return str(value) if value.denominator == 1 else f"{float(value):.12g}"
+def plain(value: Fraction, way: str = ROUND_FLOOR) -> str:
+    """A number as it is, or in twelve digits where it is long: rounded down, or another way."""
+    return str(value) if value.denominator == 1 else rounded(value, way, 12)

@@ -19,26 +19,33 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, positive_fraction, upward
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words, positive_fraction, upward
 from noisewright.core.metric import Discrete, Euclidean, Metric
 
 __all__ = ["Guarantee", "Scope", "split"]
 
 Scope = Literal["metric", "adjacent"]
 
+LARGEST_EXPONENT = 800
+"""No float delta above 0 is below e^-800: multiplied by more than e^800 each is more than 1."""
+
+LARGEST_FLOAT = Fraction(sys.float_info.max)
+
 
 @dataclass(frozen=True)
 class Guarantee:
     """``(epsilon, delta)`` privacy for a metric.
 
-    ``scope="metric"``: every pair of secrets, with loss at most ``epsilon d``.
-    ``scope="adjacent"``: pairs at distance at most 1, with loss at most ``epsilon``; farther pairs by chains of such steps, if
-    there is no delta (which would grow faster than the number of steps) and a secret wherever a chain steps.
+    ``scope="metric"``: every pair of secrets, with loss at most ``epsilon d``, and one ``delta`` for all of them.
+    ``scope="adjacent"``: pairs at distance at most 1, with loss at most ``epsilon`` and ``delta``; farther pairs by chains of
+    such steps, if there is a secret wherever a chain steps. A delta grows faster than the number of steps: :meth:`delta_at`.
     ``radius``: the promise is made only for pairs at most that far apart; 1 where secrets leave gaps that chains would have
     to step into.
     ``seed_failure``: the probability, over public random seeds drawn once, that the promise does not hold at all.
@@ -52,7 +59,10 @@ class Guarantee:
     seed_failure: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, value in (("epsilon", self.epsilon), ("delta", self.delta), ("seed_failure", self.seed_failure)):
+        for name in ("epsilon", "delta", "seed_failure", "radius"):
+            value = getattr(self, name)
+            if name == "radius" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
                 raise ParameterError(f"{name} must be a number, not {type(value).__name__}.")
         if not isinstance(self.metric, Metric):
@@ -75,22 +85,40 @@ class Guarantee:
         ratio = positive_fraction(level, "level") / positive_fraction(radius, "radius")
         return cls(float_up(ratio), Euclidean())
 
-    def bound(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance, rounded up; ``inf`` where nothing is promised."""
-        if not distance >= 0:
-            raise ParameterError(f"a distance is 0 or more, not {distance}.")
-        if math.isinf(distance) or (self.radius is not None and distance > self.radius):
-            return math.inf
-        if self.scope == "adjacent" and self.delta and distance > 1:
-            return math.inf
-        steps = Fraction(math.ceil(distance)) if self.scope == "adjacent" else Fraction(distance)
-        return float_up(Fraction(self.epsilon) * steps)
+    def bound(self, distance: float | Fraction) -> float:
+        """The largest log-ratio for two secrets at this distance, rounded up; ``inf`` where nothing is promised.
 
-    def posterior(self, prior: float, distance: float = 1.0) -> float:
+        With a delta it holds up to an extra probability of :meth:`delta_at` this distance.
+        """
+        apart = _as_distance(distance)
+        if apart is None or (self.radius is not None and apart > self.radius) or self._delta_at(apart) >= 1:
+            return math.inf
+        return float_up(Fraction(self.epsilon) * (math.ceil(apart) if self.scope == "adjacent" else apart))
+
+    def delta_at(self, distance: float | Fraction) -> float:
+        r"""The extra probability between two secrets at this distance, beside :meth:`bound`; rounded up, and at most 1.
+
+        Between neighbours it is ``delta``. A chain of ``k`` steps multiplies what came before by ``e^epsilon`` each time:
+
+        .. math:: \delta_k = \delta \sum_{i<k} e^{i\epsilon} = \delta\, \frac{e^{k\epsilon} - 1}{e^{\epsilon} - 1}.
+
+        >>> Guarantee(0.0, Discrete(), delta=0.25, scope="adjacent").delta_at(3)
+        0.75
+
+        Reference: Dwork and Roth, *The algorithmic foundations of differential privacy* (2014), on group privacy.
+        """
+        apart = _as_distance(distance)
+        if apart is None or (self.radius is not None and apart > self.radius):
+            return 1.0
+        return float_up(self._delta_at(apart))
+
+    def posterior(self, prior: float, distance: float | Fraction = 1.0) -> float:
         """The largest belief, after any output, in one of two secrets at this distance, believed ``prior`` before.
 
         A delta above 0 bounds no single belief: some output may give everything away; see :meth:`guess`.
         """
+        if isinstance(prior, bool) or not isinstance(prior, numbers.Real):
+            raise ParameterError(f"a prior belief is a number between 0 and 1, not {type(prior).__name__}.")
         if not 0 <= prior <= 1:
             raise ParameterError(f"a prior belief is between 0 and 1, not {prior}.")
         if self.delta:
@@ -100,28 +128,28 @@ class Guarantee:
             return 1.0 if prior > 0 else 0.0
         return min(1.0, factor * prior / (factor * prior + 1 - prior) * (1 + 2.0**-50))
 
-    def guess(self, distance: float = 1.0) -> float:
+    def guess(self, distance: float | Fraction = 1.0) -> float:
         """The largest probability of guessing right between two equally likely secrets at this distance, on average."""
         factor = self._factor(distance)
         if math.isinf(factor):
             return 1.0
-        return min(1.0, (factor + self.delta) / (factor + 1) * (1 + 2.0**-50))
+        return min(1.0, (factor + self.delta_at(distance)) / (factor + 1) * (1 + 2.0**-50))
 
-    def reading(self, distance: float = 1.0) -> str:
+    def reading(self, distance: float | Fraction = 1.0) -> str:
         """The promise in plain words, for two secrets at the given distance."""
         bound = self.bound(distance)
         who = (
             "any two secrets that differ"
             if isinstance(self.metric, Discrete)
-            else f"any two secrets within {distance:g} ({self.metric})"
+            else f"any two secrets within {float(distance):g} ({self.metric})"
         )
         if math.isinf(bound):
             return f"Nothing is promised about {who}."
         if self.delta:
             text = (
                 f"Between {who}, no event is more than {_readable(bound)} times as likely under one as under the other, plus "
-                f"{upward(self.delta, 3)}. Somebody who guesses between two such secrets, equally likely before, is right at "
-                f"most {upward(100 * self.guess(distance), 3)} % of the time."
+                f"{upward(self.delta_at(distance), 3)}. Somebody who guesses between two such secrets, equally likely before, "
+                f"is right at most {upward(100 * self.guess(distance), 3)} % of the time."
             )
         else:
             text = (
@@ -132,15 +160,31 @@ class Guarantee:
             text += f" It rests on public seeds that are unlucky with probability {upward(self.seed_failure, 3)}."
         return text
 
-    def _factor(self, distance: float) -> float:
+    def _factor(self, distance: float | Fraction) -> float:
         """The allowed factor between probabilities, rounded up."""
         bound = self.bound(distance)
         if bound > 700:
             return math.inf
         return float_up(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64))
 
+    def _delta_at(self, apart: Fraction) -> Fraction:
+        """The delta at a finite distance, rounded up but for the last time."""
+        delta, epsilon = Fraction(self.delta), Fraction(self.epsilon)
+        if self.scope == "metric" or apart <= 1 or not delta:
+            return delta
+        steps = math.ceil(apart)
+        if steps * delta >= 1 or (steps - 1) * epsilon > LARGEST_EXPONENT:
+            return Fraction(1)
+        if not epsilon:
+            return steps * delta
+        one, bits = Fraction(1), 96 + max(0, -math.frexp(self.epsilon)[1])  # enough for e^epsilon - 1 of a tiny epsilon
+        whole, each = (Fraction(exp_bounds(n * epsilon, bits)[end], 1 << bits) for n, end in ((steps, 1), (1, 0)))
+        return min(one, delta * (whole - 1) / (each - 1))
+
     def compose(self, other: Guarantee) -> Guarantee:
         """Both released about the same secret. Losses add, each in its own metric."""
+        if not isinstance(other, Guarantee):
+            raise ParameterError(f"a guarantee composes with another Guarantee, not {type(other).__name__}.")
         if self.scope != other.scope or self.radius != other.radius:
             raise ParameterError("only guarantees of one scope and radius compose; restate one of them first.")
         delta = min(1.0, float_up(Fraction(self.delta) + Fraction(other.delta)))
@@ -179,12 +223,28 @@ class Guarantee:
 def split(epsilon: Exact, parts: int | list[Exact]) -> list[Fraction]:
     """A budget in equal parts, or in proportion to weights; the parts add up to it exactly."""
     budget = positive_fraction(epsilon, "epsilon")
+    if isinstance(parts, (bool, str)) or not isinstance(parts, (int, Iterable)):
+        raise ParameterError(f"a budget is split into a number of parts or by weights, not {type(parts).__name__}.")
     weights: list[Exact] = [1] * parts if isinstance(parts, int) else list(parts)
     shares = [as_fraction(w, "a weight") for w in weights]
     if not shares or any(w <= 0 for w in shares):
         raise ParameterError("a budget is split into one or more parts with weights above 0.")
     total = sum(shares, Fraction(0))
     return [budget * w / total for w in shares]
+
+
+def _as_distance(value: float | Fraction) -> Fraction | None:
+    """A distance as the exact number that it is; None for an infinite one."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ParameterError(f"a distance is a number that is 0 or more, not {type(value).__name__}.")
+    if not value >= 0:
+        shown = value if isinstance(value, float) else in_words(as_fraction(value))
+        raise ParameterError(f"a distance is 0 or more, not {shown}.")
+    if value == math.inf:
+        return None
+    if value > LARGEST_FLOAT:
+        raise ParameterError("a distance is at most the largest float, about 1.8e308; rescale the metric.")
+    return as_fraction(value, "a distance")
 
 
 def _readable(bound: float) -> str:

@@ -18,7 +18,8 @@ anything else       2 times that (less with ``margin``)     a root; on an interv
 **Guarantee.** ``scope="adjacent"``: ``epsilon`` for true answers at most one sensitivity apart, and by steps from neighbour to
 neighbour for farther ones if the set has no gaps; with gaps nothing for farther ones. ``scope="metric"``: the first,
 and for all true answers ``epsilon`` times their distance in sensitivities, measured between the *lattice points* they are
-rounded to, as the name of the metric says (between the answers themselves for asymmetric noise, which rounds at random);
+rounded to, as the name of the metric says (between the answers themselves for asymmetric noise, which rounds at random); an
+answer is rounded on its side of a gap, and the metric knows the gaps whose ends are no lattice points;
 ``map`` takes the distance of the answers themselves, and counts rounding in.
 Proved in integers about the very law that is drawn. Condition: true answers lie in the feasible set, ``margin`` away from
 excluded half lines, and the certificate says which answers are covered; others are refused, or clamped where the set is one
@@ -166,7 +167,7 @@ class LaplaceMechanism:
 
         Between neighbours of a set with gaps it ends there: no chain of neighbours leads across a gap, or not with few steps.
         """
-        metric = metric_of(self.lattice, self.sensitivity, self.scope)
+        metric = metric_of(self.lattice, self.sensitivity, self.scope, self.inner if self._beside_gaps else None)
         broken = self.scope == "adjacent" and len(self.inner.components) > 1
         return Guarantee(float_up(self.epsilon), metric, scope=self.scope, radius=1.0 if broken else None)
 
@@ -193,8 +194,7 @@ class LaplaceMechanism:
         plain = self.guarantee.bound(distance)  # refuses what is no distance
         if self.scope == "adjacent" or plain in (0, math.inf):
             return plain
-        more = self.reach - self.lattice.steps(self.sensitivity)  # a step where rounding stays on its side of a gap
-        steps = self.lattice.steps(Fraction(distance) * self.sensitivity) + more
+        steps = self.lattice.steps(Fraction(distance) * self.sensitivity) + self._beside_gaps
         return float_up(self.epsilon * steps / self.reach)  # what one step was calibrated for
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
@@ -242,6 +242,11 @@ class LaplaceMechanism:
         normaliser = law.log_normaliser(which, inputs)
         logs = -law.rate * np.abs(inputs[:, None] - outputs[None, :]) - normaliser[:, None]
         return Channel.from_logs(logs, self.lattice.values(inputs).tolist(), self.lattice.values(outputs).tolist())
+
+    @property
+    def _beside_gaps(self) -> bool:
+        """Whether rounding that stays on its side of a gap can move two answers one step farther apart."""
+        return self.reach > self.lattice.steps(self.sensitivity)
 
     @cached_property
     def _sampler(self) -> RangedSampler:

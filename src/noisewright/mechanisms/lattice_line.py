@@ -10,6 +10,14 @@ and the name of the metric says so. On a line that is less than one step away fr
 rounded one by one, and the difference is less than a step for each of them (Manhattan) or the length of a cell's diagonal
 (Euclidean).
 
+Answers of a set with gaps stay on their side of a gap: where its ends are no lattice points, an answer beside it may go to the
+second nearest point, and two answers land up to one step more apart. The metric is then told the set, and rounds as the
+mechanism does:
+
+>>> beside = LatticeLine(Lattice(0), Feasible.parse([(0, 4.9), (5.1, 10)]))
+>>> beside.distance(4.9, 5.1), LatticeLine(Lattice(0)).distance(4.9, 5.1)
+(2.0, 0.0)
+
 >>> near = LatticeLine(Lattice(-2))
 >>> str(near)
 'line between points of the lattice 2^-2'
@@ -23,6 +31,7 @@ rounded one by one, and the difference is less than a step for each of them (Man
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,6 +45,7 @@ from noisewright.core.errors import MetricError
 from noisewright.core.exact import as_fraction
 from noisewright.core.guarantee import Scope
 from noisewright.core.metric import Line, Metric, Scaled
+from noisewright.mechanisms.feasible import Feasible
 from noisewright.noise.lattice import Lattice
 
 __all__ = ["LatticeLine", "LatticePoints", "metric_of"]
@@ -43,9 +53,10 @@ __all__ = ["LatticeLine", "LatticePoints", "metric_of"]
 
 @dataclass(frozen=True)
 class LatticeLine(Line):
-    """``|round(x) - round(x')|``, rounding to the nearest point of ``lattice``, ties upwards."""
+    """``|round(x) - round(x')|``, rounding to the nearest point of ``lattice``, ties upwards; within its interval of ``answers``."""
 
     lattice: Lattice
+    answers: Feasible | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -61,8 +72,15 @@ class LatticeLine(Line):
     def exact(self, points: Sequence[Any]) -> Distances:
         return Line().exact(self._rounded(points))
 
+    def steps(self, distance: Fraction) -> int:
+        """How many steps apart two answers at most ``distance`` apart can land."""
+        return self.lattice.steps(distance) + (self.answers is not None and distance > 0)
+
     def _rounded(self, points: Sequence[Any]) -> list[Fraction]:
-        return [nearest(point, self.lattice) for point in points]
+        if self.answers is None:
+            return [nearest(point, self.lattice) for point in points]
+        lows = [low for low, _ in self.answers.components]
+        return [_beside_gaps(as_fraction(point, "a point"), self.lattice, self.answers, lows) for point in points]
 
 
 @dataclass(frozen=True)
@@ -94,11 +112,20 @@ def nearest(number: Any, lattice: Lattice) -> Fraction:
     return ((as_fraction(number, "a point") / lattice.step + Fraction(1, 2)) // 1) * lattice.step
 
 
-def metric_of(lattice: Lattice, sensitivity: Fraction, scope: Scope) -> Metric:
+def _beside_gaps(point: Fraction, lattice: Lattice, answers: Feasible, lows: list[Fraction | None]) -> Fraction:
+    """The nearest lattice point of the interval that the point lies in; of all, where it lies in none."""
+    low, high = answers.components[max(bisect_right(lows[1:], point), 0)]  # type: ignore[type-var]
+    place, step = nearest(point, lattice), lattice.step
+    if low is not None and low <= point and place < low:
+        return place + step
+    return place - step if high is not None and point <= high and place > high else place
+
+
+def metric_of(lattice: Lattice, sensitivity: Fraction, scope: Scope, answers: Feasible | None = None) -> Metric:
     """The metric of a promise about rounded numbers, one unit being one ``sensitivity``.
 
     Between neighbours it is the plain line: numbers at most one sensitivity apart are covered, because the noise is made for
-    the most steps that they can land apart.
+    the most steps that they can land apart. ``answers``: the set whose gaps rounding does not cross, where that matters.
     """
-    base: Metric = Line() if scope == "adjacent" else LatticeLine(lattice)
+    base: Metric = Line() if scope == "adjacent" else LatticeLine(lattice, answers)
     return base if sensitivity == 1 else Scaled(base, 1 / sensitivity)

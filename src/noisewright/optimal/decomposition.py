@@ -35,7 +35,8 @@ from noisewright.optimal import extreme_algebra as algebra
 from noisewright.optimal.extreme_form import EXACT, FAILS, WITHIN, Verdict
 from noisewright.optimal.extreme_patterns import exact_matrix
 from noisewright.optimal.kernels import Kernel, kernel_of, rank_of
-from noisewright.optimal.posteriors import TOLERANCE, Potential, PrivatePosteriors
+from noisewright.optimal.posteriors import TOLERANCE, PrivatePosteriors
+from noisewright.optimal.potentials import Potential
 
 __all__ = [
     "AntiRefinement",
@@ -272,6 +273,10 @@ def _dependence(space: PrivatePosteriors, potentials: Sequence[Potential], exact
 
 
 def _read(channel: Given, space: PrivatePosteriors) -> _Read:
+    if not isinstance(space, PrivatePosteriors):
+        raise ParameterError(
+            f"the space must be PrivatePosteriors.of(metric, points, ...), not {type(space).__name__}."
+        )
     if isinstance(channel, Kernel):
         if channel.space.points != space.points:
             raise ParameterError("this kernel is one of another space; its points are in .space.points.")

@@ -43,7 +43,8 @@ from noisewright.core.metric import Metric
 from noisewright.mechanisms.finite import FiniteMechanism
 from noisewright.mechanisms.finite import mechanism as finite_mechanism
 from noisewright.optimal import extreme_algebra as algebra
-from noisewright.optimal.posteriors import NEAR_BITS, Potential, PrivatePosteriors
+from noisewright.optimal.posteriors import PrivatePosteriors
+from noisewright.optimal.potentials import Potential
 from noisewright.optimal.rays import MOST_RAYS, Ray, balanced_rays
 
 __all__ = ["Kernel", "Kernels", "kernel_of", "kernels", "kernels_of"]
@@ -51,6 +52,9 @@ __all__ = ["Kernel", "Kernels", "kernel_of", "kernels", "kernels_of"]
 Floats = NDArray[np.float64]
 
 FLOAT_TOLERANCE = 1e-10
+
+MOST_LOSS = 300
+"""Kernels are listed where no two secrets are allowed a loss beyond this: their numbers would be too long to be useful."""
 
 MOST_CORNERS = 600
 """Kernels of spaces with more corners than this are not listed."""
@@ -76,7 +80,7 @@ class Kernel:
 
     def channel(self) -> Channel:
         """The channel; its outputs are numbered."""
-        logs = np.log([float(a / sum(self.mix)) for a in self.mix])
+        logs = np.array([_log(a) - _log(sum(self.mix)) for a in self.mix])
         grown = logs[None, :] + self.space.step * np.array(self.potentials, dtype=np.float64).T
         grown -= np.logaddexp.reduce(grown, axis=1)[:, None]
         return Channel.from_logs(grown, self.space.points, range(len(self.potentials)))
@@ -193,6 +197,10 @@ def kernels_of(space: PrivatePosteriors, *, most: int = MOST_RAYS) -> Kernels:
     """All kernel mechanisms of a space."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise ParameterError("most is a whole number of kernels, 1 or more.")
+    if float(space.losses.max()) > MOST_LOSS:
+        raise ParameterError(
+            f"this budget allows the farthest secrets a loss above {MOST_LOSS}, which hides nothing; choose a smaller epsilon."
+        )
     corners = space.potentials
     if len(corners) > MOST_CORNERS:
         raise ParameterError(
@@ -247,5 +255,12 @@ def _columns(space: PrivatePosteriors, corners: Sequence[Potential]) -> tuple[li
         return [[int(p[x]) for p in corners] for x in range(space.size)], 0.0
     up, down = space.base.numerator, space.base.denominator
     powers = [up**k * down ** (highest - k) for k in range(highest + 1)]
-    error = 0.0 if space.rational else highest * 2.0 ** (4 - NEAR_BITS)
+    error = 0.0 if space.rational else max(highest * 2.0 ** max(4 - space.bits, -1000), 1e-300)
     return [[powers[int(p[x])] for p in corners] for x in range(space.size)], error
+
+
+def _log(value: Fraction | float) -> float:
+    """The logarithm of a positive number, also of a fraction beyond the range of floats."""
+    if isinstance(value, Fraction):
+        return math.log(value.numerator) - math.log(value.denominator)
+    return math.log(value)

@@ -62,7 +62,7 @@ MOST_POINTS = 24
 """Corners of spaces with more secrets than this are not looked for."""
 
 NEAR_BITS = 160
-"""A factor that is no rational number is replaced in computations by one that agrees to this many bits."""
+"""A factor that is no rational number is replaced in computations by one that agrees to this many bits, or more."""
 
 TOLERANCE = 1e-9
 """Two logarithms of floats that are this close count as equal."""
@@ -161,8 +161,14 @@ class PrivatePosteriors:
         """
         if self.step_factor is None or self.step_factor.exact is not None:
             return None if self.step_factor is None else self.step_factor.exact
-        low = self.step_factor.bounds(NEAR_BITS)[0]
-        return Fraction(int(low * (1 << NEAR_BITS)) | 1, 1 << NEAR_BITS)
+        low = self.step_factor.bounds(self.bits)[0]
+        return Fraction(int(low * (1 << self.bits)) | 1, 1 << self.bits)
+
+    @cached_property
+    def bits(self) -> int:
+        """To how many bits :attr:`base` agrees with the factor of one unit: more where factors are near 1, or very large."""
+        widest = self.step * max(max(row) for row in self.steps or ((1,),))
+        return NEAR_BITS + 20 * max(0, math.ceil(-math.log2(self.step))) + 8 * math.ceil(widest)
 
     @cached_property
     def rate(self) -> float:
@@ -340,6 +346,8 @@ class PrivatePosteriors:
         if len(values) != self.size:
             raise ParameterError(f"a posterior has {self.size} probabilities here, one for each secret.")
         exactly = all(isinstance(v, (numbers.Rational, str)) and not isinstance(v, bool) for v in values)
+        if not all(isinstance(v, (numbers.Real, str)) for v in values):
+            raise ParameterError("the probabilities of a posterior are numbers; one is not.")
         given: list[Any] = [as_fraction(v, "a probability") if exactly or isinstance(v, str) else v for v in values]
         total = sum(given)
         if not math.isfinite(total) or min(given) < 0 or abs(total - 1) > (0 if exactly else 1e-9):

@@ -26,6 +26,7 @@ from scipy import sparse
 
 from noisewright.core.errors import ParameterError
 from noisewright.optimal.folding import Folding, unfolded
+from noisewright.optimal.solvers import solved
 
 __all__ = [
     "LARGEST_PROGRAM",
@@ -136,24 +137,28 @@ def solve(
     return found
 
 
-def _answer(program: _Program, cost: Floats, shift: Floats, scale: float, solver: str, accuracy: float) -> Solution:
-    point, multipliers, name = _solved(program, solver, accuracy)
-    matrix = program.matrix(point)
-    bound, prior = program.bound(multipliers)
+def _answer(
+    program: _Program, losses: Floats, cost: Floats, shift: Floats, scale: float, solver: str, accuracy: float
+) -> Solution:
+    answer = solved(program, solver, accuracy)
+    if answer is None:
+        raise InfeasibleError("no private mechanism satisfies all of these constraints; leave one of them out.")
+    matrix = program.matrix(answer.point)
+    bound, prior = program.bound((answer.rows, answer.sums[program.own :]))
     bayes = program.objective == "bayes"
     constant = float(shift.sum() if bayes else shift.max())
     own = (cost * matrix).sum(axis=1)
     value = float(own.sum() if bayes else own.max())
     weights = 1.0 if bayes else (np.full(len(cost), 1 / len(cost)) if prior is None else prior)[:, None]
     bound = max(bound * scale + constant, blind_bound(losses, weights * cost))
-    return Solution(matrix, value, bound, name, program.variables, program.rows.shape[0], prior)
+    return Solution(matrix, value, bound, answer.solver, program.variables, program.rows.shape[0], prior)
 
 
 def blind_bound(losses: Floats, cost: Floats) -> float:
     """A lower bound that is good where next to nothing may be told, and free of rounding by one over a tiny epsilon.
 
-    A row differs from the row of a fixed secret ``z`` by no more than ``1 - e^-D(x,z)`` in total variation, so a mechanism
-    saves at most that much of the range of each secret's costs against the best constant action.
+    A row differs from the row of a fixed secret ``z`` by no more than ``1 - e^-D(x,z)`` in total variation, so a
+    mechanism saves at most that much of the range of each secret's costs against the best constant action.
     """
     with np.errstate(invalid="ignore"):
         saved = (np.ptp(cost, axis=1)[:, None] * -np.expm1(-losses)).sum(axis=0).min()
@@ -183,22 +188,22 @@ class _Program:
         self.bases = int(folding.action.max()) + 1
         off = losses[np.isfinite(losses) & (losses > 0)]
         self.nearest = float(off.min(initial=np.inf))
-        self.base = further is None and (pairs is None or self.nearest < TINY_LOSS)
+        self.base = pairs is None or self.nearest < TINY_LOSS
         self.delta = -np.expm1(-self.nearest) if self.base else 1.0
         # z = entries, then (base form) column minima and the common sum of the g, then (minimax) the largest cost of a row.
         self.columns_m = self.entries
         self.column_s = self.entries + (self.bases if self.base else 0)
         self.column_t = self.column_s + (1 if self.base else 0)
         self.variables = self.column_t + (1 if objective == "minimax" else 0)
-        self.privacy, self.implied = self._privacy_rows(losses, pairs)
-        parts = [self.privacy]
-        self.further = 0
+        privacy, implied = self._privacy_rows(losses, pairs)
+        parts = [privacy]
         if further is not None and further.inequalities is not None and further.inequalities.shape[0]:
             parts.append(self._wide(further.inequalities))
         if objective == "minimax":
             parts.append(self._cost_rows())
         self.rows = sparse.vstack(parts, format="csr")
-        self.sums, self.totals = self._sum_rows(further)
+        self.signed = 0 if implied else self.column_t
+        self.sums, self.totals, self.own = self._sum_rows(further)
         self.goal = self._goal()
 
     # What is minimised, and under what -----------------------------------------------------------------------------------
@@ -245,7 +250,15 @@ class _Program:
     def _wide(self, rows: Any) -> Any:
         """Constraints on ``vec(M)`` as constraints on the variables."""
         entry = self.folding.entry.ravel()
-        onto = _sparse(np.ones(entry.size), np.arange(entry.size), entry, (entry.size, self.variables))
+        where, spots, data = np.arange(entry.size), entry, np.full(entry.size, self.delta)
+        if self.base:
+            column = self.columns_m + np.tile(self.folding.action, len(self.folding.entry))
+            where, spots, data = (
+                np.tile(where, 2),
+                np.concatenate([spots, column]),
+                np.append(data, np.ones(entry.size)),
+            )
+        onto = _sparse(data, where, spots, (entry.size, self.variables))
         return sparse.csr_array(rows) @ onto
 
     def _expected(self, weights: Floats) -> Floats:
@@ -277,7 +290,8 @@ class _Program:
             rows.append(row)
         return sparse.csr_array(np.array(rows))
 
-    def _sum_rows(self, further: Rows | None) -> tuple[Any, Floats]:
+    def _sum_rows(self, further: Rows | None) -> tuple[Any, Floats, int]:
+        """Rows that sum to one, further equalities after them, the right sides, and where the further ones begin."""
         chosen = self._representatives()
         actions = self.cost.shape[1]
         spots = self.folding.entry[chosen].ravel()
@@ -293,11 +307,12 @@ class _Program:
             rows = np.concatenate([rows, np.arange(size), np.full(actions + 1, size)])
             totals = np.append(np.zeros(size), 1.0)
         matrix = _sparse(data, rows, spots, (len(totals), self.variables))
+        own = len(totals)
         if further is not None and further.equalities is not None and further.equalities.shape[0]:
             equal = self._wide(further.equalities)
             matrix = sparse.vstack([matrix, equal], format="csr")
             totals = np.append(totals, np.zeros(equal.shape[0]))
-        return matrix, totals
+        return matrix, totals, own
 
     # What comes out of it ----------------------------------------------------------------------------------------------------
 
@@ -328,10 +343,9 @@ class _Program:
             prior = share[self.folding.secret]
             goal = self._expected(prior[:, None] * self.cost)
             y = np.append(y[:-classes], np.zeros(classes))
-        own = len(self.totals) - len(equal)
         reduced = goal + self.rows.T @ y
         if len(equal):
-            reduced = reduced + self.sums[own:].T @ equal
+            reduced = reduced + self.sums[self.own :].T @ equal
         # Variables of one class of secrets: each counts as often as it occurs in a row.
         entry = self.folding.entry[chosen]
         times = np.zeros(self.entries)
@@ -346,74 +360,3 @@ class _Program:
 
 def _sparse(data: Floats, rows: Places, columns: Places, shape: tuple[int, int]) -> Any:
     return sparse.csr_array(sparse.coo_array((data, (rows, columns)), shape=shape))
-
-
-# Solvers -----------------------------------------------------------------------------------------------------------------
-
-
-def _solved(program: _Program, solver: str, accuracy: float) -> tuple[Floats, tuple[Floats, Floats], str]:
-    """A point, the multipliers of the rows and of the further equalities, and who found them."""
-    failed = ""
-    for name, run in (("clarabel", _clarabel), ("HiGHS", _highs)):
-        if solver == "HiGHS" and name != solver:
-            continue
-        found = run(program, accuracy)
-        if isinstance(found, str):
-            failed = found
-            if failed == "infeasible":
-                break
-            continue
-        return (*found, name)
-    if failed == "infeasible":
-        raise InfeasibleError("no private mechanism satisfies all of these constraints; leave one of them out.")
-    raise ParameterError(f"the linear program could not be solved ({failed}); rescale the loss, or use fewer secrets.")
-
-
-def _clarabel(program: _Program, accuracy: float) -> tuple[Floats, tuple[Floats, Floats]] | str:
-    import clarabel  # type: ignore[import-untyped]
-
-    size = program.variables
-    blocks = [program.sums, program.rows]
-    if not program.implied:
-        blocks.append(-sparse.identity(size, format="csr")[: program.column_t])
-    matrix = sparse.csc_matrix(sparse.vstack(blocks))
-    right = np.concatenate([program.totals, np.zeros(matrix.shape[0] - len(program.totals))])
-    cones = [clarabel.ZeroConeT(len(program.totals)), clarabel.NonnegativeConeT(matrix.shape[0] - len(program.totals))]
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
-    none = sparse.csc_matrix((size, size))
-    found = clarabel.DefaultSolver(none, program.goal, matrix, right, cones, settings).solve()
-    status = str(found.status)
-    if "PrimalInfeasible" in status:
-        return "infeasible"
-    point, dual = np.array(found.x), np.array(found.z)
-    if not np.isfinite(point).all() or ("Solved" not in status and found.r_prim > 1e-5):
-        return status
-    start = len(program.totals)
-    own = start if program.base else len(program._representatives())
-    return point, (dual[start : start + program.rows.shape[0]], dual[own:start])
-
-
-def _highs(program: _Program, accuracy: float) -> tuple[Floats, tuple[Floats, Floats]] | str:
-    from scipy.optimize import linprog
-
-    size = program.variables
-    limits = [(0, None)] * program.column_t + [(None, None)] * (size - program.column_t)
-    found = linprog(
-        program.goal,
-        A_ub=program.rows,
-        b_ub=np.zeros(program.rows.shape[0]),
-        A_eq=program.sums,
-        b_eq=program.totals,
-        bounds=limits,
-        method="highs",
-        options={"primal_feasibility_tolerance": accuracy, "dual_feasibility_tolerance": accuracy},
-    )
-    if found.status == 2:
-        return "infeasible"
-    if found.x is None:
-        return str(found.message)
-    own = len(program.totals) if program.base else len(program._representatives())
-    return np.asarray(found.x), (-np.asarray(found.ineqlin.marginals), -np.asarray(found.eqlin.marginals)[own:])

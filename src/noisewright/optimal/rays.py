@@ -77,7 +77,7 @@ def _cut(
         if value == 0 or (tolerance and abs(value) <= tolerance * size):
             kept.append(ray)
             continue
-        off = 0.0 if not error else float(size / abs(value)) * (ray.error + error)
+        off = 0.0 if not error else _quotient(size, abs(value)) * (ray.error + error)
         if off > 0.25:
             raise ParameterError("this budget is too close to one where the kernels change; choose another epsilon.")
         sides[value > 0].append((ray, value, off))
@@ -96,6 +96,13 @@ def _cut(
                 "more with most=, or let nw.optimal find the best mechanism for one loss without listing them."
             )
     return kept
+
+
+def _quotient(size: float, value: float) -> float:
+    try:
+        return float(size / value)
+    except OverflowError:
+        return math.inf
 
 
 def _adjacent(table: NDArray[np.float32], above: int, below: int, size: int) -> list[tuple[int, int]]:

@@ -39,7 +39,7 @@ from noisewright.core.exact import Exact
 from noisewright.core.labels import as_labels
 from noisewright.core.metric import Discrete, Metric
 from noisewright.optimal.extreme_form import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
-from noisewright.optimal.kernels import kernels_of
+from noisewright.optimal.kernels import Kernel, kernels_of
 from noisewright.optimal.loss_classes import is_trivial
 from noisewright.optimal.losses import as_loss
 from noisewright.optimal.posteriors import PrivatePosteriors
@@ -89,6 +89,8 @@ def property_mechanism(
     two-action loss that prefers one action in the set and the other outside it.
     """
     names = as_labels(secrets, "secrets")
+    if not callable(chosen) and not isinstance(chosen, Collection):
+        raise ParameterError(f"a property is a set of secrets or a function of one, not {type(chosen).__name__}.")
     inside = [bool(chosen(x)) if callable(chosen) else x in chosen for x in names]
     if all(inside) or not any(inside):
         raise ParameterError(
@@ -139,16 +141,17 @@ def layered_geometric(
     return geometric.after(dict(zip(space.points, heights, strict=True)), space.points)
 
 
-def restrict(channel: Channel, secrets: Iterable[Hashable]) -> Channel:
+def restrict(channel: Channel | Kernel, secrets: Iterable[Hashable]) -> Channel:
     """The rows of some secrets, in the given order; a prior on them must not be scaled up again."""
+    given = _as_channel(channel)
     names = as_labels(secrets, "secrets")
     if not names or len(set(names)) < len(names):
         raise ParameterError("a channel is restricted to one or more of its secrets, each named once.")
-    return channel.after(lambda x: x, names)
+    return given.after(lambda x: x, names)
 
 
 def is_two_input(
-    channel: Channel,
+    channel: Channel | Kernel,
     pair: tuple[Hashable, Hashable],
     *,
     metric: Metric,
@@ -185,6 +188,7 @@ def pair_design(
     largest solution is reached by lowering from 1, and there is one iff ``p_i`` and ``p_j`` stay where they are.
     """
     space = PrivatePosteriors.of(metric, points, epsilon=epsilon, factor=factor)
+    pair = as_labels(pair, "pair")  # type: ignore[assignment]
     ends = [k for x in pair for k, name in enumerate(space.points) if name == x]
     if len(ends) != 2 or ends[0] == ends[1]:
         raise ParameterError("a pair is two of the points.")
@@ -219,7 +223,7 @@ def pair_design(
 
 
 def optimal_by_restriction(
-    channel: Channel,
+    channel: Channel | Kernel,
     loss: object,
     *,
     metric: Metric,
@@ -231,6 +235,7 @@ def optimal_by_restriction(
     Secrets at which all actions cost the same do not count. ``undecided`` means that this reasoning does not apply, not that the
     channel is not optimal.
     """
+    channel = _as_channel(channel)
     given = as_loss(loss, channel.inputs)
     if is_trivial(given):
         return Verdict(EXACT, "one action is best whatever is released, so every mechanism is as good as any other.")
@@ -247,6 +252,14 @@ def optimal_by_restriction(
                 verdict.status, f"the loss depends on {len(matter)} secrets only; on those, {verdict.reason}"
             )
     return Verdict(UNDECIDED, "the secrets that the loss depends on do not settle it.")
+
+
+def _as_channel(channel: Channel | Kernel) -> Channel:
+    if isinstance(channel, Kernel):
+        return channel.channel()
+    if not isinstance(channel, Channel):
+        raise ParameterError(f"a channel is restricted, not {type(channel).__name__}; wrap a matrix in Channel(...).")
+    return channel
 
 
 def _blocking(ratios: list[list[Any]], i: int, j: int, high: Any) -> int:
@@ -286,7 +299,7 @@ def _heights(space: PrivatePosteriors, layers: Any, root: Hashable) -> list[int]
     elif callable(layers):
         found = [layers(x) for x in space.points]
     else:
-        found = list(layers)
+        found = list(layers) if isinstance(layers, Iterable) else []
     if len(found) != space.size or any(isinstance(v, bool) or not isinstance(v, (int, np.integer)) for v in found):
         raise ParameterError(f"layers are whole numbers, one for each of the {space.size} points.")
     return [int(v) for v in found]

@@ -42,8 +42,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.errors import ParameterError
 from noisewright.optimal.decomposition import Given
 from noisewright.optimal.extreme_form import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
+from noisewright.optimal.extreme_patterns import exact_matrix
 from noisewright.optimal.kernels import Kernel, Kernels
 from noisewright.optimal.losses import as_loss
 from noisewright.optimal.universal_priors import SAMPLES, Matrix, Prior, remap_corners, sample_priors, whole_costs
@@ -89,6 +91,7 @@ def universally_optimal(channel: Given, loss: object, kernels: Kernels) -> Verdi
 
     ``kernels`` are all kernels of the space; the evidence of a failure is a :class:`Witness`.
     """
+    _check(kernels)
     costs = _Costs(as_loss(loss, kernels.space.points).matrix)
     rivals = _Rivals([Matrix.of(kernel, len(kernels.space.points)) for kernel in kernels])
     verdict = _never_beaten(Matrix.of(channel, len(kernels.space.points)), rivals, costs)
@@ -101,7 +104,7 @@ def universally_optimal(channel: Given, loss: object, kernels: Kernels) -> Verdi
 def at_least_as_good(first: Given, second: Given, loss: object, secrets: Sequence[Any] | None = None) -> Verdict:
     """Whether the first channel costs no more than the second for this loss, at every prior."""
     names = secrets or getattr(first, "inputs", None) or (first.space.points if isinstance(first, Kernel) else None)
-    size = len(names) if names is not None else len(list(first))  # type: ignore[arg-type]
+    size = len(names) if names is not None else len(exact_matrix(first))
     costs = _Costs(as_loss(loss, tuple(range(size)) if names is None else tuple(names)).matrix)
     verdict = _never_beaten(Matrix.of(first, size), _Rivals([Matrix.of(second, size)]), costs)
     if isinstance(verdict.evidence, Witness):
@@ -115,6 +118,7 @@ def optimal_kernels(loss: object, kernels: Kernels) -> Existence:
 
     A loss of two actions counts by the signs of their difference alone: priors take up the sizes.
     """
+    _check(kernels)
     size = len(kernels.space.points)
     costs = _Costs(as_loss(loss, kernels.space.points).matrix)
     rivals = _Rivals([Matrix.of(kernel, size) for kernel in kernels])
@@ -149,6 +153,12 @@ def optimal_kernels(loss: object, kernels: Kernels) -> Existence:
     beaten = f"each of {len(kernels)} kernels is beaten at one of {len(priors)} priors"
     words = f"no mechanism is best at every prior: {beaten}."
     return Existence(FAILS, words, (), tuple(priors))
+
+
+def _check(kernels: object) -> None:
+    if not isinstance(kernels, Kernels):
+        given = type(kernels).__name__
+        raise ParameterError(f"the rivals must be all kernels of a space, kernels(metric, points, ...), not {given}.")
 
 
 # The test -------------------------------------------------------------------------------------------------------------

@@ -147,7 +147,23 @@ def _exact_corners(planes: Sequence[tuple[int, ...]], mine: Matrix, costs: Float
                 grow(further, k + 1)
 
     grow(Echelon(size), 0)
-    return [prior for prior in found if _changes([float(p) for p in prior], mine, costs)]
+    return [prior for prior in found if _changes_exactly(prior, mine, costs)]
+
+
+def _changes_exactly(prior: Sequence[Fraction], mine: Matrix, costs: Floats) -> bool:
+    """Whether the ties that count at a prior, those between best actions, and its zeros leave no other prior."""
+    assert mine.exact is not None
+    whole, _ = whole_costs(costs)
+    common = lcm(*(p.denominator for p in prior))
+    joint = whole @ (np.array([int(p * common) for p in prior], dtype=object)[:, None] * mine.exact)
+    echelon = Echelon(len(prior))
+    for x in (x for x, p in enumerate(prior) if not p):
+        echelon.add([int(x == z) for z in range(len(prior))])
+    for column, values in zip(mine.exact.T, joint.T, strict=True):
+        best = np.flatnonzero(values == values.min())
+        for w in best[1:]:
+            echelon.add([int(v) for v in column * (whole[w] - whole[best[0]])])
+    return len(echelon) >= len(prior) - 1
 
 
 def _float_corners(planes: Floats, mine: Matrix, costs: Floats) -> list[Prior]:
@@ -170,7 +186,7 @@ def _float_corners(planes: Floats, mine: Matrix, costs: Floats) -> list[Prior]:
 
 
 def _changes(prior: Sequence[float], mine: Matrix, costs: Floats) -> bool:
-    """Whether the ties that count at a prior, those between best actions, and its zeros leave no other prior."""
+    """The same in floats."""
     weights = np.asarray(prior)
     joint = costs @ (weights[:, None] * mine.floats)
     tied = joint <= joint.min(axis=0) + 1e-9 * np.abs(costs).max()

@@ -9,7 +9,7 @@ claim                                       distance after rounding, for a prote
 ==========================================  ===========================================================
 between neighbours                          p, in whole sensitivities rounded up (it is made for one)
 ``discrete``                                1
-``line`` between lattice points             p, rounded up to whole steps
+``line`` between lattice points             p, rounded up to whole steps, and a step more beside gaps off the lattice
 ``euclidean`` between lattice points        p + sqrt(2) h in the plane, p + n h for n columns
 ``manhattan`` between lattice points        p, rounded up to whole steps, + (n - 1) h
 ``metres around`` a place, lattice points   1.01 p + 0.000001 + sqrt(2) h
@@ -107,7 +107,7 @@ def _after_rounding(metric: Metric, protect: Fraction, columns: int) -> Fraction
     if isinstance(metric, Discrete):
         return Fraction(1)
     if isinstance(metric, LatticeLine):
-        return metric.lattice.step * metric.lattice.steps(protect)
+        return metric.lattice.step * metric.steps(protect)
     if isinstance(metric, LatticeMetres):
         return (1 + DISTORTION) * protect + FLOAT_ERROR + rounding(metric.lattice)
     if not isinstance(metric, LatticePoints):

@@ -1,0 +1,84 @@
+"""Whole releases: a Parquet file in; a folder with the protected table, certificate, report and lock out, and a ledger."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Literal
+
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+import noisewright as nw
+from bench.clinic import COLUMNS, MADE, POLICY, kept
+from bench.environment import ROOT
+from bench.work import Work
+from noisewright.release.run import Release
+
+__all__ = ["local", "spark"]
+
+DATA = ROOT / ".bench" / "data"
+BYTES_PER_ROW = 25
+"""What input and output together take on disk, and twice that."""
+
+
+def local(rows: int) -> Work:
+    """The local engine."""
+    return _release(rows, "local")
+
+
+def spark(rows: int) -> Work:
+    """Spark on two threads of this machine; its start is not timed, as a cluster's is not."""
+    from noisewright.release.engines.session import start_spark
+
+    start_spark("local[2]")
+    work = _release(rows, "spark")
+    warm = _release(100_000, "spark")
+    warm.run()
+    return work
+
+
+def _release(rows: int, engine: Literal["local", "spark"]) -> Work:
+    data = _visits(rows)
+    folder = Path(tempfile.mkdtemp(prefix="release-", dir=DATA))
+
+    def run() -> Release:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        return nw.release(POLICY, data, output=folder / "out", ledger=folder / "ledger", engine=engine)
+
+    weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
+    return Work(run, COLUMNS * rows, lambda done: _answer(data, done, rows))
+
+
+def _visits(rows: int) -> Path:
+    """The file of so many rows; it is written by another process, so that its making does not count as memory of this one."""
+    path = DATA / f"visits-{rows}.parquet"
+    if not path.exists():
+        DATA.mkdir(parents=True, exist_ok=True)
+        free, needed = shutil.disk_usage(DATA).free, 2 * BYTES_PER_ROW * rows
+        if free < needed:
+            raise RuntimeError(
+                f"{rows:,} rows need {needed >> 20} MB of disk, and {free >> 20} MB are free: not measured"
+            )
+        partial = path.with_suffix(f".{os.getpid()}.part")
+        subprocess.run([sys.executable, "-m", "bench.clinic", str(partial), str(rows)], check=True, cwd=ROOT)
+        os.replace(partial, path)
+    return path
+
+
+def _answer(data: Path, done: Release, rows: int) -> float:
+    """How much of the categories was kept, in the first rows; the rows must all be there, in their order."""
+    assert done.folder is not None
+    assert done.rows == rows
+    wanted = ["diagnosis", "smoker"]
+    count = min(rows, MADE)
+    before = ds.dataset(data).head(count, columns=wanted)
+    after = ds.dataset(done.folder / "data.parquet").head(count, columns=wanted)
+    same = [pc.equal(before.column(name), after.column(name)).to_numpy() for name in wanted]
+    return kept(*same)
