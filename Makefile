@@ -23,7 +23,7 @@ demo: $(READY)
 	@echo "The report is in $(CLINIC)/released/report.html"
 
 test: $(READY_TO_TEST) lint types
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(READY_TO_TEST)
 	$(BIN)/ruff check .

@@ -145,7 +145,7 @@ def test_every_row_is_well_formed() -> None:
     for r in rows:
         assert r.target is None or (r.peer is not None and r.target > 0)
         assert r.ours.function.startswith("bench.ours.")
-        assert r.peer is None or r.peer.function.startswith("bench.peers.")
+        assert r.peer is None or r.peer.function.startswith("bench.ours." if r.own_peer else "bench.peers.")
     assert chosen(rows, ["LAPLACE"]) == [r for r in rows if "laplace" in r.name.lower()]
     assert chosen(rows, None) == rows
     assert chosen(rows, ["no such row"]) == []

@@ -47,6 +47,16 @@ def test_both_sides_in_alternating_rounds() -> None:
     assert outcome.ours.baseline > 0
 
 
+def test_a_peer_of_our_own_runs_beside_our_library() -> None:
+    ours = Task("bench.ours.noise:table_draws", {"n": 5, "size": 20_000})
+    row = Row("tiny", "table draws", "20,000", ours, ours, agree=0.2, own_peer=True)
+    outcome = measure(row, None, SHORT)  # no peers are installed
+    assert outcome.problem is None
+    assert outcome.peer is not None
+    assert outcome.peer.packages["noisewright"]
+    assert measure(Row("tiny", "", "", ours, ours), None, SHORT).problem == "peer: its environment is missing"
+
+
 @pytest.mark.parametrize(
     ("peer", "problem"),
     [

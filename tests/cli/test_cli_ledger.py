@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.release.ledger import Charge, Ledger
+from noisewright.release.ledger import Charge, Ledger, Protected
 
 
 @pytest.fixture
@@ -55,6 +55,29 @@ def test_the_page_says_what_was_spent_and_between_which_values(call, ledger, mon
         assert any("0.333334" in line and "1e-7" in line for line in lines)
 
 
+def test_protected_distances_and_columns_given_away_are_shown(call, ledger, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    date = Charge(
+        "visit", "column", Fraction(1, 8), Fraction(0), "at most 7 days", Protected(("visit",), Fraction(7), "day")
+    )
+    place = Charge("x and y", "column", Fraction(1, 8), Fraction(0), "any two values", Protected(("x", "y"), None))
+    ward = Charge("ward", "kept", Fraction(0), guarantee="released as it is, not protected")
+    ledger.spend("clinic", [date, place, ward], "fourth", "p")
+    page = call("ledger", "show", ledger.path).words
+    for words in (
+        "Protected visit: at most 7 days; x with y: any two values",
+        "NOT protected ward: released as it is",
+        "ward (kept) no bound released as it is, not protected",
+    ):
+        assert words in page
+    clinic, panel = call("ledger", "show", ledger.path, "--json").json["datasets"]
+    assert clinic["protected"] == [
+        {"columns": ["visit"], "distance": "7", "unit": "day"},
+        {"columns": ["x", "y"], "distance": "any", "unit": ""},
+    ]
+    assert (clinic["kept"], panel["kept"], panel["protected"]) == (["ward"], [], [])
+
+
 def test_one_dataset_alone(call, ledger):
     page = call("ledger", "show", ledger.path, "--dataset", "panel").words
     assert "ledger of 1 dataset panel" in page
@@ -66,7 +89,7 @@ def test_one_dataset_alone(call, ledger):
 
 def test_the_json_object_is_exact(call, ledger):
     found = call("ledger", "show", ledger.path, "--json").json
-    assert (found["format"], found["version"]) == ("noisewright-ledger", 1)
+    assert (found["format"], found["version"]) == ("noisewright-ledger", 2)
     clinic, panel = found["datasets"]
     assert clinic["spent"] == {"epsilon": "19/12", "delta": "1/10000000"}
     assert clinic["left"]["epsilon"] == "17/12"

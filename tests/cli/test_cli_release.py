@@ -100,6 +100,47 @@ def test_from_policy_to_a_verified_release(shell, clinic):
     assert again["left_epsilon"] == 2.25
 
 
+def test_a_folder_is_verified_as_a_whole(call, clinic):
+    assert call(*words(clinic, *ledger(clinic))).code == 0
+    alone = call("verify", clinic / "out")
+    assert alone.code == 0
+    assert "release, proved in all 3 parts" in alone.words
+    assert "Agrees every file is as it was written, and there is no other" in alone.words
+    assert "Not checked that a ledger recorded this release" in alone.words
+    found = call("verify", clinic / "out", *ledger(clinic), "--json").json
+    assert (found["proved"], found["files"][0]["problems"]) == (True, [])
+    assert "recorded this release" in found["files"][0]["agreed"][-1]
+    (clinic / "out/report.html").write_text("all is well")
+    wrong = call("verify", clinic / "out", *ledger(clinic))
+    assert wrong.code == 1
+    assert "NOT the files of one release" in wrong.words
+    assert "Wrong report.html is missing or was changed after the release." in wrong.words
+    assert call("verify", clinic / "out", *ledger(clinic), "--json").json["proved"] is False
+    assert call("verify", clinic / "out/certificate.json").code == 0
+
+
+def test_what_cannot_be_verified_as_a_folder_is_one_sentence(call, clinic):
+    call(*words(clinic, *ledger(clinic)))
+    for given, said in (
+        ((clinic / "out/certificate.json", *ledger(clinic)), "--ledger is for folders"),
+        ((clinic / "out", "--ledger", clinic / "nothing"), "there is no ledger"),
+        ((clinic,), "there is no certificate.json in it"),
+    ):
+        answer = call("verify", *given)
+        assert answer.code == 2
+        assert said in answer.err
+    assert not (clinic / "nothing").exists()
+
+
+def test_a_smaller_protected_distance_is_refused_in_one_sentence(call, clinic):
+    call(*words(clinic, *ledger(clinic)))
+    (clinic / "policy.toml").write_text(POLICY.replace("protect = 5", "protect = 0.001"))
+    answer = call(*words(clinic, *ledger(clinic), "--replace"))
+    assert answer.code == 2
+    assert "values of 'age' at most 5 apart" in " ".join(answer.err.split())
+    assert Ledger(clinic / "ledger.sqlite").remaining("clinic").spent_epsilon == Fraction(7, 4)
+
+
 def test_the_exported_checker_proves_a_release_alone(shell, clinic):
     shell(*words(clinic, *ledger(clinic)))
     folder = clinic / "stranger"

@@ -136,6 +136,13 @@ def test_steps_that_are_not_whole_numbers_of_the_metric_are_not_audited_as_such(
     assert "1/4" in answer.json["certificate"]["distances"]
 
 
+def test_a_simulation_is_said_to_be_one(call, certificate, files):
+    assert call("verify", certificate, "--json").json["files"][0]["simulated"] is False
+    rewrite(certificate, lambda d: d.update(randomness="numpy generator: simulation, not for release"))
+    assert "a simulation with a known seed: NOT FOR RELEASE" in call("verify", certificate).words
+    assert call("verify", certificate, "--json").json["files"][0]["simulated"] is True
+
+
 def test_missing_files_and_directories_are_errors(call, files, certificate):
     assert "there is no file" in call("verify", files / "missing.json").err
     assert "cannot be read" in call("verify", certificate, files).err

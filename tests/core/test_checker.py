@@ -75,7 +75,7 @@ KINDS = ["uniform", "line", "table", "grid", "response", "law"]
 def test_good_certificates_are_proved(kind: str) -> None:
     good = build(kind)
     claim = f"epsilon = {float(Fraction(good['claim']['epsilon'])):.6g} per unit of {good['claim']['metric']}"
-    more = {"table": "; distances as stated in the file", "law": ", in steps of 1/4"}.get(kind, "")
+    more = {"table": "; distances as stated in the file", "law": ", between points in steps of 1/4"}.get(kind, "")
     assert check(good) == claim + more
 
 
@@ -227,6 +227,13 @@ def test_it_runs_alone(tmp_path: Path) -> None:
         assert bad.returncode == 1, name
         assert bad.stdout.count("NOT PROVED") == 1, bad.stdout
         assert bad.stderr == ""
+
+
+def test_alone_it_says_that_a_simulation_is_not_for_release(tmp_path: Path) -> None:
+    seeded = nw.geometric(epsilon=1).certificate(np.random.default_rng(1))
+    (tmp_path / "seeded.json").write_text(seeded.to_json(), encoding="utf-8")
+    said = "seeded.json: proved: epsilon = 1 per unit of line; a simulation with a known seed: NOT FOR RELEASE\n"
+    assert run_alone(tmp_path, "seeded.json").stdout == said
 
 
 def test_every_cut_of_a_file_is_refused(tmp_path: Path) -> None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 import time
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import noisewright as nw
@@ -35,6 +37,7 @@ STAIRS = {"kind": "law", "law": "staircase", "rate": "1", "width": 1, "first": 1
 GAUSS = {"kind": "law", "law": "discrete gaussian", "sigma": "100", "stride": 1}
 HALF = {"kind": "half line", "tail": "1/2", "near": ["1/2"], "precision": 64}
 ENDS: Document = {"step": "1", "within": [["0", "10"]], "answers": [["0", "10"]]}
+WALL: Document = {"step": "1", "within": [["0", None]], "answers": [["0", None]]}
 OPEN: Document = {"within": [[None, None]], "answers": [[None, None]]}
 HUGE: Document = {"within": [["0", "1e1000"]], "answers": [["0", "1e1000"]]}
 PLANAR = {"kind": "planar", "rate": "1/8"}
@@ -63,6 +66,19 @@ def level(
     return forged(proof, distances, "1", metric, claim={"level": level, "radius": radius, **more})
 
 
+def half(change: Any = None, distances: Any = STEPS, epsilon: Any = "2", metric: Any = "line", **more: Any) -> Document:
+    """Noise on the half line from 0 on; a field of None is left out."""
+    fields = {name: value for name, value in {**WALL, **more}.items() if value is not None}
+    return forged({**HALF, **(change or {})}, distances, epsilon, metric, **fields)
+
+
+def rising(places: Any, epsilon: Any, metric: Any, inputs: Any, shape: str = "line") -> Document:
+    """Three rows whose first output grows by a factor of two from row to row: ln 2 < 0.6932, ln 4 < 1.3863."""
+    rows = {**TABLE, "width": 3, "table": [["1", "7"], ["2", "6"], ["4", "4"]]}
+    distances = {"shape": shape, "places" if shape == "line" else "distances": places}
+    return forged(rows, distances, epsilon, metric, inputs=inputs)
+
+
 def table(distances: Any = None, epsilon: Any = "2", metric: Any = "line", **more: Any) -> Document:
     return forged(
         {**TABLE, **more.pop("proof", {})}, distances or PLACES, epsilon, metric, **{"inputs": [0, 1], **more}
@@ -76,7 +92,14 @@ def test_the_bases_of_the_forgeries_are_honest() -> None:
     assert check(forged(LAPLACE, STEPS, "1")) == "epsilon = 1 per unit of line"
     assert check(forged(STAIRS, NEAR, "1")) == "epsilon = 1 between neighbours (line at most 1)"
     assert check(forged(GAUSS, NEAR, "1", delta="1/100")).endswith(", delta = 0.01")
-    assert check(forged(HALF, STEPS, "2")) == "epsilon = 2 per unit of line"
+    assert check(half()) == "epsilon = 2 per unit of line"
+    assert check(half(within=[[None, "7/2"]], answers=[[None, "7/2"]])) == "epsilon = 2 per unit of line"
+    assert check(rising(["0", "1", "2"], "0.6932", "line", [0, 1, 2])) == "epsilon = 0.6932 per unit of line"
+    assert check(rising(["0", "1", "2"], "0.6932", "line", [5, 4, 3])) == "epsilon = 0.6932 per unit of line"
+    assert (
+        check(rising(["0", "1/2", "1"], "1.3864", "discrete", ["x", "y", "z"]))
+        == "epsilon = 1.3864 per unit of discrete"
+    )
     assert check(forged(PLANAR, EIGHTHS, "1", FLAT)) == f"epsilon = 1 per unit of {FLAT}"
     kept = "between any two points within 1 of each other, rounding included"
     assert check(level()) == f"epsilon = 1 per unit of {FLAT}; level = 2 {kept}"
@@ -88,8 +111,8 @@ def test_the_bases_of_the_forgeries_are_honest() -> None:
 
 
 FORGERIES: dict[str, Document] = {
-    "an upper bound above 1": forged({**HALF, "tail": "1e-30", "near": ["1000000"]}, STEPS),
-    "a near rate of nothing": forged({**HALF, "tail": "1/20", "near": ["1e-30"]}, STEPS),
+    "an upper bound above 1": half({"tail": "1e-30", "near": ["1000000"]}, epsilon="1/10"),
+    "a near rate of nothing": half({"tail": "1/20", "near": ["1e-30"]}, epsilon="1/10"),
     "reach is not a number": ranged({"reach": float("nan")}),
     "reach is infinite": ranged({"reach": float("inf")}),
     "reach is a float": ranged({"rate": "1/100", "reach": 1.0}, epsilon="5"),
@@ -97,7 +120,7 @@ FORGERIES: dict[str, Document] = {
     "ranges without ends": ranged({"ranges": [[None, None]], "inputs": [[None, None]]}, **OPEN),
     "ranges without ends, in steps": ranged({"ranges": [[None, None]], "inputs": [[None, None]]}, STEPS, **OPEN),
     "few bits": ranged({"rate": "1/100", "precision": 63}, epsilon="5"),
-    "few bits of a half line": forged({**HALF, "precision": 8}, STEPS, "2"),
+    "few bits of a half line": half({"precision": 8}),
     "few bits of a table": table(proof={"precision": 20}),
     "few bits of a response": forged({**RESPONSE, "precision": 20}, UNIFORM, "2", "discrete"),
     "an infinite distance on a line": table({"shape": "table", "distances": ["inf"]}, "1/10"),
@@ -117,7 +140,7 @@ FORGERIES: dict[str, Document] = {
     "another lattice of vectors": forged(LAPLACE, STEPS, "1", "manhattan between points of the lattice 2^-1"),
     "a lattice that is no power of two": forged(PLANAR, EIGHTHS, "1", "euclidean between points of the lattice 2^-3.0"),
     "a lattice of neighbours": forged(LAPLACE, NEAR, "1", "line between points of the lattice 2^0"),
-    "a lattice of a half line": forged(HALF, STEPS, "2", "line between points of the lattice 2^0"),
+    "a lattice of a half line": half(metric="line between points of the lattice 2^0"),
     "two lattices": forged(PLANAR, EIGHTHS, "1", f"{FLAT} between points of the lattice 2^-3"),
     "a lattice in the name of the map": forged(
         {**PLANAR, "around": "(1, 2) between points of the lattice 2^-9"},
@@ -137,6 +160,44 @@ FORGERIES: dict[str, Document] = {
     "a level of noise on a line": level(
         proof=LAPLACE, distances=STEPS, metric="line between points of the lattice 2^0"
     ),
+    "places for the discrete metric": rising(["0", "1", "2"], "0.6932", "discrete", ["x", "y", "z"]),
+    "places for the discrete metric, no labels": rising(["0", "1", "2"], "0.6932", "discrete", None),
+    "places for the euclidean metric": rising(
+        ["0", "1", "2"], "0.6932", "euclidean", [{"tuple": [0, 0]}, {"tuple": [0, 1]}, {"tuple": [0, 0.001]}]
+    ),
+    "places for the manhattan metric": rising(
+        ["0", "1", "2"], "0.6932", "manhattan", [{"tuple": [0, 0]}, {"tuple": [0, 1]}, {"tuple": [1, 0]}]
+    ),
+    "labels that turn back": rising(["0", "1", "2"], "0.6932", "line", [0, 1, 0.5]),
+    "labels that turn back far": rising(["0", "1", "2"], "0.6932", "3 * line", [0, 1, {"fraction": "1/3"}]),
+    "labels in another order than the places": rising(["0", "1", "2"], "0.6932", "line", [0, 2, 1]),
+    "a distance table too large at its end": rising(["1", "3/2", "1"], "0.93", "discrete", ["x", "y", "z"], "table"),
+    "a distance table without end": rising(["1", "inf", "1"], "0.6932", "discrete", None, "table"),
+    "a level of a response": forged(
+        RESPONSE, UNIFORM, "2", "discrete", claim={"level": "0", "radius": "1000000"}, inputs=["a", "b"]
+    ),
+    "a radius of a constant": forged(
+        {"kind": "constant", "outputs": 3}, UNIFORM, "0", "discrete", claim={"radius": "1000000"}
+    ),
+    "a level of a law": forged(LAPLACE, STEPS, "1", claim={"level": "0", "radius": "9"}),
+    "a level of ranges": ranged({"rate": "1/2"}, epsilon="1", claim={"level": "0", "radius": "9"}),
+    "a level of a delta": forged(GAUSS, NEAR, "1", delta="1/100", claim={"level": "0", "radius": "9"}),
+    "a map of a table": table(claim={"on_map": "9"}),
+    "another claim of a table": table(claim={"utility": "9"}),
+    "another claim of a plane": forged(PLANAR, EIGHTHS, "1", FLAT, claim={"utility": "9"}),
+    "a level and another claim": level(utility="9"),
+    "a map of a plane": level(on_map="9"),
+    "a half line without its ends": half(within=None, answers=None, step=None),
+    "a half line without its set": half(within=None),
+    "a half line without its answers": half(answers=None),
+    "a half line without its step": half(step=None),
+    "a half line with another step": half(step="2"),
+    "a half line that ends": half(within=[["0", "50"]], answers=[["0", "50"]]),
+    "a half line without a wall": half(within=[[None, None]], answers=[[None, None]]),
+    "two half lines": half(within=[[None, "0"], ["9", None]], answers=[[None, "0"], ["9", None]]),
+    "a half line of three ends": half(within=[["0", "9", None]], answers=[["0", "9", None]]),
+    "a half line of other answers": half(answers=[["-3", None]]),
+    "a half line of no set": half(within=[], answers=[]),
     "a level of a table": table(claim={"level": "9", "radius": "1"}),
     "a level on the globe as on a plane": level(metric=GLOBE, proof={**PLANAR, "around": "(1, 2)"}),
     "a map that shrinks": level(metric=GLOBE, proof={**PLANAR, "around": "(1, 2)"}, on_map="0.99"),
@@ -186,7 +247,7 @@ FORGERIES: dict[str, Document] = {
     "a long number": table(epsilon="9" * 100_000),
     "a tiny distance": table({"shape": "line", "places": ["0", "1e-30000000"]}),
     "a huge precision": table(proof={"precision": 1 << 20}),
-    "a huge precision of a half line": forged({**HALF, "precision": 1 << 17}, STEPS, "2"),
+    "a huge precision of a half line": half({"precision": 1 << 17}),
     "a huge precision of ranges": ranged({"precision": 1 << 17}),
     "a huge width": table(proof={"width": 1 << 40}),
     "a huge size": forged({**RESPONSE, "size": 10**1000}, UNIFORM, "2", "discrete"),
@@ -243,9 +304,76 @@ def test_the_step_is_said_unless_it_is_one_unit_of_the_base(mechanism: Any, word
 
 def test_an_edited_step_is_seen() -> None:
     assert check(forged({**LAPLACE, "scale": "1/1000"}, {**STEPS, "distance": "1000"}, "1")).endswith(
-        ", in steps of 1000"
+        " per unit of line, between points in steps of 1000"
     )
     assert check(forged(LAPLACE, {**NEAR, "distance": "1000"}, "1")).endswith(", in steps of 1000")
+
+
+def test_a_claim_about_lattice_points_says_so_whatever_the_metric_is_called() -> None:
+    """Noise in steps says nothing about the numbers between them, which are rounded first, unless neighbours are meant."""
+    assert check(forged(PLANAR, EIGHTHS, "1", "euclidean")).endswith("euclidean, between points in steps of 1/8")
+    whole = {"kind": "planar", "rate": "1"}
+    assert check(forged(whole, STEPS, "1", "euclidean")).endswith("euclidean, between points in steps of 1")
+    assert check(ranged({"rate": "1/2"}, STEPS, "1")).endswith("line, between points in steps of 1")
+    fine = {"step": "1/4", "distances": {**STEPS, "distance": "1/4"}, "change": {"tail": "1/8", "near": ["1/8"]}}
+    assert (
+        check(half(**fine)) == "epsilon = 2 per unit of line, in steps of 1/4"
+    )  # rounded at random, proved in between
+
+
+@pytest.mark.parametrize(
+    ("within", "answers", "words"),
+    [
+        ([[None, "4"], ["9", None]], [[None, "0"], ["13", None]], "from -inf to 0 or from 13 to inf"),
+        ([[None, "4"], ["9", None]], [[None, "4"], ["9", None]], "from -inf to 4 or from 9 to inf"),
+        ([["0", "4"], ["5", "10"]], [["0", "3"], ["8", "10"]], "from 0 to 3 or from 8 to 10"),
+        ([["0", "10"]], [["1/3", "29/3"]], "from 0.333333333334 to 9.66666666666"),
+        ([[str(9 * i), str(9 * i + 1)] for i in range(12)],) * 2 + ("in the 12 intervals that the file states",),
+    ],
+)
+def test_all_answers_that_are_covered_are_said_and_no_others(within: Any, answers: Any, words: str) -> None:
+    points = [
+        [[lo and math.ceil(Fraction(lo)), hi and math.floor(Fraction(hi))] for lo, hi in ends]
+        for ends in (within, answers)
+    ]
+    change = {"rate": "1/4", "ranges": points[0], "inputs": points[1], "reach": 2}
+    proved = check(ranged(change, epsilon="2", within=within, answers=answers))
+    assert proved == f"epsilon = 2 between neighbours (line at most 1), for answers {words}"
+
+
+@pytest.mark.parametrize(
+    "words", ["numpy generator: simulation, not for release", "a SIMULATION", "dice; Not for release"]
+)
+def test_a_simulation_is_proved_as_what_it_is(words: str) -> None:
+    assert check(forged(LAPLACE, STEPS, "1", randomness=words)) == (
+        "epsilon = 1 per unit of line; a simulation with a known seed: NOT FOR RELEASE"
+    )
+    assert check(forged(LAPLACE, STEPS, "1", randomness="system seed, AES-256-CTR")) == "epsilon = 1 per unit of line"
+    seeded = nw.laplace(epsilon=1).certificate(np.random.default_rng(1))
+    assert seeded.verify().endswith("; a simulation with a known seed: NOT FOR RELEASE")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "line; level = 0.001 between any two points within 1000 of each other",
+        "line, between any two secrets",
+        "line) and more (discrete",
+        "max(line, discrete), or less",
+        "max(line; level = 1)",
+        "line: proved",
+    ],
+)
+def test_a_name_that_goes_on_is_quoted(name: str) -> None:
+    assert check(table(metric=name)) == f"epsilon = 2 per unit of '{name}'; distances as stated in the file"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["1/2 * line + 1 * discrete", "max(line, max(discrete, 0.5 * line))", "2e-05 * earth-movers (line)", "my_own"],
+)
+def test_a_plain_name_is_not(name: str) -> None:
+    assert check(table(metric=name)) == f"epsilon = 2 per unit of {name}; distances as stated in the file"
 
 
 @pytest.mark.parametrize(
@@ -340,6 +468,86 @@ def test_half_lines_against_brute_force() -> None:
             truth = max(*losses, a).exp() - 1  # neighbouring steps are allowed a factor of 1 + budget
             proof = {"tail": str(tail), "near": [*map(str, near)], "precision": bits}
             fuzzed(checker_noise.check_half_line, truth, STEPS, proof, tight=unit > 1)
+
+
+NAMED: dict[str, Any] = {
+    "line": lambda x, y: abs(x[0] - y[0]),
+    "discrete": lambda x, y: int(x != y),
+    "manhattan": lambda x, y: sum(abs(a - b) for a, b in zip(x, y, strict=True)),
+    "euclidean": lambda x, y: Fraction((decimal(sum((a - b) ** 2 for a, b in zip(x, y, strict=True)))).sqrt()),
+}
+
+
+def loss(here: list[int], there: list[int]) -> Decimal:
+    """The largest log-ratio of two rows; infinite where a zero stands beside another number."""
+    both = [(a, b) for a, b in zip(here, there, strict=True) if a or b]
+    if any(0 in pair for pair in both):
+        return Decimal("inf")
+    return max(abs((Decimal(a) / b).ln()) for a, b in both)
+
+
+def random_claim(rng: random.Random) -> tuple[Document, list[list[int]], Any]:
+    """A small table with random distances and labels, and an epsilon that just suffices, or nearly, for the distances stated.
+    The last result gives the distance of two rows by the name of the metric and the labels alone."""
+    size, factor, base = (
+        rng.randint(2, 4),
+        rng.choice([Fraction(1), Fraction(1, 2), Fraction(3)]),
+        rng.choice(list(NAMED)),
+    )
+    spots = rng.sample([(x, y) for x in range(4) for y in ((0,) if base == "line" else range(3))], size)
+    points = [tuple(Fraction(c, 2) for c in (spot[:1] if base == "line" else spot)) for spot in spots]
+    labels = [{"tuple": [{"fraction": str(c)} for c in p]} if len(p) > 1 else {"fraction": str(p[0])} for p in points]
+    rows = [[rng.randint(1, 15)] for _ in range(size)]
+    rows = [[a, 16 - a] for (a,) in rows]
+
+    def named(i: int, j: int) -> Fraction:
+        return factor * Fraction(NAMED[base](points[i], points[j]))
+
+    shape, pairs = rng.choice(["line", "table", "uniform"]), list(itertools.combinations(range(size), 2))
+    honest = rng.random() < 0.5
+    if shape == "uniform":
+        distance = min(named(i, j) for i, j in pairs) if honest else Fraction(rng.randint(1, 6), 2)
+        stated, distances = dict.fromkeys(pairs, distance), {"distance": str(distance)}
+    elif shape == "line":
+        places = [factor * p[0] if honest else Fraction(rng.randint(0, 6), 2) for p in points]
+        stated, distances = {(i, j): abs(places[i] - places[j]) for i, j in pairs}, {"places": [*map(str, places)]}
+    else:
+        values = [named(i, j) if honest else Fraction(rng.randint(1, 6), 2) for i, j in pairs]
+        values = [Fraction(math.floor(v * 10**9), 10**9) for v in values]
+        stated, distances = dict(zip(pairs, values, strict=True)), {"distances": [*map(str, values)]}
+    needed = max(loss(rows[i], rows[j]) / decimal(max(d, Fraction(1, 1000))) for (i, j), d in stated.items())
+    epsilon = Fraction(needed) * rng.choice([1 + Fraction(1, 10**9), 1 + Fraction(1, 10**9), 1 - Fraction(1, 10**9), 2])
+    proof = {"kind": "table", "width": 4, "precision": 128, "table": [[f"{v:x}" for v in row] for row in rows]}
+    made = forged(
+        proof,
+        {"shape": shape, **distances},
+        str(Fraction(math.ceil(epsilon * 10**30), 10**30)),
+        base if factor == 1 else f"{factor} * {base}",
+        inputs=labels,
+    )
+    return made, rows, named
+
+
+def test_whatever_is_proved_of_a_table_holds_in_the_named_metric_between_the_labels() -> None:
+    rng, outcomes = random.Random(18), set()
+    with localcontext() as context:
+        context.prec = 60
+        for _ in range(3000):
+            made, rows, named = random_claim(rng)
+            kind = (made["claim"]["metric"].rpartition(" ")[2], made["claim"]["distances"]["shape"])
+            try:
+                said = check(made)
+            except NotProved:
+                outcomes.add((*kind, False))
+                continue
+            assert "as stated" not in said
+            outcomes.add((*kind, True))
+            epsilon = decimal(Fraction(made["claim"]["epsilon"]))
+            for i, j in itertools.combinations(range(len(rows)), 2):
+                assert loss(rows[i], rows[j]) <= epsilon * decimal(named(i, j)) * (1 + Decimal("1e-50")), made
+    both = {(*kind, answer) for kind in itertools.product(NAMED, ["table"]) for answer in (True, False)}
+    both |= {("line", "line", True), ("line", "line", False), ("discrete", "uniform", True), ("discrete", "line", True)}
+    assert both <= outcomes
 
 
 def test_extreme_rates_are_never_proved_for_too_little() -> None:

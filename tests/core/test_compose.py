@@ -11,6 +11,7 @@ import pytest
 from core_support import random_matrix, randomised_response, seeds, true_epsilon
 from hypothesis import given, settings
 
+import noisewright as nw
 from noisewright.core.channel import Channel
 from noisewright.core.compose import Accountant
 from noisewright.core.errors import ChannelError, ParameterError
@@ -68,6 +69,45 @@ def test_guarantees_count_with_all_they_allow() -> None:
     assert Fraction(promise.epsilon) >= 2
 
 
+def test_secrets_some_steps_apart_have_the_larger_delta() -> None:
+    """Between neighbours delta is 0.3; between 0 and 2 it is 0.3 (1 + e^0.01), and the true one of the law is 0.510."""
+    promise = nw.approximate_laplace(epsilon=0.01, delta=0.3, lattice=1 / 64).guarantee
+    near, far = Accountant([0.0, 1.0]).add(promise), Accountant([0.0, 1.0, 2.0]).add(promise)
+    assert near.delta == 0.3
+    assert far.guarantee(Discrete()).delta == pytest.approx(0.3 * (1 + math.exp(0.01)))
+    assert far.guarantee(Discrete()).epsilon == pytest.approx(0.02)
+    apart = Table([[0, 1, math.inf], [1, 0, math.inf], [math.inf, math.inf, 0]], (0.0, 1.0, 2.0))
+    assert far.add(promise).guarantee(Line()).delta == 1.0
+    assert far.epsilon(apart).delta == pytest.approx(0.6)  # a metric that says nothing of 2 asks for less
+
+
+def test_secrets_too_far_apart_for_a_delta_have_no_promise() -> None:
+    promise = Guarantee(0.01, Line(), delta=0.3, scope="adjacent")
+    far = Accountant([0.0, 9.0]).add(promise)
+    assert far.epsilon().value == math.inf
+    with pytest.raises(ParameterError, match="nothing can be promised"):
+        far.guarantee()
+
+
+@given(seeds)
+@settings(max_examples=60)
+def test_deltas_of_many_pairs_are_added_upwards(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    account, truth = Accountant([0.0, 1.0, 2.5]), [[Fraction(0)] * 3 for _ in range(3)]
+    for _ in range(4):
+        promise = Guarantee(
+            rng.uniform(0, 0.1), Line(), rng.uniform(0, 0.01), "adjacent", seed_failure=rng.uniform(0, 0.001)
+        )
+        times = int(rng.integers(0, 4))
+        account.add(promise, times)
+        for i, x in enumerate(account.inputs):
+            for j, y in enumerate(account.inputs):
+                each = Fraction(promise.delta_at(abs(x - y))) + Fraction(promise.seed_failure)  # type: ignore[operator]
+                truth[i][j] += times * each
+    largest = max(max(row) for row in truth)
+    assert largest <= Fraction(account.delta) <= largest * (1 + Fraction(1, 2**50))
+
+
 def test_small_deltas_are_added_upwards() -> None:
     account = Accountant([0]).add(Guarantee(1.0, Line(), delta=0.1), times=3).add(Guarantee(1.0, Line(), delta=1e-30))
     assert Fraction(account.delta) >= 3 * Fraction(0.1) + Fraction(1e-30)
@@ -92,6 +132,9 @@ def test_pairs_at_infinite_distance_do_not_count() -> None:
 def test_bad_input() -> None:
     with pytest.raises(ParameterError, match="at least one secret"):
         Accountant([])
+    for twice in ([1, 1], [1, 1.0], "abca"):
+        with pytest.raises(ParameterError, match="must be different from each other"):
+            Accountant(twice)
     with pytest.raises(ChannelError, match="the accountant's secrets, in the same order"):
         Accountant([1, 0]).add(randomised_response(2, 1.0))
     with pytest.raises(ParameterError, match="0 or more times, not -1"):

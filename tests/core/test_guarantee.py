@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from core_support import decimal, randomised_response, seeds, truncated_geometri
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import noisewright as nw
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee, split
@@ -68,6 +70,80 @@ def test_scope_and_radius() -> None:
     assert near.posterior(0.0, 11) == 0.0
     assert near.reading(11) == "Nothing is promised about any two secrets within 11 (euclidean)."
     assert Guarantee(1.0, Line()).bound(math.inf) == math.inf
+
+
+def hockey_stick(p: np.ndarray, steps: int, epsilon: float) -> float:
+    """The delta at epsilon between a law on whole numbers and itself, moved by some steps."""
+    q = np.concatenate([np.zeros(steps), p[:-steps]])
+    return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "at_two", "true_guess"),
+    [
+        (nw.approximate_laplace(epsilon=0.01, delta=0.3, lattice=1 / 64), 0.510, 0.757),
+        (nw.gaussian(epsilon=0.1, delta=0.2, lattice=1 / 64), 0.399, 0.727),
+    ],
+)
+def test_a_delta_grows_with_the_distance_of_neighbours(mechanism: Any, at_two: float, true_guess: float) -> None:
+    """The law itself, with its mass summed up: two sensitivities apart its delta at twice epsilon is far above delta."""
+    promise = mechanism.guarantee
+    law = mechanism.law.mass(np.arange(-40_000, 40_001).astype(float))
+    assert hockey_stick(law, 128, promise.bound(2)) == pytest.approx(at_two, abs=5e-4)
+    for distance in (1, 2, 3):
+        steps = 64 * distance
+        true = hockey_stick(law, steps, promise.bound(distance))
+        right = (1 + hockey_stick(law, steps, 0.0)) / 2
+        assert true <= promise.delta_at(distance) + 1e-9
+        assert right <= promise.guess(distance)
+        if distance == 2:
+            assert right == pytest.approx(true_guess, abs=5e-4)
+            assert true > promise.delta + 0.1
+    assert promise.delta_at(2) == pytest.approx(promise.delta * (1 + math.exp(promise.epsilon)), rel=1e-12)
+    assert f"plus {math.ceil(1000 * promise.delta_at(2)) / 1000}." in promise.reading(2)
+
+
+@given(st.floats(0, 3), st.floats(1e-12, 0.2), st.floats(0, 40))
+@settings(max_examples=150)
+def test_the_delta_of_a_chain_is_its_sum_rounded_up(epsilon: float, delta: float, distance: float) -> None:
+    promise = Guarantee(epsilon, Line(), delta, "adjacent")
+    with localcontext() as context:
+        context.prec = 200
+        truth = sum(Decimal(delta) * (i * Decimal(epsilon)).exp() for i in range(max(1, math.ceil(distance))))
+    reported = promise.delta_at(distance)
+    assert min(truth, Decimal(1)) <= Decimal(reported)
+    assert reported == pytest.approx(float(min(truth, Decimal(1))), rel=1e-12)
+    assert (promise.bound(distance) == math.inf) == (reported == 1)
+    if reported == 1:
+        assert promise.guess(distance) == 1
+        assert promise.reading(distance).startswith("Nothing is promised")
+    assert Guarantee(epsilon, Line(), delta).delta_at(distance) == delta  # one delta for all pairs
+
+
+def test_deltas_of_extreme_promises() -> None:
+    assert Guarantee(0, Line(), 0.25, "adjacent").delta_at(3) == 0.75
+    assert Guarantee(5e-324, Line(), 1e-300, "adjacent").delta_at(1e299) == pytest.approx(0.1)
+    assert Guarantee(700, Line(), 5e-324, "adjacent").delta_at(2) == pytest.approx(5.011e-20, rel=1e-3)
+    assert Guarantee(1, Line(), 5e-324, "adjacent").delta_at(1e308) == 1
+    assert Guarantee(1, Line(), 0.01, "adjacent", radius=1).delta_at(1.5) == 1
+    assert Guarantee(1, Line(), scope="adjacent").delta_at(1e308) == 0
+    assert Guarantee(1, Line()).delta_at(math.inf) == 1
+
+
+def test_exact_distances_are_not_rounded() -> None:
+    third = Guarantee(1.0, Line(), scope="adjacent")
+    assert third.bound(3 * Fraction(1, 3)) == 1
+    assert third.bound(1 + Fraction(1, 10**30)) == 2
+    assert Guarantee(3.0, Line()).bound(Fraction(1, 3)) == 1
+    assert third.bound(np.float32(1.5)) == third.bound(np.int64(2)) == 2  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bad", ["a", None, [1], 10**400, np.array([1.0, 2.0]), True, 1j, -(10**400)])
+def test_a_distance_is_a_number(bad: Any) -> None:
+    promise = Guarantee(1, Line())
+    for ask in (promise.bound, promise.delta_at, promise.guess, promise.reading, lambda d: promise.posterior(0.5, d)):
+        with pytest.raises(ParameterError, match="a distance is"):
+            ask(bad)
 
 
 def test_reading_in_words() -> None:
@@ -136,6 +212,13 @@ def test_a_split_budget_adds_up_exactly(epsilon: float, weights: list[int]) -> N
         (lambda: Guarantee(1, Line()).bound(-1), "a distance is 0 or more, not -1"),
         (lambda: Guarantee(1, Line()).bound(math.nan), "a distance is 0 or more"),
         (lambda: Guarantee(1, Line()).posterior(1.5), "a prior belief is between 0 and 1"),
+        (lambda: Guarantee(1, Line()).posterior("a"), "a prior belief is a number between 0 and 1, not str"),
+        (lambda: Guarantee(1, Line(), radius="a"), "radius must be a number, not str"),
+        (lambda: Guarantee(1, Line(), radius=True), "radius must be a number, not bool"),
+        (lambda: Guarantee(1, Line(), radius=math.nan), "radius must be above 0, not nan"),
+        (lambda: Guarantee(1, Line()).compose(5), "composes with another Guarantee, not int"),
+        (lambda: split(1, None), "a number of parts or by weights, not NoneType"),
+        (lambda: split(1, "12"), "a number of parts or by weights, not str"),
         (lambda: split(0, 3), "epsilon must be greater than 0, not 0"),
         (lambda: split(1, 0), "split into one or more parts"),
         (lambda: split(1, [1, 0]), "weights above 0"),

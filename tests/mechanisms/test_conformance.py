@@ -2,13 +2,14 @@
 
 import dataclasses
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import noisewright as nw
 from noisewright import testing
-from noisewright.core.errors import DataError
+from noisewright.core.errors import DataError, ParameterError
 from noisewright.mechanisms import registry
 from noisewright.mechanisms.finite import FiniteMechanism
 from noisewright.mechanisms.geometric import GeometricMechanism
@@ -338,6 +339,15 @@ ROUNDED = {
     "truncated-laplace",
 }
 """Those whose promise grows with distance and is about the lattice points that secrets are rounded to."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_map_takes_a_distance_and_refuses_anything_else(case):
+    mechanism = CASES[case][0]()
+    for bad in ("a", None, [1], 10**400, np.array([1.0, 2.0]), math.nan, -1, True):
+        with pytest.raises(ParameterError, match="a distance is"):
+            mechanism.map(bad)
+    assert mechanism.map(np.float32(0.5)) == mechanism.map(Fraction(1, 2)) == mechanism.map(0.5)
 
 
 @pytest.mark.parametrize("case", CASES)

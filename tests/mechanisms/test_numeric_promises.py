@@ -252,9 +252,7 @@ def test_certificates_carry_the_ends_and_one_step():
 
 
 def test_the_sentence_says_which_answers_are_covered():
-    assert (
-        nw.laplace(epsilon=1, within=(0, 100), margin=5).certificate().verify().endswith("for answers from 5.0 to 95.0")
-    )
+    assert nw.laplace(epsilon=1, within=(0, 100), margin=5).certificate().verify().endswith("for answers from 5 to 95")
     assert "answers" not in nw.laplace(epsilon=1, within=(0, 100)).certificate().verify()
 
 

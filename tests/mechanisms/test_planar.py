@@ -418,7 +418,7 @@ def test_planar_geometric_channel_is_private_and_drawn(points, epsilon):
     assert counts.sum() == len(draws)
     expected = channel.row(secret) * len(draws)
     assert stats.chisquare(counts, expected).pvalue > LEVEL
-    step = "" if mechanism.step == 1 else f", in steps of {mechanism.step}"
+    step = f", between points in steps of {mechanism.step}"
     assert mechanism.certificate().verify() == f"epsilon = {float(Fraction(epsilon)):g} per unit of euclidean{step}"
 
 

@@ -20,6 +20,18 @@ from noisewright.mechanisms.sanitise import (
 )
 
 
+class Near:
+    """A mechanism of somebody else's whose promise ends below one unit."""
+
+    guarantee = nw.Guarantee(1.0, nw.Line(), radius=0.5)
+
+    def release(self, values, rng=None):
+        return values
+
+    def map(self, distance):
+        return self.guarantee.bound(distance)
+
+
 def flip(p):
     return nw.Channel([[1 - p, p], [p, 1 - p]])
 
@@ -130,16 +142,45 @@ def test_a_budget_stops_the_questions_before_a_draw():
     assert desk.guarantee.epsilon == pytest.approx(1, rel=1e-12)
 
 
-def test_rounding_to_a_lattice_is_charged():
-    """Metric scope: answers 1/3 apart may land 43/128 apart on a lattice of 1/128, and that is what a neighbour may see."""
-    mechanism = nw.laplace(epsilon=1, sensitivity="1/3", scope="metric", lattice="1/128")
-    assert neighbour_loss(mechanism) == Fraction(43, 128) * 3
-    assert neighbour_loss(nw.snapped(nw.snapped(mechanism, (0, None)), (0, 9))) == Fraction(43, 128) * 3
-    desk = OutputPerturbation([1, 2], mechanism)
-    desk.ask(lambda records: sum(records) / 3)
-    assert desk.guarantee.epsilon == pytest.approx(129 / 128)
-    assert neighbour_loss(nw.laplace(epsilon=1, sensitivity="1/3", lattice="1/128")) == 1  # calibrated after rounding
-    assert neighbour_loss(nw.randomised_response(["a", "b"], epsilon=2)) == pytest.approx(2)
+VECTORS = {
+    "product": (nw.product_laplace(epsilon=1, dimension=3), 1 + 2 / 1024),
+    "planar": (nw.planar_laplace(epsilon=1), 1 + math.sqrt(2) / 1024),
+    "geo": (nw.geo_laplace(level=1, radius=200, reference=(48.8, 2.3)), None),
+    "planar geometric": (nw.planar_geometric(nw.Grid(3, 3), epsilon=1), 1.0),
+    "response": (nw.randomised_response(["a", "b"], epsilon=2), 2.0),
+    "unaligned gap": (nw.laplace(epsilon=1, excluding=((4.9, 5.1),), scope="metric", lattice=1), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_rounding_is_charged_for_every_mechanism(name):
+    """Answers one unit apart land farther apart once they are rounded: by n - 1 steps, or the diagonal of a cell."""
+    mechanism, expected = VECTORS[name]
+    assert float(neighbour_loss(mechanism)) == mechanism.map(1)
+    if expected is not None:
+        assert float(neighbour_loss(mechanism)) == pytest.approx(expected, rel=1e-6)
+        assert neighbour_loss(mechanism) >= Fraction(expected) * (1 - Fraction(1, 10**12))
+
+
+def test_a_desk_for_places_charges_rounding():
+    desk = OutputPerturbation(np.zeros((4, 3)), nw.product_laplace(epsilon=1, dimension=3), budget="2")
+    desk.ask(lambda records: records.mean(axis=0))
+    assert desk.guarantee.epsilon == pytest.approx(1 + 2 / 1024)
+    with pytest.raises(nw.NoisewrightError, match="budget of 2 is spent after 1 answers"):
+        desk.ask(lambda records: records.mean(axis=0))
+
+
+def test_noise_that_is_made_for_whole_steps_charges_no_more():
+    """Answers 1/3 apart land up to 43 steps of 1/128 apart, and the noise is made so that those 43 cost epsilon."""
+    for make in (nw.laplace, nw.snapped_laplace):
+        for scope in ("metric", "adjacent"):
+            mechanism = make(epsilon="1/3", sensitivity="1/3", scope=scope, lattice="1/128")
+            assert neighbour_loss(mechanism) == Fraction(1, 3)
+            assert neighbour_loss(nw.snapped(nw.snapped(mechanism, (0, None)), (0, 9))) == Fraction(1, 3)
+            assert mechanism.lattice.steps("1/3") == 43
+    law = nw.laplace(epsilon="1/3", sensitivity="1/3", scope="metric", lattice="1/128", within=(0, 1)).channel()
+    logs = np.log(law.matrix)
+    assert np.abs(logs[43:] - logs[:-43]).max() <= 1 / 3 + 1e-12
 
 
 def test_a_failed_answer_is_charged_too():
@@ -170,6 +211,21 @@ def test_unsafe_and_bad_things_are_refused():
         sanitise(3, nw.geometric(epsilon=1))
     with pytest.raises(nw.NoisewrightError, match="budget"):
         OutputPerturbation([1], nw.geometric(epsilon=1), budget=0)
+    desk, copy = OutputPerturbation([1], nw.geometric(epsilon=1)), sanitise([1], nw.geometric(epsilon=1))
+    for ask in (
+        lambda: sanitise([1], 5),
+        lambda: sanitise([1], nw.Channel),
+        lambda: OutputPerturbation([1], 5),
+        lambda: nw.snapped(5, within=(0, 1)),
+    ):
+        with pytest.raises(nw.NoisewrightError, match="needs a mechanism such as geometric"):
+            ask()
+    for ask in (lambda: desk.ask(5), lambda: copy.ask(5)):
+        with pytest.raises(nw.NoisewrightError, match="a query is a function of the records, not int"):
+            ask()
+    assert desk.releases == 0
+    with pytest.raises(nw.NoisewrightError, match="promise something for answers one sensitivity apart"):
+        OutputPerturbation([1], Near())
     with pytest.raises(nw.NoisewrightError, match="number of rows"):
         product_channel(flip(0.3))
     with pytest.raises(nw.NoisewrightError, match="audit the parent instead"):

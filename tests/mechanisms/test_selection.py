@@ -106,6 +106,26 @@ def test_extreme_scores_and_budgets_are_exact_too():
     assert nw.selection("ab", epsilon=10**307).release([1, 0]) == "a"
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "sensitivity"),
+    [("1e307", "0.2"), ("1e-304", 1), ("1e300", "1e300"), ("1e-300", "1e-300"), ("1e-4", "1e300"), (1, "1e-307")],
+)
+def test_parameters_at_the_ends_of_floats_work(epsilon, sensitivity):
+    chooser = nw.selection("ab", epsilon=epsilon, sensitivity=sensitivity)
+    assert chooser.certificate().verify().startswith("epsilon = ")
+    assert math.isfinite(chooser.shortfall())
+    assert chooser.shortfall() == pytest.approx(0.2784645427610738 / float(chooser.rate), rel=1e-9)
+    drawn = chooser.release([[0, 1]] * 4000, np.random.default_rng(7))
+    likely = 1 / (1 + math.exp(-min(float(chooser.rate), 700.0)))
+    assert abs((drawn == "b").mean() - likely) < 5 * math.sqrt(likely * (1 - likely) / 4000) + 1e-12
+
+
+def test_the_channel_of_far_scores_is_exact():
+    chooser = nw.selection("ab", epsilon=1, sensitivity=2**61)
+    row = chooser.channel([[2**62, -(2**62)]]).matrix[0]
+    assert row == pytest.approx([1 / (1 + math.exp(-2)), 1 / (1 + math.exp(2))])
+
+
 def test_scalars_columns_and_blocks_agree_under_one_seed():
     chooser = nw.selection(["x", "y", "z"], epsilon=1)
     scores = np.random.default_rng(2).integers(-5, 5, (6, 4, 3))
@@ -183,7 +203,15 @@ def test_the_certificate_proves_the_rate_and_no_larger_one():
         lambda: nw.selection(["a", "b"], epsilon=0),
         lambda: nw.selection(["a", "b"], epsilon=1, sensitivity=-1),
         lambda: nw.selection(range(100_000), epsilon=1),
+        lambda: nw.selection("ab", epsilon="1e300", sensitivity="1e-10"),
+        lambda: nw.selection("ab", epsilon="1e-200", sensitivity="1e200"),
+        lambda: nw.selection("ab", epsilon=1, sensitivity="1e400"),
+        lambda: nw.selection("ab", epsilon=1, sensitivity="1e-400"),
         lambda: nw.selection("ab", epsilon=1).channel(),
+        lambda: nw.selection("ab", epsilon=1).channel([0, 1]),
+        lambda: nw.selection("ab", epsilon=1).channel(5),
+        lambda: nw.selection("ab", epsilon=1).channel([]),
+        lambda: nw.selection("ab", epsilon=1).channel([[1, 2, 3]]),
         lambda: nw.selection("ab", epsilon=1).error(),
     ],
 )

@@ -20,7 +20,7 @@ COLUMNS: list[dict[str, Any]] = [
     {"name": "smoker", "mechanism": "randomised-response", "categories": [True, False], "epsilon": 1},
     {"name": "code", "mechanism": "randomised-response", "categories": ["A", "B", "é"], "epsilon": 1, "fill": "A"},
     {"name": "day", "mechanism": "laplace", "within": ["2023-01-01", "2024-12-31"], "protect": 7, "epsilon": 1},
-    {"name": "moment", "mechanism": "geometric", "protect": 3600, "epsilon": 1},
+    {"name": "moment", "mechanism": "geometric", "protect": "1 hour", "epsilon": 1},
     {
         "name": ["latitude", "longitude"],
         "mechanism": "geo-laplace",

@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import math
+import random
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -76,12 +79,12 @@ def test_an_honest_release_is_proved_and_read_out() -> None:
     assert first.startswith(f"epsilon = {float(total):g} between two tables that differ in one unit")
     assert 'all rows with one value of "patient", at most 3 of them' in first
     words = "\n".join(parts)
-    assert 'column "age": epsilon = 1.5 for values at most 5 apart (line), 3 times 0.5' in words
+    assert 'column "age": epsilon = 1.5 for whole numbers at most 5 apart (line), 3 times 0.5' in words
     assert 'column "smoker": epsilon = 3 for any two values that differ, 3 times 1' in words
     assert "values at most 7 apart (line)" in words
     assert "any two places within 500 of each other (metres around (53.45, -2.2)" in words
     assert "if the map makes at most 505" in words  # which is a matter of geography
-    assert 'query "mean age", "sum": epsilon = 0.125 for values at most' in words
+    assert 'query "mean age", "sum": epsilon = 0.125 for whole numbers at most' in words
     assert 'kept as they are, NOT protected: "ward"' in words
 
 
@@ -179,8 +182,37 @@ FORGERIES: dict[str, tuple[Any, str]] = {
     "a larger distance": (lambda d: part_of(d, "age").update(distance="6/5"), "price is too low"),
     "any two ages": (lambda d: part_of(d, "age").update(distance="any"), "price is too low"),
     "a distance across the closed season": (lambda d: part_of(d, "day").update(distance="2"), "so far apart"),
-    "a negative distance": (lambda d: part_of(d, "age").update(distance="-1"), "negative"),
-    "a radius where there is none": (lambda d: part_of(d, "age").update(distance="radius"), "malformed"),
+    "a negative distance": (lambda d: part_of(d, "age").update(distance="-1"), "as near as"),
+    "no distance": (lambda d: part_of(d, "age").update(distance="0"), "as near as"),
+    "no distance between neighbours": (lambda d: part_of(d, "day").update(distance="0"), "as near as"),
+    "no distance of an answer": (lambda d: part_of(d, "smokers").update(distance="0"), "as near as"),
+    "a distance that no two categories have": (
+        lambda d: (part_of(d, "smoker").update(distance="1e-6", price="1e-5"), add_up(d)),
+        "as near as",
+    ),
+    "categories for nothing": (
+        lambda d: (part_of(d, "smoker").update(distance="0", price="0"), add_up(d)),
+        "as near as",
+    ),
+    "a radius of categories": (
+        lambda d: (
+            part_of(d, "smoker")["certificate"]["claim"].update(level="0", radius="1000000"),
+            part_of(d, "smoker").update(distance="radius", price="0"),
+            add_up(d),
+        ),
+        "it claims more than",
+    ),
+    "values that end before they begin": (
+        lambda d: (
+            part_of(d, "age")["certificate"]["proof"].update(clamp=[9, 0]),
+            part_of(d, "age").update(distance="any"),
+        ),
+        "end before they begin",
+    ),
+    "a radius where there is none": (
+        lambda d: part_of(d, "age").update(distance="radius"),
+        "only a certificate about noise in the plane",
+    ),
     "a wider radius": (
         lambda d: part_of(d, "latitude, longitude")["certificate"]["claim"].update(radius="600"),
         "radius",
@@ -262,7 +294,7 @@ def test_a_weaker_claim_is_proved_as_what_it_is() -> None:
         part.update(distance="1/2", price=str(Fraction(part["price"]) / 2))
         add_up(document)
 
-    assert "epsilon = 0.75 for values at most 2.5 apart (line)" in checker.check(forged(change))
+    assert "epsilon = 0.75 for whole numbers at most 2.5 apart (line)" in checker.check(forged(change))
 
 
 def test_names_from_the_file_are_spelled_out() -> None:
@@ -295,7 +327,7 @@ def test_a_claim_between_neighbours_costs_whole_steps() -> None:
     ("distances", "proof", "loss", "words"),
     [
         ({"shape": "uniform", "distance": "2"}, {}, 1, "any two values that differ"),
-        ({"shape": "line", "places": ["0", "3", "1"]}, {}, Fraction(3, 2), "any two of 3 values"),
+        ({"shape": "line", "places": ["0", "3", "1"]}, {}, Fraction(3, 2), "any two of its values (line)"),
         ({"shape": "table", "distances": ["1", "2", "4"]}, {}, 2, "any two of its values"),
         ({"shape": "steps", "distance": "1/4"}, {"clamp": [-4, 40]}, Fraction(11, 2), "any two values from -1 to 10"),
         (
@@ -325,6 +357,91 @@ def test_any_two_values(distances: Any, proof: Any, loss: Fraction, words: str) 
 def test_any_two_values_of_something_without_bounds(distances: Any, proof: Any) -> None:
     with pytest.raises(NotProved, match="not about values within bounds"):
         checker_release.loss_of(certificate(claim={"distances": distances}, **proof), "any")
+
+
+def released(certificate: Document, **part: Any) -> Document:
+    """A release of one column with one certificate."""
+    inner = {"format": checker.FORMAT, "version": 1, "numerics": "exact", "randomness": "dice", **certificate}
+    column = {"kind": "column", "name": "c", "columns": ["c"], "times": 1, "delta": "0", **part}
+    document = {
+        "format": checker_release.FORMAT,
+        "version": 1,
+        "unit": {"rows": 1, "column": None},
+        "kept": [],
+        "exact": [],
+        "floating": False,
+        "neighbours": "replace",
+        "parts": [{**column, "certificate": signed(inner)}],
+        "total": {"epsilon": column["price"], "delta": "0"},
+        "randomness": "dice",
+    }
+    return signed(document)
+
+
+def test_the_words_of_a_part_say_what_its_certificate_leaves_out() -> None:
+    """Points in steps, answers, and distances that only the file states are limits of the part as well."""
+    near = {"shape": "adjacent", "distance": "1"}
+    ends = {"step": "1", "within": [["0", "4"], ["9", "10"]], "answers": [["0", "3"], ["9", "10"]]}
+    ranges = {"kind": "ranged", "rate": "1/2", "precision": 128, "reach": 1}
+    points = {"ranges": [[0, 4], [9, 10]], "inputs": [[0, 3], [9, 10]]}
+    gaps = {**certificate(claim={"epsilon": "1", "distances": near}, **ranges, **points), **ends}
+    assert "for values at most 1 apart (line), for answers from 0 to 3 or from 9 to 10" in checker.check(
+        released(gaps, distance="1", price="1")
+    )
+    plane = certificate(
+        kind="planar", rate="1/8", claim={"metric": "euclidean", "distances": {"shape": "steps", "distance": "1/4"}}
+    )
+    assert "values at most 3 apart (euclidean), between points in steps of 1/4" in checker.check(
+        released(plane, distance="3", price="3/2")
+    )
+    table = {"kind": "table", "width": 2, "precision": 64, "table": [["2", "2"], ["2", "2"]]}
+    cube = certificate(**table, claim={"metric": "hamming", "distances": {"shape": "table", "distances": ["7"]}})
+    cube["claim"]["metric"] = "line), and any two values that differ (discrete"
+    assert "apart ('line), and any two values that differ (discrete');" in checker.check(
+        released(cube, distance="7", price="7/2")
+    )
+    cube["claim"]["metric"] = "hamming"
+    for distance in ("7", "any"):
+        assert "; distances as stated in the file" in checker.check(released(cube, distance=distance, price="7/2"))
+
+
+def test_whatever_a_part_is_proved_to_cost_covers_the_values_that_its_words_name() -> None:
+    """An oracle: the largest log-ratio of small random tables over the pairs of labels that the words are about."""
+    rng, outcomes = random.Random(4), set()
+    for _ in range(2000):
+        size, base = rng.randint(2, 4), rng.choice(["line", "discrete"])
+        labels = rng.sample(range(6), size)
+        rows = [[entry, 16 - entry] for entry in rng.choices(range(1, 16), k=size)]
+        pairs = list(itertools.combinations(range(size), 2))
+        named = {(i, j): abs(labels[i] - labels[j]) if base == "line" else 1 for i, j in pairs}
+        stated = {
+            "line": {"shape": "line", "places": [str(label) for label in labels]},
+            "uniform": {"shape": "uniform", "distance": "1"},
+            "table": {"shape": "table", "distances": [str(distance) for distance in named.values()]},
+        }[rng.choice(["line", "table"] if base == "line" else ["uniform", "table"])]
+        losses = {(i, j): max(abs(math.log(a / b)) for a, b in zip(rows[i], rows[j], strict=True)) for i, j in pairs}
+        epsilon = Fraction(max(losses[pair] / named[pair] for pair in pairs)) + Fraction(1, 10**9)
+        distance = rng.choice(["any", "0", "1/2", "1", "3/2", "2", "5"])
+        price = epsilon * rng.choice([0, Fraction(1, 2), 1, Fraction(3, 2), 2, 5])
+        proof = {"kind": "table", "width": 4, "precision": 96, "table": [[f"{v:x}" for v in row] for row in rows]}
+        inner = {
+            "claim": {"epsilon": str(epsilon), "delta": "0", "metric": base, "distances": stated},
+            "proof": proof,
+            "inputs": labels,
+        }
+        try:
+            words = checker.check(released(inner, distance=distance, price=str(price)))
+        except NotProved:
+            outcomes.add((base, distance, False))
+            continue
+        outcomes.add((base, distance, True))
+        most = re.search(r"for values at most ([0-9.]+) apart \(line\)", words)
+        assert most or "for any two " in words
+        covered = [pair for pair in pairs if most is None or named[pair] <= Fraction(most[1])]
+        assert all(losses[pair] <= price for pair in covered), (inner, words)
+    assert {(base, "any", proved) for base in ("line", "discrete") for proved in (True, False)} <= outcomes
+    assert ("line", "1/2", True) in outcomes  # true, and said: nothing is nearer than 1
+    assert not {("discrete", "1/2", True), ("discrete", "0", True), ("line", "0", True)} & outcomes
 
 
 # Floating -----------------------------------------------------------------------------------------------------------------
@@ -439,4 +556,4 @@ def test_the_release_checker_is_standard_library_only() -> None:
     imported = {
         line.split()[1].split(".")[0] for line in text.splitlines() if line.lstrip().startswith(("import ", "from "))
     }
-    assert imported == {"__future__", "math", "fractions", "typing", "noisewright", "checker"}
+    assert imported == {"__future__", "math", "decimal", "fractions", "typing", "noisewright", "checker"}

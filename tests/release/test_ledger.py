@@ -360,13 +360,30 @@ def test_many_units_stream_through(ledger):
 # The key -----------------------------------------------------------------------------------------------------------------
 
 
-def test_fingerprints_depend_on_the_data_and_on_the_ledger_alone(ledger, tmp_path):
-    one = ledger.fingerprint(b"some data")
-    assert one == ledger.fingerprint(iter([b"some", b" ", b"data"])) == Ledger(ledger.path).fingerprint(b"some data")
-    assert one != ledger.fingerprint(b"some datA")
-    assert one != Ledger(tmp_path / "other").fingerprint(b"some data")
-    assert one != hashlib.sha256(b"some data").hexdigest()
+def test_fingerprints_depend_on_the_data_the_nonce_and_the_ledger_alone(ledger, tmp_path):
+    nonce = bytes(range(32))
+    one = ledger.fingerprint(b"some data", nonce)
+    assert one == ledger.fingerprint(iter([b"some", b" ", b"data"]), nonce)
+    assert one == Ledger(ledger.path).fingerprint(b"some data", nonce)
+    assert one != ledger.fingerprint(b"some datA", nonce)
+    assert one != ledger.fingerprint(b"some data", bytes(32))
+    assert one != Ledger(tmp_path / "other").fingerprint(b"some data", nonce)
+    assert one != hashlib.sha256(nonce + b"some data").hexdigest()
     assert re.fullmatch("[0-9a-f]{64}", one)
+    db = inside(ledger.path)
+    key = db.execute("SELECT key FROM secret").fetchone()[0]
+    db.close()
+    assert one == hmac.new(hmac.digest(key, b"noisewright\0data", "sha256"), nonce + b"some data", "sha256").hexdigest()
+    with pytest.raises(ParameterError, match="32 bytes"):  # a shorter one could be taken for a part of the data
+        ledger.fingerprint(b"some data", b"short")
+
+
+def test_a_seal_is_of_one_content_and_one_ledger_and_no_fingerprint(ledger, tmp_path):
+    content = bytes(64)
+    seal = ledger.seal(content)
+    assert seal == Ledger(ledger.path).seal(content)
+    assert seal not in (ledger.seal(bytes(63)), Ledger(tmp_path / "other").seal(content))
+    assert seal != ledger.fingerprint(bytes(32), bytes(32))
 
 
 def test_the_key_never_leaves(ledger, tmp_path):
@@ -406,7 +423,7 @@ def test_a_ledger_is_exported_without_loss(ledger, tmp_path):
     ledger.finish("first", "o")
     found = json.loads(export(ledger, tmp_path / "all.json").read_text())
     assert found == document(ledger)
-    assert (found["format"], found["version"]) == ("noisewright-ledger", 1)
+    assert (found["format"], found["version"]) == ("noisewright-ledger", 2)
     (dataset,) = found["datasets"]
     assert (dataset["spent"], dataset["left"]) == (
         {"epsilon": "4/3", "delta": "1/10000000"},
@@ -470,9 +487,9 @@ def test_a_database_of_another_program_is_left_alone(tmp_path):
 
 
 def test_a_ledger_from_a_newer_version(ledger):
-    sqlite_file(ledger.path, "PRAGMA user_version = 2")
+    sqlite_file(ledger.path, "PRAGMA user_version = 3")
     with pytest.raises(
-        LedgerError, match=r"written by a newer Noisewright \(ledger version 2, this program knows 1\); update it"
+        LedgerError, match=r"written by a newer Noisewright \(ledger version 3, this program knows 2\); update it"
     ):
         Ledger(ledger.path)
     with pytest.raises(LedgerError, match="newer"):

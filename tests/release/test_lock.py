@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import sys
 from datetime import UTC, datetime, timedelta, timezone
@@ -10,23 +11,39 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from release_samples import sample_plan
+from release_samples import TYPES, sample_plan
 
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.version import VERSION
-from noisewright.release.lock import Lock, file_digest
+from noisewright.release.lock import Lock, file_digest, foreign_file
 from noisewright.release.policy import Policy
 
 POLICY = sample_plan().policy
 
 
 def locked(**changes: Any) -> Lock:
-    given = {"policy": POLICY, "fingerprint": "f" * 64, "engine": "local", "simulated": False, "outputs": {}, **changes}
+    given = {
+        "policy": POLICY,
+        "release": "first",
+        "nonce": bytes(range(32)),
+        "fingerprint": "f" * 64,
+        "engine": "local",
+        "simulated": False,
+        "outputs": {},
+        "types": TYPES,
+        "seal": seal,
+        **changes,
+    }
     return Lock.build(**given)
+
+
+def seal(content: bytes) -> str:
+    return hmac.new(b"a key", content, "sha256").hexdigest()
 
 
 @pytest.fixture
@@ -46,7 +63,7 @@ def test_what_it_holds(outputs: dict[str, Path]) -> None:
     document = locked(outputs=outputs, at=at).document
     assert document["made_by"] == f"noisewright {VERSION}"
     assert document["at"] == "2026-01-05T08:30:15Z"
-    assert document["data"] == "f" * 64
+    assert (document["data"], document["release"]) == ("f" * 64, "first")
     assert document["policy_digest"] == POLICY.digest()
     assert set(document["versions"]) == {"python", "numpy", "pyarrow", "duckdb"}
     assert document["versions"]["numpy"] == metadata.version("numpy")
@@ -67,11 +84,65 @@ def test_it_is_read_back(outputs: dict[str, Path]) -> None:
     assert not again.simulated
 
 
-def test_it_matches_the_same_policy_and_data_only() -> None:
-    lock = locked()
-    assert lock.matches(POLICY.digest(), "f" * 64)
-    assert not lock.matches(POLICY.digest(), "e" * 64)
-    assert not lock.matches(sample_plan(dataset="another").policy.digest(), "f" * 64)
+def test_types_and_nonce_are_read_back_exactly() -> None:
+    types = {
+        "when": pa.timestamp("us", tz="Europe/Berlin"),
+        "ward": pa.dictionary(pa.int8(), pa.string()),
+        "money": pa.decimal128(12, 2),
+        "a \u00e9 name": pa.list_(pa.int8()),
+    }
+    lock = Lock.from_json(locked(types=types).to_json())
+    assert lock.types == types
+    assert list(lock.types) == list(types)
+    assert lock.nonce == bytes(range(32))
+    for name in ("schema", "nonce"):
+        broken = Lock({**lock.document, name: "no such thing"})
+        with pytest.raises(FileFormatError, match=name):
+            print(broken.types, broken.nonce)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"outputs": {}},
+        {"data": "e" * 64},
+        {"nonce": "00" * 32},
+        {"release": "second"},
+        {"policy_digest": "another"},
+        {"rows": 4},
+        {"seal": None},
+        {"seal": "0" * 64},
+        {"note": "one more"},
+    ],
+)
+def test_a_changed_lock_is_not_sealed(outputs: dict[str, Path], change: dict[str, Any]) -> None:
+    lock = Lock.from_json(locked(outputs=outputs, rows=3).to_json())
+    assert lock.sealed_by(seal)
+    assert not lock.sealed_by(lambda content: hmac.new(b"another key", content, "sha256").hexdigest())
+    assert not Lock({**lock.document, **change}).sealed_by(seal)
+    assert not locked(seal=None).sealed_by(seal)
+
+
+def test_files_that_are_no_part_of_the_release_are_named(outputs: dict[str, Path], tmp_path: Path) -> None:
+    lock = locked(outputs=outputs)
+    (tmp_path / "policy.lock").write_text(lock.to_json())
+    assert lock.foreign(tmp_path) == []  # what Spark notes beside its files belongs to the table
+    assert foreign_file(tmp_path) is None
+    for name in ("my_notes.txt", "parts/_mine", "parts/deep/.hidden", "answers", "linked"):
+        other = tmp_path / name
+        if name == "answers":
+            other.mkdir()
+        elif name == "linked":
+            other.symlink_to(tmp_path / "parts", target_is_directory=True)
+        else:
+            other.write_text("years of work")
+        assert lock.foreign(tmp_path) == [name]
+        assert foreign_file(tmp_path) == name
+        other.rmdir() if name == "answers" else other.unlink()
+    (tmp_path / "policy.lock").write_text("{}")
+    assert foreign_file(tmp_path) == "parts"  # without a lock nothing tells what is whose
+    (tmp_path / "empty").mkdir()
+    assert foreign_file(tmp_path / "empty") is None
 
 
 def test_a_simulation_has_its_seed_and_a_release_none() -> None:
@@ -124,8 +195,8 @@ def test_a_large_file_has_the_digest_of_its_bytes(tmp_path: Path) -> None:
         ('{"format": "noisewright-lock"', "not JSON"),
         ("[]", "not a policy.lock"),
         ('{"format": "noisewright-release"}', "not a policy.lock"),
-        ('{"format": "noisewright-lock", "version": 2}', "version 1"),
-        ('{"format": "noisewright-lock", "version": 1}', "incomplete"),
+        ('{"format": "noisewright-lock", "version": 1}', "version 2"),
+        ('{"format": "noisewright-lock", "version": 2}', "incomplete"),
     ],
 )
 def test_what_is_no_lock_is_refused(text: str, words: str) -> None:
@@ -133,7 +204,7 @@ def test_what_is_no_lock_is_refused(text: str, words: str) -> None:
         Lock.from_json(text)
 
 
-@pytest.mark.parametrize("name", ["policy", "data", "outputs", "randomness"])
+@pytest.mark.parametrize("name", ["policy", "data", "nonce", "schema", "release", "outputs", "randomness"])
 def test_a_field_of_another_kind_is_refused(name: str) -> None:
     document = {**json.loads(locked().to_json()), name: 1}
     with pytest.raises(FileFormatError, match=name):

@@ -125,7 +125,7 @@ def test_nothing_released_makes_an_empty_marginal() -> None:
 
 
 def test_times_are_counted_in_days() -> None:
-    plan = column(name="when", mechanism="laplace", protect=86_400, epsilon=1)
+    plan = column(name="when", mechanism="laplace", protect="1 day", epsilon=1)
     start = datetime(2025, 3, 1)
     released = plan.perturb([pa.array([start] * 500, pa.timestamp("ms"))], np.random.default_rng(0))
     bins = bins_of(plan, released)

@@ -42,8 +42,8 @@ def problems(text: str) -> list[str]:
         ("flaoting = true\n" + HEAD + COUNT, "p, line 1: flaoting = true is not a known key; did you mean floating?"),
         (
             "zzz = 1\n" + HEAD + COUNT,
-            "p, line 1: zzz = 1 is not a known key; choose one of dataset, budget, data, unit, neighbours, ledger, floating, "
-            "columns, queries.",
+            "p, line 1: zzz = 1 is not a known key; choose one of dataset, budget, data, unit, neighbours, ledger, types, "
+            "floating, columns, queries.",
         ),
         ('floating = "yes"\n' + HEAD + COUNT, 'p, line 1: floating = "yes" must be true or false, without quotes.'),
         (
@@ -51,9 +51,8 @@ def problems(text: str) -> list[str]:
             'p, line 1: dataset = " " must not be empty; write a name or remove the key.',
         ),
         (
-            HEAD.replace("clinic", "../x") + COUNT,
-            'p, line 1: dataset = "../x" must not begin with a dot nor hold slashes or control characters, because files are '
-            "named by it.",
+            HEAD.replace("clinic", "a\\u001bb") + COUNT,
+            'p, line 1: dataset = "a\\x1bb" holds control characters, which a screen would follow; write a name such as clinic.',
         ),
         (
             'neighbours = "remove"\n' + HEAD + COUNT,
@@ -222,7 +221,8 @@ def problems(text: str) -> list[str]:
         ),
         (
             HEAD + LAPLACE + "protect = 0\n",
-            'p, line 9: columns[0].protect = 0 must be a distance greater than 0 or "any"; write a number such as 5.',
+            'p, line 9: columns[0].protect = 0 must be a distance greater than 0 or "any"; write a number such as 5, or '
+            '"7 days".',
         ),
         (
             HEAD + '[[columns]]\nname = ["a", "b"]\nmechanism = "planar-laplace"\nepsilon = 1\n',

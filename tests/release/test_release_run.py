@@ -15,10 +15,18 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.errors import BudgetError, DataError, GuaranteeError, NoisewrightError, ParameterError
+from noisewright.core.errors import (
+    BudgetError,
+    DataError,
+    GuaranteeError,
+    LedgerError,
+    NoisewrightError,
+    ParameterError,
+)
 from noisewright.release import run
 from noisewright.release.engines.local import LocalEngine
-from noisewright.release.ledger import Ledger
+from noisewright.release.ledger import Ledger, Protected
+from noisewright.release.lock import file_digest
 
 ROWS = 3000
 POLICY = {
@@ -70,7 +78,9 @@ def test_what_comes_out(book):
         ("smoker", "column", Fraction(1), "finished"),
         ("age", "column", Fraction(1, 2), "finished"),
         ("mean age", "query", Fraction(1, 4), "finished"),
+        ("ward", "kept", Fraction(0), "finished"),
     ]
+    assert Ledger(book).protections("clinic") == [Protected(("smoker",), None), Protected(("age",), Fraction(5))]
 
 
 @pytest.mark.parametrize("kind", ["arrow", "pandas", "polars", "polars-lazy", "duckdb", "reader"])
@@ -148,21 +158,133 @@ def test_other_data_or_another_policy_is_another_release(tmp_path, book):
     assert Ledger(book).remaining("clinic").spent_epsilon == Fraction(7, 2)
 
 
-def test_an_edited_output_is_not_taken_for_the_release(tmp_path, book):
+@pytest.mark.parametrize("hidden", ["nothing", "outputs emptied", "hash replaced", "hash and seal of another release"])
+@pytest.mark.parametrize("file", ["answers/01-mean-age.csv", "data.parquet", "certificate.json"])
+def test_an_edited_output_is_not_taken_for_the_release(tmp_path, book, hidden, file):
+    pq.write_table(visits(), tmp_path / "visits.parquet")
+    out = tmp_path / "out"
+    nw.release(POLICY, tmp_path / "visits.parquet", output=out, ledger=book)
+    (out / file).write_bytes((out / file).read_bytes() + b"\n")
+    lock = json.loads((out / "policy.lock").read_text())
+    if hidden == "outputs emptied":
+        lock["outputs"] = {}
+    elif hidden != "nothing":
+        lock["outputs"][file] = file_digest(out / file)
+    if hidden == "hash and seal of another release":
+        nw.release(POLICY, tmp_path / "visits.parquet", output=tmp_path / "other", ledger=book)
+        lock["seal"] = json.loads((tmp_path / "other/policy.lock").read_text())["seal"]
+    (out / "policy.lock").write_text(json.dumps(lock))
+    with pytest.raises(ParameterError, match="there already"):
+        nw.release(POLICY, tmp_path / "visits.parquet", output=out, ledger=book)
+
+
+def test_only_the_ledger_that_sealed_a_release_reads_it_again(tmp_path, book):
     pq.write_table(visits(), tmp_path / "visits.parquet")
     nw.release(POLICY, tmp_path / "visits.parquet", output=tmp_path / "out", ledger=book)
-    (tmp_path / "out/answers/01-mean-age.csv").write_text("mean age\n0\n")
+    with pytest.raises(ParameterError, match="there already"):
+        nw.release(POLICY, tmp_path / "visits.parquet", output=tmp_path / "out", ledger=tmp_path / "other.sqlite")
+    (tmp_path / "out/one more.txt").write_text("x")
     with pytest.raises(ParameterError, match="there already"):
         nw.release(POLICY, tmp_path / "visits.parquet", output=tmp_path / "out", ledger=book)
+
+
+@pytest.mark.parametrize("how", [{"replace": True}, {"again": True}])
+def test_files_of_somebody_else_are_never_deleted(tmp_path, book, how):
+    pq.write_table(visits(), tmp_path / "visits.parquet")
+    out = tmp_path / "out"
+    nw.release(POLICY, tmp_path / "visits.parquet", output=out, ledger=book)
+    spent = Ledger(book).remaining("clinic")
+    (out / "my_notes.txt").write_text("years of work")
+    with pytest.raises(ParameterError, match=r"holds 'my_notes\.txt', which is no part of an earlier output"):
+        nw.release(POLICY, tmp_path / "visits.parquet", output=out, ledger=book, again=True)
+    (out / "my_notes.txt").unlink()
+    pq.write_table(visits(), out / "visits.parquet")
+    for data in (out / "visits.parquet", out / "data.parquet", tmp_path / "linked.parquet"):
+        if not data.exists():
+            data.symlink_to(out / "visits.parquet")
+        with pytest.raises(ParameterError, match="lie inside the output folder"):
+            nw.release(POLICY, data, output=out, ledger=book, **how)
+    assert pq.read_table(out / "visits.parquet").equals(visits())
+    assert Ledger(book).remaining("clinic") == spent
 
 
 def test_the_published_files_hold_no_hash_of_the_data(tmp_path, book):
     path = tmp_path / "visits.parquet"
     pq.write_table(visits(), path)
     nw.release(POLICY, path, output=tmp_path / "out", ledger=book)
+    nw.release(POLICY, path, output=tmp_path / "again", ledger=book)
     nw.release(POLICY, path, output=tmp_path / "other", ledger=tmp_path / "another.sqlite")
-    locks = [json.loads((tmp_path / name / "policy.lock").read_text()) for name in ("out", "other")]
-    assert locks[0]["data"] != locks[1]["data"]  # under another key the same data look different
+    locks = [json.loads((tmp_path / name / "policy.lock").read_text()) for name in ("out", "again", "other")]
+    assert len({lock["data"] for lock in locks}) == 3  # the same data look different, also to the same ledger
+    assert len({lock["nonce"] for lock in locks}) == 3
+    content = f"visits.parquet\0{path.stat().st_size}\0".encode() + path.read_bytes()
+    assert locks[1]["data"] == Ledger(book).fingerprint(content, bytes.fromhex(locks[1]["nonce"]))
+
+
+def changed_age(**changes):
+    age = {**POLICY["columns"][1], **changes}
+    return {**POLICY, "columns": [age], "queries": []}
+
+
+def test_a_dataset_keeps_to_the_distances_it_began_with(book):
+    nw.release(changed_age(protect=110, epsilon=1), visits(), ledger=book)
+    with pytest.raises(LedgerError, match=r"at most 110 apart, .* at most 0\.001 apart"):
+        nw.release(changed_age(protect="1/1000", epsilon=1), visits(), ledger=book)
+    balance = Ledger(book).remaining("clinic")
+    assert (balance.spent_epsilon, balance.releases) == (1, 1)
+    nw.release(changed_age(protect="any", epsilon=1), visits(), ledger=book)
+    nw.release({**changed_age(protect="1/1000", epsilon=1), "dataset": "near"}, visits(), ledger=book)
+    assert Ledger(book).protections("clinic") == [Protected(("age",), Fraction(110))]
+    assert Ledger(book).protections("near") == [Protected(("age",), Fraction(1, 1000))]
+
+
+def test_distances_have_the_unit_of_their_column(book):
+    table = pa.table(
+        {
+            "day": pa.array([1, 2], pa.date32()),
+            "lat": [53.45, 53.46],
+            "lon": [-2.2, -2.21],
+            "x": [0.5, 1.5],
+            "y": [1.0, 0.0],
+        }
+    )
+    columns = [
+        {"name": "day", "mechanism": "laplace", "protect": 7, "epsilon": 1},
+        {"name": ["lat", "lon"], "mechanism": "geo-laplace", "reference": [53.45, -2.2], "protect": 500, "epsilon": 1},
+        {"name": ["x", "y"], "mechanism": "planar-laplace", "protect": "1/2", "epsilon": 1},
+    ]
+    nw.release({"dataset": "d", "budget": {"epsilon": 9}, "columns": columns}, table, ledger=book)
+    assert Ledger(book).protections("d") == [
+        Protected(("day",), Fraction(7), "day"),
+        Protected(("lat", "lon"), Fraction(500), "metre"),
+        Protected(("x", "y"), Fraction(1, 2), "euclidean"),
+    ]
+
+
+def test_a_refused_release_leaves_the_ledger_as_it_was(book):
+    nw.release(POLICY, visits(), ledger=book)
+    before = Ledger(book).remaining("clinic"), Ledger(book).history("clinic")
+    with pytest.raises(BudgetError, match="only"):  # a typing error: 2 instead of 20
+        nw.release({**POLICY, "budget": {"epsilon": 2}}, visits(), ledger=book)
+    more = {**POLICY, "columns": [{**POLICY["columns"][0], "epsilon": 9}], "budget": {"epsilon": 10}}
+    with pytest.raises(BudgetError, match="only"):
+        nw.release(more, visits(), ledger=book, raise_budget=True)
+    assert (Ledger(book).remaining("clinic"), Ledger(book).history("clinic")) == before
+
+
+def test_columns_that_are_only_kept_are_in_the_ledger(book):
+    policy = {"dataset": "raw", "budget": {"epsilon": 1}, "columns": [{"name": "ward", "keep": True}]}
+    nw.release(policy, visits(), ledger=book)
+    (entry,) = Ledger(book).entries("raw")
+    assert (entry.name, entry.kind, entry.epsilon, entry.state) == ("ward", "kept", 0, "finished")
+    assert entry.guarantee == "released as it is, not protected"
+
+
+@pytest.mark.parametrize("name", [" clinic", "clin\u0456c", "\uff43linic"])
+def test_names_that_look_like_another_dataset_are_refused(book, name):
+    with pytest.raises(NoisewrightError, match=r"name|dataset"):
+        nw.release({**POLICY, "dataset": name}, visits(), ledger=book)
+    assert Ledger(book).datasets() == []
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,16 @@ from __future__ import annotations
 import datetime
 import gzip
 import os
+import signal
+import subprocess
+import sys
+import textwrap
 import traceback
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -21,7 +26,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError
-from noisewright.release.delimited import fits
+from noisewright.release.casts import fits
 from noisewright.release.sources import Source, source_of
 
 TABLE = pa.table(
@@ -293,3 +298,99 @@ def test_a_file_that_changes_is_refused(tmp_path: Path) -> None:
 def test_a_column_that_is_not_there() -> None:
     with pytest.raises(DataError, match="the Arrow table has no column 'age'"):
         list(source_of(TABLE).batches(["age"]))
+
+
+# Copies that leave nothing behind -----------------------------------------------------------------------------------------
+
+KILLED = """
+    import os, signal, sys
+    import pyarrow as pa
+    from noisewright.release.duck import connected
+    from noisewright.release.sources import source_of
+
+    def batches():
+        for _ in range(20):
+            yield pa.record_batch({"name": [SECRET] * 1000, "vote": ["yes"] * 1000})
+            names.update(os.listdir(sys.argv[1]))
+
+    names = set()
+    reader = pa.RecordBatchReader.from_batches(pa.schema([("name", pa.string()), ("vote", pa.string())]), batches())
+    source = source_of(reader, used=["vote"])
+    assert sum(batch.num_rows for batch in source.batches(["vote"])) == 20_000
+    with source.database() as duck:
+        assert duck.sql("SELECT count(*) FROM data WHERE vote = 'yes'").fetchall() == [(20_000,)]
+    print(sorted(names | set(os.listdir(sys.argv[1]))), flush=True)
+    with connected() as duck:
+        (folder,) = os.listdir(sys.argv[1])
+        print(folder, oct(os.stat(os.path.join(sys.argv[1], folder)).st_mode & 0o777), flush=True)
+        open(os.path.join(sys.argv[1], folder, "spilled"), "w").write(SECRET)
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_process_leaves_no_rows_and_the_next_one_removes_its_folder(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    program = f"SECRET = {SECRET!r}\n{textwrap.dedent(KILLED)}"
+    killed = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], env=environment, capture_output=True, text=True, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    names, folder = killed.stdout.splitlines()
+    assert names == "[]"  # a copy has no name, not even while it is written
+    assert folder.endswith(" 0o700")
+    assert [path.name for path in tmp_path.iterdir()] == [folder.split()[0]]
+    after = "from noisewright.release.duck import connected\nwith connected() as duck: pass"
+    subprocess.run([sys.executable, "-c", after], env=environment, check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["reader", "duckdb", "polars"])
+def test_only_columns_that_are_used_are_copied(kind: str) -> None:
+    whole = pa.table({"name": [SECRET] * 100, "vote": ["yes", "no"] * 50, "age": range(100)})
+    database = duckdb.connect()
+    data = {
+        "reader": whole.to_reader(),
+        "duckdb": database.from_arrow(whole),
+        "polars": pl.from_arrow(whole).lazy(),  # type: ignore[union-attr]
+    }[kind]
+    source = source_of(data, used=["vote", "nowhere"])
+    assert source.schema.names == ["vote"]
+    assert list(source.types) == ["vote", "name", "age"]  # a report still tells what is left out
+    assert read(source).column("vote").to_pylist() == ["yes", "no"] * 50
+    with pa.memory_map(source.paths[0]) as file:
+        assert SECRET.encode() not in file.read()
+    assert os.stat(source.paths[0]).st_mode & 0o777 == 0o600
+    with pytest.raises(DataError, match="no column 'name'"):
+        list(source.batches(["name"]))
+
+
+@pytest.mark.parametrize("size", [1_000, 65_536, 200_000])
+def test_a_parquet_file_of_many_row_groups_is_read_in_the_memory_of_a_few(tmp_path: Path, size: int) -> None:
+    rng = np.random.default_rng(1)
+    table = pa.table({"x": rng.random(1_000_000), "y": rng.random(1_000_000)})  # nothing to compress: 16 MB
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=size)
+    source, before = source_of(tmp_path / "x.parquet"), pa.total_allocated_bytes()
+    held, rows, order = [], 0, []
+    for batch in source.batches(["x", "y"]):
+        held.append(pa.total_allocated_bytes() - before)
+        order.append(batch.column("y")[0].as_py() == table.column("y")[rows].as_py())
+        rows += batch.num_rows
+    assert rows == 1_000_000
+    assert all(order)
+    assert max(held) < 16 * (2 * max(size, 65_536) + 65_536) + (4 << 20)  # two pieces at most, a batch, and windows
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow"])
+def test_one_in_so_many_rows_are_spread_over_the_table(tmp_path: Path, suffix: str) -> None:
+    table = pa.table({"x": np.arange(500_000)})
+    path = tmp_path / f"x{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(table, path, row_group_size=10_000)
+    elif suffix == ".csv":
+        pyarrow.csv.write_csv(table, path)
+    else:
+        pyarrow.feather.write_feather(table, path, chunksize=10_000, compression="uncompressed")
+    found = np.concatenate([np.asarray(batch.column(0)) for batch in source_of(path).batches(["x"], every=5)])
+    assert len(set(found.tolist())) == len(found)
+    assert 80_000 <= len(found) <= 200_000
+    assert np.histogram(found, bins=2, range=(0, 500_000))[0].min() >= 30_000

@@ -17,14 +17,31 @@ import pytest
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.files import write_atomically
 from noisewright.release import renames, staging
+from noisewright.release.lock import LOCK, Lock
+from noisewright.release.policy import Policy
 from noisewright.release.renames import exchange, rename_new
 from noisewright.release.staging import Staging
 
+POLICY = Policy.from_dict(
+    {"dataset": "d", "budget": {"epsilon": 1}, "queries": [{"name": "n", "aggregate": "count", "epsilon": 1}]}
+)
+
 
 def fill(folder: Path, text: str) -> None:
+    """An output like that of a release: some files, and the lock that lists them."""
     (folder / "rows").mkdir()
     write_atomically(folder / "certificate.json", text.encode())
     (folder / "rows" / "part.csv").write_text(text)
+    lock = Lock.build(
+        policy=POLICY,
+        release="r",
+        nonce=bytes(32),
+        fingerprint="",
+        engine="local",
+        simulated=True,
+        outputs={name: folder / name for name in ("certificate.json", "rows")},
+    )
+    (folder / LOCK).write_text(lock.to_json())
 
 
 def made(target: Path, text: str, **options: object) -> None:
@@ -34,7 +51,7 @@ def made(target: Path, text: str, **options: object) -> None:
 
 
 def seen(target: Path) -> dict[str, str]:
-    return {str(p.relative_to(target)): p.read_text() for p in target.rglob("*") if p.is_file()}
+    return {str(p.relative_to(target)): p.read_text() for p in target.rglob("*") if p.is_file() and p.name != LOCK}
 
 
 def names(folder: Path) -> list[str]:
@@ -102,7 +119,7 @@ def test_a_target_that_appears_meanwhile_is_not_overwritten(tmp_path):
 def test_a_folder_that_is_no_output_is_never_replaced(tmp_path):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
-    with pytest.raises(ParameterError, match=r"is not an earlier output \(it holds no certificate\.json\)"):
+    with pytest.raises(ParameterError, match=r"is not replaced, because it holds 'chapter\.txt', which is no part"):
         made(tmp_path / "thesis", "new", replace=True)
     (tmp_path / "note").write_text("mine")
     with pytest.raises(ParameterError, match="is a file, and the output is a folder"):
@@ -114,6 +131,27 @@ def test_a_folder_that_is_no_output_is_never_replaced(tmp_path):
     assert seen(tmp_path / "empty") == whole("new")
     with pytest.raises(ParameterError, match="name a folder in it"):
         made(Path("/"), "new", replace=True)
+
+
+@pytest.mark.parametrize("name", ["my_notes.txt", "rows/_mine.txt", ".hidden", "more/notes.txt"])
+def test_an_output_with_somebodys_files_in_it_is_never_replaced(tmp_path, name):
+    made(tmp_path / "out", "old")
+    note = tmp_path / "out" / name
+    note.parent.mkdir(exist_ok=True)
+    note.write_text("years of work")
+    said = re.escape(repr(name.partition("/")[0] if name.startswith("more") else name))
+    with pytest.raises(ParameterError, match=rf"is not replaced, because it holds {said}, .*; move that away"):
+        made(tmp_path / "out", "new", replace=True)
+    assert seen(tmp_path / "out") == {**whole("old"), name: "years of work"}
+    note.unlink()
+    if name.startswith("more"):
+        note.parent.rmdir()
+    with Staging(tmp_path / "out", replace=True) as work:
+        fill(work.folder, "new")
+        (tmp_path / "out" / "late.txt").write_text("written meanwhile")
+        with pytest.raises(ParameterError, match=r"'late\.txt'"):
+            work.publish()
+    assert seen(tmp_path / "out") == {**whole("old"), "late.txt": "written meanwhile"}
 
 
 def test_a_link_to_an_output_stays_a_link(tmp_path):
@@ -392,7 +430,7 @@ KILLS = """
         if not child:
             os.write(begin, b"x")
             for number in range(version + 1, version + 100_000):
-                with Staging(target, replace=True) as work:
+                with Staging(target, replace=True, foreign=lambda folder: None) as work:
                     for name in ("certificate.json", "rows.csv", "report.html"):
                         (work.folder / name).write_text(f"{number} " * 1000)
                     work.publish()
@@ -417,7 +455,7 @@ KILLS = """
             version = value
         elif version:
             wrong.append("lost")
-    with Staging(target, replace=True):
+    with Staging(target, replace=True, foreign=lambda folder: None):
         pass
     print(missing, wrong, version >= 30, *sorted(path.name for path in target.parent.iterdir()))
 """

@@ -107,15 +107,24 @@ def _page(ledger: Ledger, names: list[str]) -> list[RenderableType]:
 def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
     from noisewright.core.exact import upward
     from noisewright.release.ledger import downward
+    from noisewright.release.ledger_export import kept
 
     def amount(epsilon: Any, delta: Any, spell: Any) -> str:
         return f"epsilon {spell(epsilon)}, delta {spell(delta)}"
 
+    protected = [f"{' with '.join(map(label, p.columns))}: {p.words}" for p in ledger.protections(balance.dataset)]
+    given_away = kept(ledger.entries(balance.dataset))
     single = balance.scope == "unit"
     of_one = ", for each unit on its own" if single else ""
     rows = [
         ("Budget", amount(balance.epsilon, balance.delta, downward) + of_one),
         ("Between", printable(balance.between)),
+        *([("Protected", printable("; ".join(protected)))] if protected else []),
+        *(
+            [("NOT protected", printable(f"{', '.join(map(label, given_away))}: released as it is"))]
+            if given_away
+            else []
+        ),
         (
             "Spent",
             amount(balance.spent_epsilon, balance.spent_delta, upward)
@@ -157,9 +166,9 @@ def _table(entries: list[Entry]) -> RenderableType:
             "" if again else _time(entry.time),
             "" if again else label(entry.release_id),
             f"{label(entry.name)} ({entry.kind})",
-            upward(entry.epsilon),
+            "no bound" if entry.kind == "kept" else upward(entry.epsilon),
             entry.guarantee or "not stated",
-            upward(entry.delta),
+            "" if entry.kind == "kept" else upward(entry.delta),
             "" if again else entry.state,
         )
         table.add_row(*(Text(printable(cell)) for cell in cells))

@@ -56,11 +56,10 @@ def plan(
     """
     from noisewright.core.errors import ParameterError
     from noisewright.release.cautions import cautions as data_cautions
+    from noisewright.release.column_types import source_for
     from noisewright.release.engines import engine_for
     from noisewright.release.plan import make_plan, solve
     from noisewright.release.policy import Policy
-    from noisewright.release.run import known_types
-    from noisewright.release.sources import source_of
 
     if schema:
         write_json(Policy.schema())
@@ -69,7 +68,7 @@ def plan(
         raise ParameterError("name a policy file: noisewright plan POLICY [DATA]; --schema prints what it may say.")
     with working("planning"):
         read = Policy.load(policy)
-        source = source_of(data_of(read, data), known_types(read))
+        source = source_for(read, data_of(read, data))
         with engine_for("local", source) as engine:
             types, rows = engine.types(source), engine.rows(source)
             solved = solve(read, types, _targets(target_error or []), rows)

@@ -35,7 +35,10 @@ def release(
     ] = "parquet",
     ledger: LedgerFile = None,
     replace: Annotated[
-        bool, typer.Option("--replace", metavar="", help="Replace an earlier output in that folder.")
+        bool,
+        typer.Option(
+            "--replace", metavar="", help="Replace an earlier output in that folder, if nothing else lies in it."
+        ),
     ] = False,
     again: Annotated[
         bool, typer.Option("--again", metavar="", help="Draw anew although the output is there; costs the price again.")
@@ -128,7 +131,7 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
         rows.append(("Kept", f"{', '.join(done.plan.kept)}: NOT protected"))
     rows.append(("Dropped", ", ".join(map(printable, done.plan.dropped)) or "nothing"))
     rows.append(("Read", f"{output}/report.html"))
-    rows.append(("Check", f"noisewright verify {output}/certificate.json"))
+    rows.append(("Check", f"noisewright verify {output}"))
     yield facts(rows)
     yield from warnings_of(done.plan.warnings)
 

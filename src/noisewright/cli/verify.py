@@ -27,7 +27,9 @@ PROOFS = {
 
 
 def verify(
-    files: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Certificates (.json).")] = None,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE", help="Certificates (.json), or folders of releases.")
+    ] = None,
     export_checker: Annotated[
         str | None,
         typer.Option(
@@ -35,20 +37,28 @@ def verify(
             help="Write the stand-alone checker there, and its two other files beside it; any Python 3.9 or later runs them.",
         ),
     ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(metavar="LEDGER", help="For folders: check also that this ledger recorded the release."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove certificates again, with integers alone.
 
-    Ends with code 0 only when every file is proved. Nothing in a file is believed but its claim and its integers.
+    Ends with code 0 only when every file is proved. Nothing in a file is believed but its claim and its integers. The files of a
+    folder must also be those of one release: as its lock lists them, with the parts and prices of its policy.
     """
     from noisewright.core.errors import ParameterError
 
     if not files and export_checker is None:
         raise ParameterError("name at least one certificate to verify, or a file for --export-checker.")
+    if ledger is not None and not any(Path(path).is_dir() for path in files or []):
+        raise ParameterError("--ledger is for folders of releases; name one.")
     contents = [(path, _read(path)) for path in files or []]
     written = [] if export_checker is None else _export(export_checker)
     with working("proving"):
-        results = [_check(path, content) for path, content in contents]
+        results = [_check(path, content) | _folder(path, ledger) for path, content in contents]
+        results = [result | {"proved": result["proved"] and not result.get("problems")} for result in results]
     proved = all(result["proved"] for result in results)
     emit(
         {"proved": proved, "files": results, "checker": export_checker, "written": written},
@@ -62,9 +72,12 @@ def verify(
 def _read(path: str) -> bytes:
     from noisewright.core.errors import FileFormatError
 
+    folder = Path(path).is_dir()
     try:
-        return Path(path).read_bytes()
+        return (Path(path) / "certificate.json" if folder else Path(path)).read_bytes()
     except FileNotFoundError:
+        if folder:
+            raise FileFormatError(f"{path} cannot be read as a release: there is no certificate.json in it.") from None
         raise FileFormatError(f"there is no file {path}.") from None
     except (OSError, ValueError) as problem:
         raise FileFormatError(f"{path} cannot be read: {getattr(problem, 'strerror', problem)}.") from None
@@ -95,6 +108,7 @@ def _check(path: str, content: bytes) -> dict[str, Any]:
         "distances": distances_in_words(document),
         "proof": document["proof"]["kind"],
         "randomness": document.get("randomness"),
+        "simulated": checker.simulated(document.get("randomness")),
     }
 
 
@@ -114,6 +128,17 @@ def _release(document: dict[str, Any]) -> dict[str, Any]:
         "simulated": found["simulated"],
         "randomness": document["randomness"],
     }
+
+
+def _folder(path: str, ledger: str | None) -> dict[str, Any]:
+    """What else there is to say about the folder of a release."""
+    if not Path(path).is_dir():
+        return {}
+    from noisewright.release.ledger import Ledger
+    from noisewright.release.verify_folder import verify_folder
+
+    found = verify_folder(Path(path), None if ledger is None else Ledger(ledger, create_missing=False))
+    return {"agreed": list(found.agreed), "problems": list(found.problems), "ledger": ledger}
 
 
 def _export(path: str) -> list[str]:
@@ -180,7 +205,7 @@ def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableT
         else:
             parts.append(heading(result["file"], "NOT PROVED", "bold red"))
             rows = [("Reason", result["reason"])]
-        parts.append(facts((what, printable(value)) for what, value in rows))
+        parts.append(facts((what, printable(value)) for what, value in rows + _folder_rows(result)))
     if len(results) > 1:
         parts.append(Text(f"{sum(r['proved'] for r in results)} of {plural(len(results), 'certificate')} proved."))
     if written:
@@ -200,7 +225,9 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
 
     from noisewright.core.checker import rounded
 
-    if result["proved"]:
+    if result.get("problems"):
+        verdict = heading(result["file"], "NOT the files of one release", "bold red")
+    elif result["proved"]:
         verdict = heading(
             result["file"], f"release, proved in all {plural(len(result['parts']), 'part')}", "bold green"
         )
@@ -214,6 +241,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     if result["reason"]:
         rows.append(("Reason", result["reason"]))
     rows.append(("Random bits", f"{result['randomness']} (as stated)"))
+    rows += _folder_rows(result)
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     for name in ("Part", "Epsilon", "Between", "Verdict"):
         table.add_column(name, overflow="fold", justify="right" if name == "Epsilon" else "left")
@@ -224,3 +252,12 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
         said = Text("proved", "green") if part["proved"] else Text("NOT proved: floating", "red")
         table.add_row(Text(printable(part["title"])), Text(price), Text(printable(part["between"])), said)
     return [verdict, facts((what, printable(value)) for what, value in rows), Padding(table, (1, 0, 0, 2))]
+
+
+def _folder_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
+    if "agreed" not in result:
+        return []
+    rows = [("Wrong", problem) for problem in result["problems"]] + [("Agrees", what) for what in result["agreed"]]
+    if result["ledger"] is None:
+        rows.append(("Not checked", "that a ledger recorded this release; --ledger FILE does that"))
+    return rows

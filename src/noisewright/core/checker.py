@@ -42,6 +42,7 @@ FORMAT = "noisewright-certificate"
 VERSION = 1
 CLAIM = {"epsilon", "delta", "metric", "distances"}
 NUMBER = re.compile(r"-?[0-9]+/[0-9]+|-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,3})?")
+CLOSE = Fraction(1, 1 << 50)  # long factors are named by a float
 LATTICE = " between points of the lattice 2^"
 SECOND_FILE = "checker_noise.py"
 RELEASE_FILE = "checker_release.py"
@@ -58,7 +59,7 @@ def check(document: Any) -> str:
         if isinstance(document, dict) and document.get("format") == RELEASE:
             return str(file_beside(RELEASE_FILE).check_release(document))
         beware = "; a simulation with a known seed: NOT FOR RELEASE"
-        return "".join(prove(document)) + (beware if simulated(document) else "")
+        return "".join(prove(document)) + (beware if simulated(document.get("randomness")) else "")
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MemoryError, RecursionError) as why:
         raise NotProved(f"the file is incomplete or malformed ({type(why).__name__}: {why}).") from None
 
@@ -72,18 +73,14 @@ def prove(document: Any) -> tuple[str, str]:
     if document.get("digest") != digest(document):
         raise NotProved("the file was changed or cut after it was written: its digest does not match its content.")
     if document.get("numerics") != "exact":
-        raise NotProved(
-            "floating: a theorem holds for real numbers, but nothing is proved about the floats that are drawn."
-        )
+        raise NotProved("floating: a theorem holds for real numbers, but nothing is proved about the floats drawn.")
     claim, proof = document["claim"], document["proof"]
     distances, metric, kind = claim["distances"], claim["metric"], proof["kind"]
     epsilon, delta, shape = number(claim["epsilon"]), number(claim["delta"]), distances["shape"]
     if not 0 <= epsilon < 10**308 or not 0 <= delta < 1:
         raise NotProved("this checker proves claims with epsilon >= 0 and delta from 0 to below 1 only.")
     if kind != "planar" and not set(claim) <= CLAIM:
-        raise NotProved(
-            "such a claim has an epsilon, a delta, a metric and distances; a level is for noise in the plane."
-        )
+        raise NotProved("it claims more than an epsilon, a delta, a metric and distances; a level is for planes only.")
 
     kinds = {"table": check_table, "law": check_law, "constant": check_constant}
     other_law = kind == "law" and (proof["law"] != "discrete laplace" or "norm" in proof)
@@ -97,20 +94,18 @@ def prove(document: Any) -> tuple[str, str]:
 
     factor, most, base = unit_of(metric)
     labels = [labels_of(document.get(name), size) for name, size in zip(("inputs", "outputs"), sizes)]
-    if shape not in ("steps", "adjacent"):
+    if shape in ("steps", "adjacent"):
+        steps, points = check_step(factor, base, names, distances, kind)
+        more, only = steps + more, points + only
+    else:
         only = check_distances(most, base, distances, labels[0])
-    elif step := check_step(factor, base, names, distances):
-        if shape == "adjacent" or kind == "half line":  # about the numbers between the steps as well
-            more = f", {step}{more}"
-        else:
-            only = f", between points {step}{only}"
-    per = f"between neighbours ({metric} at most 1)" if shape == "adjacent" else f"per unit of {metric}"
+    per = f"between neighbours ({spoken(metric)} at most 1)" if shape == "adjacent" else f"per unit of {spoken(metric)}"
     return f"epsilon = {rounded(epsilon)} {per}{f', delta = {rounded(delta)}' if delta else ''}{more}", only
 
 
-def simulated(document: Any) -> bool:
-    """Whether the file says that its draws are not for release."""
-    return bool(re.search("simulation|not for release", str(document.get("randomness")).lower()))
+def simulated(randomness: Any) -> bool:
+    """Whether these words say that the draws are not for release."""
+    return bool(re.search("simulation|not for release", str(randomness).lower()))
 
 
 # The kinds of proof; each returns how many inputs and outputs there are to label ------------------------------------------
@@ -226,21 +221,24 @@ def unit_of(metric: Any) -> tuple[Fraction, Fraction, str]:
     return factor, factor * (1 + Fraction("." in head or "e" in head) / 2**52), base
 
 
-def check_step(factor: Fraction, base: str, names: list[str], distances: Any) -> str:
-    """Noise in steps has no labels: the size of a step is part of the claim, and is said unless it is one unit of the base.
+def check_step(factor: Fraction, base: str, names: list[str], distances: Any, kind: str) -> tuple[str, str]:
+    """Noise in steps has no labels: the size of a step, in units of the base, is part of the claim.
 
-    The name says so where secrets are rounded to a lattice first and distances are those after it; then it names the step.
+    The name says it where secrets are rounded to a lattice first and distances are those after it. Otherwise it is said here:
+    as a fact where secrets may lie between the steps (neighbours; the random rounding of a half line), or else as a limit of
+    the claim, and only a law in steps of 1, which is about whole numbers, goes without saying.
     """
     plain, rounding, power = base.partition(LATTICE)
     if plain not in names or (rounding and (distances["shape"] != "steps" or not re.fullmatch("-?[0-9]{1,4}", power))):
         raise NotProved(f"a proof of this kind says nothing about the metric {base!r}.")
     step = number(distances["distance"]) / factor
-    if rounding:
-        if abs(step / Fraction(2) ** int(power) - 1) > Fraction(1, 1 << 50):  # long factors are named by a float
-            raise NotProved("the lattice in the name of the metric is not the one that the noise lives on.")
-        return ""
+    if rounding and abs(step / Fraction(2) ** int(power) - 1) > CLOSE:
+        raise NotProved("the lattice in the name of the metric is not the one that the noise lives on.")
+    between = distances["shape"] == "adjacent" or kind == "half line"
     shown = str(step) if len(str(step)) <= 40 else f"{float(step):.12g}"  # a factor in floats makes long fractions
-    return "" if shown == "1" else f"in steps of {shown}"
+    if rounding or (shown == "1" and (between or kind == "law")):
+        return "", ""
+    return (f", in steps of {shown}", "") if between else ("", f", between points in steps of {shown}")
 
 
 def check_distances(factor: Fraction, base: str, distances: Any, labels: list[Any] | None) -> str:
@@ -262,10 +260,8 @@ def check_distances(factor: Fraction, base: str, distances: Any, labels: list[An
         if base != "line":
             raise NotProved(f"places on a line are not distances of the {base} metric.")
         # Neighbours among the labels: their distances add up to those of the others, and differences of places to no less.
-        places, order = (
-            [number(place) for place in distances["places"]],
-            sorted(range(len(points)), key=points.__getitem__),
-        )
+        places = [number(place) for place in distances["places"]]
+        order = sorted(range(len(points)), key=points.__getitem__)
         compared = ((x, other, abs(places[x] - places[other])) for x, other in zip(order, order[1:]))
     for x, other, distance in compared:
         apart = [abs(i - j) for i, j in zip(points[x], points[other])]
@@ -392,6 +388,14 @@ def rounded(value: Fraction, way: str = ROUND_CEILING, digits: int = 6) -> str:
     if Fraction(float(short)) == value:
         return f"{Decimal(short).normalize():f}"
     return f"{Context(prec=digits, rounding=way).divide(*map(Decimal, value.as_integer_ratio())).normalize():f}"
+
+
+def spoken(name: str) -> str:
+    """The name of a metric, in quotation marks where it could be taken for more of the sentence than a name."""
+    bare = name
+    while (inner := re.sub(r"\([^(;)]*\)", "", bare)) != bare:  # what is in parentheses
+        bare = inner
+    return name if re.fullmatch(r"[a-zA-Z0-9 .+*/^_-]*", bare) else repr(name)
 
 
 def digest(document: dict[str, Any]) -> str:

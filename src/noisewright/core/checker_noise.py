@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING or __name__ == "noisewright.core.checker_noise":
     from noisewright.core.checker import (
         CLAIM,
+        CLOSE,
         LATTICE,
         NotProved,
         allowance,
@@ -41,6 +42,7 @@ if TYPE_CHECKING or __name__ == "noisewright.core.checker_noise":
 else:
     from checker import (
         CLAIM,
+        CLOSE,
         LATTICE,
         NotProved,
         allowance,
@@ -52,8 +54,6 @@ else:
         unit_of,
         whole,
     )
-
-CLOSE = Fraction(1, 1 << 50)  # long factors are named by a float
 
 
 def check_noise(epsilon: Fraction, delta: Fraction, document: Any) -> tuple[list[str], str, str]:

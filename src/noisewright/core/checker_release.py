@@ -7,10 +7,11 @@ value of a column. Proved here, with fractions alone:
 
   every part   its certificate, by checker.py, and price >= times * loss, loss being the most that the certificate allows at that
                distance, and delta >= times * the certificate's delta;
-  the whole    total = the sum of all prices and of all deltas, so that no part can be left out or made cheaper unseen.
+  the whole    total = the sum of all prices and of all deltas of the parts that the file lists.
 
 Losses add up because the parts are drawn independently. What this file cannot prove, it says: that the released table was drawn
-so, that one unit changes an answer by no more than the stated distance, and anything about columns that were kept as they are.
+so, that the file lists everything that was released (somebody who rewrites all of it can leave a part out), that one unit changes
+an answer by no more than the stated distance, and anything about columns that were kept as they are.
 To judge one release read examine, check_part and loss_of.
 """
 
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __name__ == "noisewright.core.checker_release":
     from noisewright.core.checker import (
+        CLOSE,
         NotProved,
         digest,
         farthest,
@@ -30,11 +32,12 @@ if TYPE_CHECKING or __name__ == "noisewright.core.checker_release":
         prove,
         rounded,
         simulated,
+        spoken,
         unit_of,
         whole,
     )
 else:
-    from checker import NotProved, digest, farthest, number, prove, rounded, simulated, unit_of, whole
+    from checker import CLOSE, NotProved, digest, farthest, number, prove, rounded, simulated, spoken, unit_of, whole
 
 FORMAT = "noisewright-release"
 VERSION = 1
@@ -120,7 +123,7 @@ def examine(document: Any) -> dict[str, Any]:
         "exact": exact,
         "epsilon": epsilon,
         "delta": delta,
-        "simulated": simulated(document),
+        "simulated": simulated(document["randomness"]),
         "claim": f"epsilon = {rounded(epsilon)}{f', delta = {rounded(delta)}' if delta else ''} between two tables "
         f"{NEIGHBOURS[neighbours]} ({whose}{f', at most {rows} of them' if rows > 1 else ''}), for values as far apart as the "
         "parts say",
@@ -165,14 +168,16 @@ def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
     if distance == "radius":
         if proof["kind"] != "planar":
             raise NotProved("only a certificate about noise in the plane has a radius.")
-        on_map = f", if the map makes at most {plain(number(claim['on_map']))} of that (stated)" if "on_map" in claim else ""
+        on_map = (
+            f", if the map makes at most {plain(number(claim['on_map']))} of that (stated)" if "on_map" in claim else ""
+        )
         radius = plain(number(claim["radius"]))
-        return number(claim["level"]), f"any two places within {radius} of each other ({base}){on_map}"
+        return number(claim["level"]), f"any two places within {radius} of each other ({spoken(base)}){on_map}"
     if distance == "any":
         apart, between = span(stated, proof, factor, base)
     else:
-        apart, between = number(distance), f"values at most {plain(number(distance) / factor)} apart ({base})"
-        least = number(stated["distance"]) if shape == "steps" and proof["kind"] != "half line" else Fraction(0)
+        apart, least = number(distance), Fraction(0)
+        between = f"{noun(stated, proof, factor)} at most {plain(apart / factor)} apart ({spoken(base)})"
         if shape == "uniform" or base == "discrete":  # all values are equally far apart
             least, between = span(stated, proof, factor, base)
         if apart <= 0 or apart < least:
@@ -189,9 +194,9 @@ def span(stated: Any, proof: Any, factor: Fraction, base: str) -> tuple[Fraction
     """The largest distance between two values that a certificate is about, and what these values are."""
     ends: Any = None
     if stated["shape"] in ("uniform", "line", "table"):
-        words = {"line": f"any two of its values ({base})", "table": f"any two of its values ({base})"}
-        if (most := farthest(stated)) is not None:
-            return most, words.get(stated["shape"], "any two values that differ")
+        uniform, most = stated["shape"] == "uniform", farthest(stated)
+        if most is not None:
+            return most, "any two values that differ" if uniform else f"any two of its values ({spoken(base)})"
     elif proof["kind"] == "law":
         ends = proof.get("clamp")
     elif proof["kind"] == "ranged":
@@ -202,7 +207,13 @@ def span(stated: Any, proof: Any, factor: Fraction, base: str) -> tuple[Fraction
     if low > high:
         raise NotProved("the values that its certificate is about end before they begin.")
     first, last = plain(low * step / factor, ROUND_CEILING), plain(high * step / factor)
-    return (high - low) * step, f"any two values from {first} to {last} ({base})"
+    return (high - low) * step, f"any two {noun(stated, proof, factor)} from {first} to {last} ({spoken(base)})"
+
+
+def noun(stated: Any, proof: Any, factor: Fraction) -> str:
+    """What a certificate is about, where its own words take that for granted: a law in steps of 1 is about whole numbers."""
+    whole_steps = stated["shape"] == "steps" and abs(number(stated["distance"]) / factor - 1) <= CLOSE
+    return "whole numbers" if whole_steps and proof["kind"] == "law" else "values"
 
 
 # Words --------------------------------------------------------------------------------------------------------------------

@@ -48,7 +48,9 @@ class Accountant:
         if not self.inputs:
             raise ParameterError("an accountant needs at least one secret.")
         if len(set(self.inputs)) < len(self.inputs):
-            raise ParameterError("the secrets of an accountant must be different from each other; name each of them once.")
+            raise ParameterError(
+                "the secrets of an accountant must be different from each other; name each of them once."
+            )
         self.releases = 0
         self._directed: Floats = np.zeros((len(self.inputs),) * 2)
         self._deltas: Floats = np.zeros((len(self.inputs),) * 2)

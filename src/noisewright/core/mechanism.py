@@ -17,9 +17,10 @@ import numpy as np
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
+from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
 
-__all__ = ["Mechanism"]
+__all__ = ["Mechanism", "as_mechanism"]
 
 
 @runtime_checkable
@@ -44,8 +45,9 @@ class Mechanism(Protocol):
     def map(self, distance: float) -> float:
         """The largest log-ratio of output probabilities for two secrets at this distance, rounded up.
 
-        The distance is that of the secrets themselves, in the unit of the guarantee's metric. Where that metric is about
-        points that secrets are rounded to, this counts rounding in, and ``guarantee.bound`` takes the distance after it.
+        With a delta it holds up to the extra probability that ``guarantee.delta_at`` has for that distance. The distance is
+        that of the secrets themselves, in the unit of the guarantee's metric. Where that metric is about points that secrets
+        are rounded to, this counts rounding in, and ``guarantee.bound`` takes the distance after it.
         """
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
@@ -56,3 +58,11 @@ class Mechanism(Protocol):
 
     def channel(self) -> Channel:
         """The channel, where secrets and outputs are finite."""
+
+
+def as_mechanism(thing: object, what: str) -> Mechanism:
+    """The mechanism itself; anything else is refused in a sentence in which ``what`` says who needs one."""
+    if isinstance(thing, type) or not callable(getattr(thing, "release", None)):
+        given = f"the class {thing.__name__}" if isinstance(thing, type) else type(thing).__name__
+        raise ParameterError(f"{what} needs a mechanism such as geometric(epsilon=1), not {given}.")
+    return thing  # type: ignore[return-value]

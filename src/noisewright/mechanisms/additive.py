@@ -181,6 +181,8 @@ def additive(
 ) -> AdditiveMechanism:
     """An additive mechanism, its parameters checked against each other before any data is seen."""
     one_of(outside, "outside", ("refuse", "clamp", "keep"))
+    if delta and scope == "metric":
+        raise ParameterError("a promise with a delta is made between neighbours; use scope='adjacent'.")
     feasible = None if within is None else Feasible.parse(within).as_floats()
     if feasible is not None:
         feasible.on(lattice)
@@ -261,7 +263,7 @@ class AdditiveMechanism:
         plain = self.guarantee.bound(distance)  # refuses what is no distance
         if self.scope == "adjacent" or plain in (0, math.inf):
             return plain
-        return self.law.loss(self.lattice.steps(Fraction(distance) * self.sensitivity), self.delta)
+        return self.law.loss(self.lattice.steps(as_fraction(distance) * self.sensitivity), self.delta)
 
     def certificate(self, rng: Rng = None) -> Certificate:
         """The law of the noise in lattice steps, and the claim it proves."""

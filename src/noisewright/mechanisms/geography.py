@@ -285,7 +285,7 @@ class GeoLaplace:
         plain = self.guarantee.bound(distance)  # refuses what is no distance
         if plain in (0, math.inf):
             return plain
-        return float_up(self.epsilon * (_on_map(Fraction(distance)) + rounding(self.lattice)))
+        return float_up(self.epsilon * (_on_map(as_fraction(distance)) + rounding(self.lattice)))
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves: epsilon between lattice points, and the level within the radius."""

@@ -194,7 +194,7 @@ class LaplaceMechanism:
         plain = self.guarantee.bound(distance)  # refuses what is no distance
         if self.scope == "adjacent" or plain in (0, math.inf):
             return plain
-        steps = self.lattice.steps(Fraction(distance) * self.sensitivity) + self._beside_gaps
+        steps = self.lattice.steps(as_fraction(distance) * self.sensitivity) + self._beside_gaps
         return float_up(self.epsilon * steps / self.reach)  # what one step was calibrated for
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:

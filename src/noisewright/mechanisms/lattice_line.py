@@ -53,7 +53,10 @@ __all__ = ["LatticeLine", "LatticePoints", "metric_of"]
 
 @dataclass(frozen=True)
 class LatticeLine(Line):
-    """``|round(x) - round(x')|``, rounding to the nearest point of ``lattice``, ties upwards; within its interval of ``answers``."""
+    """``|round(x) - round(x')|``, rounding to the nearest point of ``lattice``, ties upwards.
+
+    With ``answers`` a point is rounded within the interval of them that it lies in.
+    """
 
     lattice: Lattice
     answers: Feasible | None = None
@@ -79,7 +82,7 @@ class LatticeLine(Line):
     def _rounded(self, points: Sequence[Any]) -> list[Fraction]:
         if self.answers is None:
             return [nearest(point, self.lattice) for point in points]
-        lows = [low for low, _ in self.answers.components]
+        lows = [low for low, _ in self.answers.components if low is not None][self.answers.low is not None :]
         return [_beside_gaps(as_fraction(point, "a point"), self.lattice, self.answers, lows) for point in points]
 
 
@@ -112,9 +115,12 @@ def nearest(number: Any, lattice: Lattice) -> Fraction:
     return ((as_fraction(number, "a point") / lattice.step + Fraction(1, 2)) // 1) * lattice.step
 
 
-def _beside_gaps(point: Fraction, lattice: Lattice, answers: Feasible, lows: list[Fraction | None]) -> Fraction:
-    """The nearest lattice point of the interval that the point lies in; of all, where it lies in none."""
-    low, high = answers.components[max(bisect_right(lows[1:], point), 0)]  # type: ignore[type-var]
+def _beside_gaps(point: Fraction, lattice: Lattice, answers: Feasible, lows: list[Fraction]) -> Fraction:
+    """The nearest lattice point of the interval that the point lies in, or of all where it lies in none.
+
+    ``lows`` are the low ends of the intervals after the first one.
+    """
+    low, high = answers.components[bisect_right(lows, point)]
     place, step = nearest(point, lattice), lattice.step
     if low is not None and low <= point and place < low:
         return place + step

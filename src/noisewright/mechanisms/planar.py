@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, float_up, positive_fraction, upward
+from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete, Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -141,7 +141,9 @@ class PlanarLaplace:
         """
         plain = self.guarantee.bound(distance)  # refuses what is no distance
         return (
-            plain if plain in (0, math.inf) else float_up(self.epsilon * (Fraction(distance) + rounding(self.lattice)))
+            plain
+            if plain in (0, math.inf)
+            else float_up(self.epsilon * (as_fraction(distance) + rounding(self.lattice)))
         )
 
     def reading(self) -> str:

@@ -13,7 +13,7 @@ going to the nearest place is post-processing.
 >>> 0.0099 < town.channel().epsilon(Euclidean()).value <= 0.010001
 True
 >>> town.certificate().verify()
-'epsilon = 0.01 per unit of euclidean, in steps of 100'
+'epsilon = 0.01 per unit of euclidean, between points in steps of 100'
 
 Reference: Andrés, Bordenabe, Chatzikokolakis and Palamidessi, *Geo-indistinguishability* (2013), section 5.
 """

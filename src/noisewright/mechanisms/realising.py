@@ -31,11 +31,9 @@ from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.core.labels import as_labels
 from noisewright.core.metric import Metric, as_metric
 from noisewright.mechanisms.finite import FiniteMechanism, closest, log_weights
-from noisewright.mechanisms.values import check_dense
+from noisewright.mechanisms.values import EXTRA, check_dense
 
 __all__ = ["metric_realising", "realising_channel"]
-
-EXTRA = "*"
 
 
 def metric_realising(

@@ -4,7 +4,7 @@ Inverse quadratic interpolation where the last three points say that it is safe,
 is the one solver that mechanisms for numbers need, and having it here spares everybody who uses one of them the half second that
 loading SciPy's optimisers takes.
 
->>> root(lambda x: x * x - 2, 0, 2) == math.sqrt(2)
+>>> abs(root(lambda x: x * x - 2, 0, 2) - math.sqrt(2)) <= 4e-16
 True
 
 T. R. Chandrupatla, *A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using

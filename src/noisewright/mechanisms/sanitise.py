@@ -30,6 +30,7 @@ epsilon = 3 between neighbours (hamming at most 1)
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -44,11 +45,10 @@ from noisewright.core.compose import Accountant
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, as_mechanism
 from noisewright.core.metric import Discrete, Hamming
 from noisewright.mechanisms.asymmetric import AsymmetricLaplace
 from noisewright.mechanisms.snapped import unsnapped
-from noisewright.noise import Lattice
 
 __all__ = [
     "OutputPerturbation",
@@ -67,6 +67,7 @@ def sanitise(records: Any, mechanism: Mechanism, rng: np.random.Generator | None
 
     A second call on the same records is a second release: it costs the mechanism's epsilon again.
     """
+    mechanism = as_mechanism(mechanism, "a sanitised copy")
     guarantee = mechanism.guarantee  # an attack target has none, and is refused here before anything is drawn
     released = np.array(mechanism.release(records, rng), copy=True)
     if released.ndim == 0:
@@ -86,6 +87,7 @@ class SanitisedDatabase:
 
     def ask(self, query: Callable[[NDArray[Any]], Any]) -> Any:
         """The answer of any query on the noisy copy. No budget is involved."""
+        _check_query(query)
         return query(self.records)
 
     def __len__(self) -> int:
@@ -103,15 +105,13 @@ class SanitisedDatabase:
 class OutputPerturbation:
     """A desk that answers queries on the true records with fresh noise each time, and counts what that costs.
 
-    ``mechanism`` perturbs answers; its sensitivity must bound how much replacing one record changes the answer of
-    *every* query asked here. Each answer is charged before it is drawn. With ``budget`` (an epsilon between
-    neighbours) a question that would exceed it is refused.
+    ``mechanism`` perturbs answers; its sensitivity (one unit of its metric, if it has none) must bound how much replacing
+    one record changes the answer of *every* query asked here. Each answer is charged before it is drawn. With ``budget``
+    (an epsilon between neighbours) a question that would exceed it is refused.
     """
 
     def __init__(self, records: Any, mechanism: Mechanism, *, budget: Exact | None = None) -> None:
-        promise = mechanism.guarantee
-        if promise.radius is not None and promise.radius < 1:
-            raise ParameterError("the mechanism must promise something for answers one sensitivity apart.")
+        promise = as_mechanism(mechanism, "output perturbation").guarantee
         self._records = records
         self.mechanism = mechanism
         self.budget = None if budget is None else positive_fraction(budget, "budget")
@@ -133,6 +133,7 @@ class OutputPerturbation:
 
     def ask(self, query: Callable[[Any], Any], rng: np.random.Generator | None = None) -> Any:
         """A noisy answer: a new release, whether or not the question was asked before."""
+        _check_query(query)
         if self.budget is not None and (self.releases + 1) * self._price > self.budget:
             raise ParameterError(
                 f"the budget of {float(self.budget):g} is spent after {self.releases} answers; publish a sanitised copy "
@@ -146,27 +147,24 @@ class OutputPerturbation:
 
 
 def neighbour_loss(mechanism: Mechanism) -> Fraction:
-    """What one release costs between answers at most one sensitivity apart, exactly where the mechanism says it exactly.
+    """What one release costs between answers at most one unit of its metric (one sensitivity) apart, rounding included.
 
-    A promise of the metric scope is about rounded answers: those one sensitivity apart before may be a little more after.
-    Not so where answers are rounded at random: that promise is about the answers themselves.
+    Exactly where the mechanism says it exactly, so that three times 1/3 is 1.
     """
-    mechanism = unsnapped(mechanism)
-    promise, lattice = mechanism.guarantee, getattr(mechanism, "lattice", None)
-    size = getattr(mechanism, "sensitivity", None)
-    apart = Fraction(1)
-    about_rounded = promise.scope == "metric" and not rounds_at_random(mechanism)
-    if about_rounded and isinstance(lattice, Lattice) and isinstance(size, Fraction):
-        apart = lattice.steps(size) * lattice.step / size
-    exact = getattr(mechanism, "epsilon", None)  # so that three times 1/3 is 1
-    if isinstance(exact, Fraction) and float_up(exact) == promise.bound(1.0):
-        return exact * apart
-    return Fraction(promise.bound(float_up(apart)))
+    loss, exact = mechanism.map(1.0), getattr(unsnapped(mechanism), "epsilon", None)
+    if math.isinf(loss):
+        raise ParameterError("the mechanism must promise something for answers one sensitivity apart.")
+    return exact if isinstance(exact, Fraction) and float_up(exact) == loss else Fraction(loss)
 
 
 def rounds_at_random(mechanism: Mechanism) -> bool:
     """Whether an answer goes to one of its two lattice neighbours by chance: the promise then covers unrounded answers."""
     return isinstance(mechanism, AsymmetricLaplace)
+
+
+def _check_query(query: object) -> None:
+    if not callable(query):
+        raise ParameterError(f"a query is a function of the records, not {type(query).__name__}.")
 
 
 def product_channel(parents: Channel | Sequence[Channel], rows: int | None = None) -> Channel:

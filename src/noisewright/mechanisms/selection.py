@@ -55,6 +55,9 @@ MOST_CANDIDATES = 1 << 16
 AT_ONCE = 1 << 20
 """Thresholds that are held in memory at once."""
 
+LARGEST, SMALLEST = Fraction(10**308), Fraction(1, 10**305)
+"""Parameters, the rate and what is computed from it stay within floats."""
+
 DOUBT = 2.0**-32
 """A uniform number this close to a threshold in floats is compared with integers."""
 
@@ -68,10 +71,16 @@ def selection(candidates: Iterable[Hashable], *, epsilon: Exact, sensitivity: Ex
         )
     for name in names:
         encode_label(name)  # refuses what no certificate could name
-    budget = positive_fraction(epsilon, "epsilon")
-    if budget >= 10**308:
+    budget, size = positive_fraction(epsilon, "epsilon"), positive_fraction(sensitivity, "sensitivity")
+    if budget >= LARGEST:
         raise ParameterError("epsilon must be below 1e308; a larger one hides nothing and cannot be certified.")
-    return SelectionMechanism(names, budget, positive_fraction(sensitivity, "sensitivity"))
+    if not 1 / LARGEST < size < LARGEST:
+        raise ParameterError("sensitivity must be between 1e-308 and 1e308; use scores of another scale.")
+    if not SMALLEST < budget / size < LARGEST:
+        raise ParameterError(
+            "epsilon / sensitivity must be between 1e-305 and 1e308; beyond that every choice is certain, or all are alike."
+        )
+    return SelectionMechanism(names, budget, size)
 
 
 @dataclass(frozen=True)
@@ -154,7 +163,13 @@ class SelectionMechanism:
         if inputs is None:
             raise ParameterError("there are infinitely many lists of scores; say which ones with inputs=.")
         scores, _ = whole_numbers(inputs)
-        logs = float(self.rate) * (scores - scores.max(axis=-1, keepdims=True))
+        if scores.ndim != 2 or not len(scores) or scores.shape[1] != len(self.candidates):
+            raise ParameterError(
+                f"inputs must be a list of lists, each with one score for each of the {len(self.candidates)} candidates."
+            )
+        gaps = scores.max(axis=1, keepdims=True).astype(np.uint64) - scores.astype(np.uint64)  # right modulo 2^64
+        with np.errstate(over="ignore"):
+            logs = -float(self.rate) * gaps.astype(np.float64)
         return Channel.from_logs(
             logs - scipy.special.logsumexp(logs, axis=-1, keepdims=True),
             [tuple(s) for s in scores.tolist()],

@@ -31,7 +31,7 @@ from noisewright.core.checker import digest
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_down, float_up
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, as_mechanism
 from noisewright.mechanisms.additive import (
     AdditiveMechanism,
     LaplaceLaw,
@@ -89,6 +89,7 @@ def snapped(mechanism: Mechanism, within: Within) -> Mechanism:
     >>> even.release(0) >= 0
     True
     """
+    mechanism = as_mechanism(mechanism, "snapping")
     feasible = Feasible.parse(within).as_floats()
     if isinstance(mechanism, AdditiveMechanism) and mechanism.within is None:
         feasible.on(mechanism.lattice)

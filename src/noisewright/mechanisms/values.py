@@ -3,7 +3,9 @@
 Numbers and strings are looked up in bulk. A value that is not among the labels is refused as a whole column, without saying
 which value or where: the message must not become a second output.
 
-A column of Arrow gives a column of Arrow: text stays out of Python, and tuples are structs with one field for each part.
+A column of Arrow gives a column of Arrow: text stays out of Python, and tuples are structs with one field for each part. Such a
+column has one type, so labels of several kinds are refused there. One output may stand for none of the secrets (:data:`EXTRA`):
+where they are not text, it is null in the column.
 
 >>> towns = Labels(["Bonn", "Ulm"])
 >>> codes, form = towns.encode(pa.array(["Ulm", "Bonn", "Ulm"]))
@@ -30,7 +32,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import in_words
 from noisewright.core.labels import as_labels
 
-__all__ = ["Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
+__all__ = ["EXTRA", "Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
 
 Codes = NDArray[np.intp]
 
@@ -41,7 +43,14 @@ _NOT_DECLARED = "a value is not one of the declared secrets; map, clamp or drop 
 
 _OTHER_KIND = "the values are not of the kind of the declared secrets; convert the column first."
 
+_SEVERAL_KINDS = (
+    "the labels are of several kinds, and a column of Arrow has one type; give a list, or labels of one kind."
+)
+
 _TOO_LARGE = "a value is beyond 2^62 in size, where sums with noise would not be exact; rescale the column."
+
+EXTRA = "*"
+"""The output of a mechanism that stands for no secret at all."""
 
 LARGEST_COUNT = 10_000_000
 """More labels than this are not built in memory."""
@@ -105,7 +114,7 @@ class Labels:
 
     @cached_property
     def column(self) -> Any:
-        """The labels as a column of Arrow. It has one type: a label of another kind than the first one is null there."""
+        """The labels as a column of Arrow of one type."""
         if self._tuples is not None:
             return self._tuples.column
         kind = self.kind if self.kind != "other" else _column_kind(self.labels[0])
@@ -113,6 +122,7 @@ class Labels:
         if kind not in types:
             raise ParameterError("labels for a column of a table are numbers, text, true and false, or tuples of them.")
         alike = [v if kind == self.kind or _column_kind(v) == kind else None for v in self.labels]
+        _check_kinds(self.labels, [row for row, v in enumerate(alike) if v is None])
         return pa.array(alike, type=types[kind])
 
     @cached_property
@@ -125,6 +135,10 @@ class Labels:
             column = column.combine_chunks()
         if column.null_count:
             raise DataError("some values are missing; drop or replace them first.")
+        if (
+            self.kind == "other" and self.column.null_count
+        ):  # such a secret could come out, and nothing could be told of it
+            raise DataError(_SEVERAL_KINDS)
         if self._tuples is not None:
             return self._tuples.encode(column)
         if self.kind in ("integer", "number"):
@@ -179,12 +193,13 @@ class Labels:
 
 
 class _Tuples:
-    """Labels that are tuples of one length, place by place, as structs of Arrow; other labels among them are null."""
+    """Labels that are tuples of one length, place by place, as structs of Arrow."""
 
     def __init__(self, labels: tuple[Hashable, ...]) -> None:
         self.size = len(labels)
         self.rows = np.array([row for row, label in enumerate(labels) if isinstance(label, tuple)], dtype=np.intp)
         tuples: list[Any] = [label for label in labels if isinstance(label, tuple)]
+        _check_kinds(labels, [row for row, label in enumerate(labels) if not isinstance(label, tuple)])
         if len({len(label) for label in tuples}) > 1:
             raise ParameterError("labels for columns of a table must be tuples of one length.")
         self.places = [Labels(dict.fromkeys(place)) for place in zip(*tuples, strict=True)]
@@ -198,6 +213,8 @@ class _Tuples:
 
     @property
     def column(self) -> Any:
+        if any(part.column.null_count for part in self.places):
+            raise DataError(_SEVERAL_KINDS)
         parts = [part.decode(codes, "arrow") for part, codes in zip(self.places, self.codes, strict=True)]
         whole = pa.StructArray.from_arrays(parts, names=[str(place) for place in range(len(parts))])
         spots = np.zeros(self.size, dtype=np.int64)
@@ -301,6 +318,12 @@ def _kind(label: Hashable) -> str:
     if isinstance(label, float):
         return "number"
     return "string" if isinstance(label, str) else "other"
+
+
+def _check_kinds(labels: tuple[Hashable, ...], others: list[int]) -> None:
+    """Refuse labels of other kinds than the first one, but for the extra output."""
+    if any(labels[row] != EXTRA for row in others):
+        raise DataError(_SEVERAL_KINDS)
 
 
 def _column_kind(label: Hashable) -> str:

@@ -37,6 +37,7 @@ from noisewright.core.distances import Distances, LineDistances, UniformDistance
 from noisewright.core.metric import Discrete, Metric
 from noisewright.optimal.loss_algebra import Displacement, Loss
 from noisewright.optimal.loss_classes import is_monotone
+from noisewright.optimal.repair import floored
 from noisewright.optimal.structured import ACCEPTED, FEW, LineKernel, Moments, monotone_remap
 
 __all__ = ["CONJECTURE", "PRICES", "THEOREM", "Found", "LineSource", "Setting", "best_known", "line_steps"]
@@ -44,7 +45,12 @@ __all__ = ["CONJECTURE", "PRICES", "THEOREM", "Found", "LineSource", "Setting", 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
-THEOREM, PRICES, CONJECTURE = "a theorem", "a dual solution at this prior", "a conjecture"
+THEOREM, PRICES, CONJECTURE = "a theorem", "a dual solution at this prior, in floats", "a conjecture"
+
+PRICED = "a dual solution bounds what any other could save at this prior"
+
+NEARLY = 1e-9
+"""Steps of a line that differ by less than this, relatively, are even up to the rounding of the points."""
 
 RISING = "for a loss that rises with the distance on an evenly spaced line it is best at every prior"
 
@@ -141,20 +147,48 @@ def _two_secrets(setting: Setting) -> Found | None:
 
 
 def _geometric(setting: Setting) -> Found | None:
-    distances, loss, n = setting.distances, setting.loss, len(setting.secrets)
+    distances, n = setting.distances, len(setting.secrets)
     if not isinstance(distances, LineDistances):
         return None
     order, gaps, common = line_steps(distances)
     if not gaps.all():
         return None
-    even = bool((gaps == gaps[0]).all())
+    low, high = int(gaps.min()), int(gaps.max())
     per_unit = setting.epsilon / common
-    if even:
-        kernel = LineKernel(np.full(n - 1, float(per_unit * int(gaps[0]))))
-    else:
-        kernel = LineKernel(np.array([float(per_unit * gap) for gap in gaps.tolist()]))
-    prior = setting.prior[order]
-    name, gap = "truncated geometric", 0.0
+    rank = np.empty(n, dtype=np.intp)
+    rank[order] = np.arange(n)
+    source = LineSource(rank, Fraction(low, common), n)
+    if low == high:
+        told = _on_line(setting, order, LineKernel(np.full(n - 1, float(per_unit * low))), even=True)
+        if told is None:
+            return None
+        return Found("truncated geometric", told.why, told.status, told.value, told.bound, told.remap, line=source)
+    if setting.size > LARGEST_TABLE:
+        return _nearly_even(setting, order, source, float(per_unit * low), float(per_unit * high), high / low - 1)
+    told = _on_line(setting, order, LineKernel(np.array([float(per_unit * gap) for gap in gaps.tolist()])), even=False)
+    if told is None:
+        return None
+    logs = np.empty((n, len(setting.loss.actions)))
+    logs[order] = told.kernel.merged(told.remap, len(setting.loss.actions))
+    name = "truncated geometric of uneven steps"
+    return Found(name, told.why, told.status, told.value, told.bound, told.remap, logs)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """The geometric with its best remap on a line, what it costs, and what any other would cost at least."""
+
+    kernel: LineKernel
+    remap: Places
+    value: float
+    bound: float
+    status: str
+    why: str
+
+
+def _on_line(setting: Setting, order: Places, kernel: LineKernel, even: bool) -> _Told | None:
+    loss, n = setting.loss, len(setting.secrets)
+    prior, gap = setting.prior[order], 0.0
     rule = loss.rule if even and loss.actions == loss.secrets else None
     if rule is not None and n > FEW:
         # The rule counts in units of the labels; one step of the line is so many of them.
@@ -166,29 +200,38 @@ def _geometric(setting: Setting) -> Found | None:
         remap, costs = kernel.remap(prior, loss.matrix[:, order])
     else:
         return None
-    if rule is not None and rule.symmetric:
-        status, why = THEOREM, RISING
-    elif setting.size <= LARGEST_TEST:
-        gap = kernel.gap(prior, loss.matrix[:, order], costs)
-        if math.isinf(gap):
-            return None
-        status, why = PRICES, "a dual solution shows that nothing is better at this prior"
-        if even and max(n, len(loss.actions)) <= SMALL and _monotone_on_line(loss, order):
-            status, why = THEOREM, RISING
-    else:
-        status = CONJECTURE
-        why = "for losses of ordered single crossing it is conjectured to be best, and no counterexample is known"
     value = float(kernel.weights @ costs)
-    bound = -math.inf if status == CONJECTURE else value - gap
-    if even:
-        rank = np.empty(n, dtype=np.intp)
-        rank[order] = np.arange(n)
-        return Found(name, why, status, value, bound, remap, line=LineSource(rank, Fraction(int(gaps[0]), common), n))
-    if setting.size > LARGEST_TABLE:
+    if rule is not None and rule.symmetric:
+        return _Told(kernel, remap, value, value, THEOREM, RISING)
+    if setting.size > LARGEST_TEST:
+        why = "for losses of ordered single crossing it is conjectured to be best, and no counterexample is known"
+        return _Told(kernel, remap, value, -math.inf, CONJECTURE, why)
+    if even and max(n, len(loss.actions)) <= SMALL and _monotone_on_line(loss, order):
+        return _Told(kernel, remap, value, value, THEOREM, RISING)
+    gap = kernel.gap(prior, loss.matrix[:, order], costs)
+    return None if math.isinf(gap) else _Told(kernel, remap, value, value - gap, PRICES, PRICED)
+
+
+def _nearly_even(
+    setting: Setting, order: Places, source: LineSource, low: float, high: float, apart: float
+) -> Found | None:
+    """The geometric of the smallest step, for points such as tenths in floats that are even up to their rounding.
+
+    It is private because no two points are nearer than their number of smallest steps. And what is private for the points is
+    private for even ones with the largest step, where theory knows the best.
+    """
+    n = len(setting.secrets)
+    if apart > NEARLY or setting.loss.rule is None or setting.loss.actions != setting.loss.secrets:
         return None
-    logs = np.empty((n, len(loss.actions)))
-    logs[order] = kernel.merged(remap, len(loss.actions))
-    return Found(f"{name} of uneven steps", why, status, value, bound, remap, logs)
+    strict, loose = (_on_line(setting, order, LineKernel(np.full(n - 1, step)), even=True) for step in (low, high))
+    if strict is None or loose is None:
+        return None
+    why = f"{strict.why}; the points are even up to {apart:.1g} of a step, and the gap counts what that may cost"
+    # Losses are polynomials of degree 2 at most in distances that are off by as much.
+    bound = loose.bound if math.isinf(loose.bound) else loose.bound * (1 - 4 * apart) - 1e-15 * strict.value
+    return Found(
+        "truncated geometric", why, strict.status, strict.value, min(bound, strict.value), strict.remap, line=source
+    )
 
 
 def line_steps(distances: LineDistances) -> tuple[Places, NDArray[Any], int]:
@@ -239,7 +282,7 @@ def _response(setting: Setting) -> Found | None:
         remap, value, gap = _response_remap(weighted, a, spread)
         if math.isinf(gap):
             return None
-        status, why = PRICES, "a dual solution shows that nothing is better at this prior"
+        status, why = PRICES, PRICED
     else:
         return None
     if plain:
@@ -309,7 +352,7 @@ def _layered(setting: Setting) -> Found | None:
     logs = kernel.merged(remap, len(loss.actions))[[int(layer) for layer in layers]]
     why = (
         f"the loss concerns only a chain of {len(chain)} secrets, on which it is the truncated geometric, and a dual "
-        "solution shows that nothing is better there at this prior"
+        "solution bounds what any other could save there at this prior"
     )
     return Found("layered geometric", why, PRICES, value, value - gap, remap, logs)
 
@@ -320,7 +363,7 @@ def _remapped(setting: Setting, raw: Floats, name: str, why: str, status: str) -
     sums = setting.loss.matrix @ joint
     remap = sums.argmin(axis=0)
     value = float(sums.min(axis=0).sum())
-    return Found(name, why, status, value, value, remap, _merged(raw, remap, len(setting.loss.actions)))
+    return Found(name, why, status, value, value, remap, floored(_merged(raw, remap, len(setting.loss.actions))))
 
 
 def _merged(raw: Floats, remap: Places, actions: int) -> Floats:

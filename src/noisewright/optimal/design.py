@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -38,19 +39,22 @@ from noisewright.core.channel import Channel
 from noisewright.core.choices import one_of
 from noisewright.core.distances import LineDistances, UniformDistances
 from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.core.exact import Exact
-from noisewright.core.metric import Line, Metric, as_metric
+from noisewright.core.exact import Exact, as_fraction
+from noisewright.core.metric import Discrete, Line, Metric, as_metric
 from noisewright.mechanisms.finite import FiniteMechanism
 from noisewright.mechanisms.geometric import geometric
 from noisewright.mechanisms.response import randomised_response
 from noisewright.mechanisms.values import counted_labels
 from noisewright.optimal import shapes
-from noisewright.optimal.closed_forms import CONJECTURE, Found, Setting, best_known, line_steps
-from noisewright.optimal.losses import as_loss
+from noisewright.optimal.closed_forms import CONJECTURE, PRICES, THEOREM, Found, Setting, best_known, line_steps
+from noisewright.optimal.extreme_response import optimal_response
+from noisewright.optimal.losses import Loss, as_loss
 from noisewright.optimal.mechanism import OptimalMechanism
-from noisewright.optimal.priors import as_prior
-from noisewright.optimal.program import Objective, Rows, Solution, check_program, solve
+from noisewright.optimal.priors import Prior, as_prior
+from noisewright.optimal.program import Objective, Rows, Solution, check_program, constant_regret, solve
+from noisewright.optimal.reduction import Reduced, reduced
 from noisewright.optimal.repair import private_logs
+from noisewright.optimal.shaped import settled
 
 __all__ = ["optimal"]
 
@@ -65,12 +69,26 @@ USUAL_DILATION = 1.05
 SLACKS = (0.0, 1e-6, 1e-4, 1e-2)
 """How much of epsilon is held back, if the whole of it cannot be certified."""
 
+NEGLIGIBLE, LEFT_OPEN = 1e-8, 1e-10
+"""A closed form is taken without a look at the linear program if its gap is at most so much of its own regret, or of the best
+constant action's, which is as far as a solver in floats sees."""
+
+PROHIBITIVE = 1e6
+"""A cost so many times above the regret of the best constant action is next to a prohibition. Programs are solved with it
+capped there, which makes none of their bounds wrong, and without the actions that have such a cost."""
+
+PROVED, NOT_PROVED = "a dual solution, in floats", "not proved"
+
+USELESS = 1e-3
+"""A gap above so much of the mechanism's regret proves nothing worth the name."""
+
 
 def optimal(
     points: Iterable[Hashable] | int,
     *,
     epsilon: Exact,
     loss: object,
+    delta: Exact = 0,
     metric: Metric | None = None,
     prior: object = None,
     outputs: Iterable[Hashable] | None = None,
@@ -88,11 +106,16 @@ def optimal(
     probabilities of the secrets, uniform if left out. ``objective="minimax"`` makes the loss of the worst secret
     smallest instead, and takes no prior. ``shape``: properties that the mechanism must have besides, such as
     ``"fair"`` or ``"column-monotone"``. ``dilation``: in a plane, how much longer than straight the paths may be
-    along which privacy is enforced (1: every pair that matters); chosen by size if left out.
+    along which privacy is enforced (1: every pair that matters); chosen by size if left out. ``delta`` above 0 is for categories
+    (the discrete metric) that are right or wrong (``"zero-one"``) and all equally likely.
     """
     names = counted_labels(points, "the secrets of an optimal mechanism")
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise ParameterError(f"an optimal mechanism needs 2 or more different secrets, not {len(set(names))}.")
+    if len(set(names)) < len(names):
+        raise ParameterError(
+            "the secrets of an optimal mechanism must be different from each other; one was given twice."
+        )
+    if len(names) < 2:
+        raise ParameterError(f"an optimal mechanism needs 2 or more different secrets, not {len(names)}.")
     one_of(objective, "objective", ("bayes", "minimax"))
     one_of(solver, "solver", ("clarabel", "HiGHS"))
     if objective == "minimax" and prior is not None:
@@ -107,20 +130,22 @@ def optimal(
     wanted = shapes.as_shapes(shape)
     given = as_loss(loss, names, outputs)
     beliefs = as_prior(prior, names).probabilities
+    if as_fraction(delta, "delta") != 0:
+        return _with_delta(names, epsilon, delta, measure, given, as_prior(prior, names), objective, wanted)
     distances = measure.exact(names)
     budget = check_budget(epsilon, _closest(distances))
     setting = Setting(names, measure, distances, budget, beliefs, given)
-    if not wanted:
-        known = best_known(setting)
-        if known is not None:
-            made = _from_closed_form(setting, known)
-            if objective == "bayes":
-                return made
-            if setting.size <= 1_000_000 and known.status != CONJECTURE:
-                worst = float(made.secret_losses().max())
-                if worst <= made.loss_value * (1 + 1e-9) + 1e-300:
-                    return made.as_minimax(worst)
-    return _from_program(setting, objective, wanted, dilation, solver)
+    core = reduced(setting, drop=not wanted, shift=objective == "bayes")
+    known = None if wanted else best_known(core.setting)
+    if known is not None:
+        made = _from_closed_form(setting, core.restored(known))
+        if objective == "bayes":
+            return made if _enough(core, known) else _better(made, setting, core, dilation, solver)
+        if setting.size <= 1_000_000 and known.status != CONJECTURE:
+            worst = float(made.secret_losses().max())
+            if worst <= made.loss_value * (1 + 1e-9) + 1e-300:
+                return made.as_minimax(worst)
+    return _from_program(setting, core, objective, wanted, dilation, solver)
 
 
 def _closest(distances: Any) -> Fraction:
@@ -130,6 +155,65 @@ def _closest(distances: Any) -> Fraction:
         _, gaps, common = line_steps(distances)
         return min((Fraction(int(gap), common) for gap in set(gaps[gaps > 0].tolist())), default=Fraction(1))
     return min((d for _, _, d in distances.pairs() if d > 0), default=Fraction(1))
+
+
+def _enough(core: Reduced, found: Found) -> bool:
+    """Whether what a closed form leaves open is not worth a linear program."""
+    gap = found.value - found.bound
+    if found.status != PRICES or gap <= NEGLIGIBLE * abs(found.value):
+        return True
+    cost = core.setting.loss.matrix.T * core.setting.prior[:, None]
+    return gap <= LEFT_OPEN * constant_regret(cost, "bayes")
+
+
+def _better(
+    made: OptimalMechanism, setting: Setting, core: Reduced, dilation: float | None, solver: str
+) -> OptimalMechanism:
+    """The better one of a closed form and the program's answer, with the better one of their bounds."""
+    try:
+        other = _from_program(setting, core, "bayes", (), dilation, solver)
+    except (ParameterError, GuaranteeError):  # too large, or too extreme: the closed form and its gap stand
+        return made
+    best = other if other.loss_value < made.loss_value else made
+    return replace(best, bound=min(max(made.bound, other.bound), best.loss_value))
+
+
+def _with_delta(
+    names: tuple[Hashable, ...],
+    epsilon: Exact,
+    delta: Exact,
+    measure: Metric,
+    loss: Loss,
+    prior: Prior,
+    objective: Objective,
+    wanted: tuple[str, ...],
+) -> OptimalMechanism:
+    """Categories that are right or wrong: the response that lies as rarely as any may under ``(epsilon, delta)``."""
+    same = len(loss.actions) == len(names) and np.array_equal(loss.matrix, 1 - np.eye(len(names)))
+    if not (isinstance(measure, Discrete) and same and prior.is_uniform) or wanted:
+        raise ParameterError(
+            "with a delta the best mechanism is known for the discrete metric with the zero-one loss, all secrets equally likely "
+            "and no shape; ask for that, or leave delta out."
+        )
+    source = optimal_response(len(names), epsilon=epsilon, delta=delta)
+    value = float(1 - source.keep_probability)
+    why = "no mechanism with this epsilon and delta lies less often, on average or for the worst secret"
+    return OptimalMechanism(
+        source=source,
+        secrets=names,
+        loss=loss,
+        prior=prior.probabilities,
+        epsilon=source.epsilon,
+        delta=source.delta,
+        metric=measure,
+        objective=objective,
+        loss_value=value,
+        bound=value,
+        path="closed form: randomised response with a delta",
+        status=THEOREM,
+        why=why,
+        places=np.arange(len(names)),
+    )
 
 
 # Closed forms -----------------------------------------------------------------------------------------------------------------
@@ -170,50 +254,38 @@ def _from_closed_form(setting: Setting, found: Found) -> OptimalMechanism:
 
 
 def _from_program(
-    setting: Setting, objective: Objective, wanted: tuple[str, ...], dilation: float | None, solver: str
+    setting: Setting, core: Reduced, objective: Objective, wanted: tuple[str, ...], dilation: float | None, solver: str
 ) -> OptimalMechanism:
-    check_program(len(setting.secrets), len(setting.loss.actions))
-    from noisewright.optimal.folding import fold
-
+    loss = core.setting.loss
+    check_program(len(setting.secrets), len(loss.actions), bool(wanted))
     losses = _losses(setting)
-    cost = setting.loss.matrix.T * (setting.prior[:, None] if objective == "bayes" else 1.0)
-    further = _further(wanted, setting)
-    folding = None if further is not None else fold(losses, cost)
-    classes = len(setting.loss.actions) if folding is None else folding.count / len(setting.secrets)
-    pairs, stretch = _pairs(setting, losses, dilation, classes)
-
-    def run(held_back: float, stretched: float, accuracy: float = 1e-10) -> Solution:
-        return solve(
-            losses * (1 - held_back) / stretched,
-            cost,
-            pairs=pairs,
-            objective=objective,
-            folding=folding,
-            further=further,
-            solver=solver,
-            accuracy=accuracy,
-        )
-
-    for held_back in SLACKS:
-        found = run(held_back, stretch)
-        certified = _certified(setting, found.matrix, losses, cost, objective, bool(wanted))
-        if certified is not None:
-            break
-    else:
-        raise GuaranteeError(
-            "no private table could be made from the solver's answer; choose an epsilon that is not as extreme."
-        )
-    # With the whole epsilon on the same pairs the program asks for less than privacy does: a bound for the true problem.
-    bound = found.bound if stretch == 1 and held_back == 0 else run(0.0, 1.0, accuracy=1e-5).bound
+    cost = loss.matrix.T * (setting.prior[:, None] if objective == "bayes" else 1.0)
+    floor = 0.0 if objective == "bayes" else float(cost.min())
+    cap = floor + PROHIBITIVE * constant_regret(cost, objective)
+    problem = _Problem(setting, core, objective, wanted, dilation, solver, losses, cost)
+    answer = problem.answer(np.minimum(cost, cap), np.arange(cost.shape[1]))
+    usable = np.flatnonzero((cost <= cap).all(axis=0))
+    if len(usable) < cost.shape[1] and not wanted:
+        other = problem.answer(cost[:, usable], usable)
+        if other.regret < answer.regret:
+            answer = replace(other, bound=answer.bound)
+    certified, deviations = answer.certified, {}
+    if wanted:
+        certified = settled(certified, wanted)
+        deviations = shapes.deviations(wanted, certified)
     table = FiniteMechanism(certified, "optimal")
-    risks = (table.channel().matrix * setting.loss.matrix.T).sum(axis=1)
-    value = float(risks @ setting.prior if objective == "bayes" else risks.max())
-    note = (
-        f", folded from {setting.size} to {folding.count} entries"
-        if folding is not None and folding.count < setting.size
-        else ""
+    matrix = table.channel().matrix
+    risks = (matrix[:, core.kept] * loss.matrix.T).sum(axis=1)
+    regret = float(risks @ setting.prior if objective == "bayes" else risks.max())
+    gap = max(0.0, regret - answer.bound)
+    value = regret + core.paid
+    proved = gap <= USELESS * (regret - floor)
+    reason = (
+        "its dual bounds what any other could save"
+        if proved
+        else "its dual bounds the best loss too loosely to prove much"
     )
-    note += f", with paths up to {100 * (stretch - 1):.3g} % longer than straight" if stretch > 1 else ""
+    found = answer.solution
     return OptimalMechanism(
         source=table,
         secrets=setting.secrets,
@@ -223,16 +295,101 @@ def _from_program(
         metric=setting.metric,
         objective=objective,
         loss_value=value,
-        bound=min(bound, value),
+        bound=value - gap,
         path="linear program",
-        status="a dual solution",
-        why=(
-            f"a program of {found.rows} constraints solved by {found.solver}{note}; its dual shows how much better any "
-            "other could be"
-        ),
+        status=PROVED if proved else NOT_PROVED,
+        why=f"a program of {found.rows} constraints solved by {found.solver}{answer.note}; {reason}",
         shape=wanted,
-        dilation=stretch,
+        shapes=deviations,
+        dilation=answer.stretch,
     )
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """A certified table, its regret, and a lower bound for the regret of every mechanism."""
+
+    certified: CertifiedChannel
+    regret: float
+    bound: float
+    solution: Solution
+    stretch: float
+    note: str
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """One linear program, and what its answers are judged by."""
+
+    setting: Setting
+    core: Reduced
+    objective: Objective
+    wanted: tuple[str, ...]
+    dilation: float | None
+    solver: str
+    losses: Floats
+    cost: Floats
+
+    def answer(self, cost: Floats, actions: Places) -> _Answer:
+        """The best mechanism for these costs of some of the actions, private and certified."""
+        from noisewright.optimal.folding import fold
+
+        further = _further(self.wanted, self.setting)
+        folding = None if further is not None else fold(self.losses, cost)
+        classes = cost.shape[1] if folding is None else folding.count / len(cost)
+        pairs, stretch = _pairs(self.setting, self.losses, self.dilation, classes)
+
+        def run(held_back: float, stretched: float, accuracy: float = 1e-10) -> Solution:
+            return solve(
+                self.losses * (1 - held_back) / stretched,
+                cost,
+                pairs=pairs,
+                objective=self.objective,
+                folding=folding,
+                further=further,
+                solver=self.solver,
+                accuracy=accuracy,
+            )
+
+        for held_back in SLACKS:
+            found = run(held_back, stretch)
+            certified, regret = self._certified(found.matrix, actions)
+            if certified is not None:
+                break
+        else:
+            raise GuaranteeError(
+                "no private table could be made from the solver's answer; choose an epsilon that is not as extreme."
+            )
+        # With the whole epsilon on the same pairs the program asks for less than privacy does: a bound for the true problem.
+        bound = found.bound if stretch == 1 and held_back == 0 else run(0.0, 1.0, accuracy=1e-5).bound
+        folded = folding is not None and folding.count < cost.size
+        note = f", folded from {cost.size} to {folding.count} entries" if folding is not None and folded else ""
+        note += f", with paths up to {100 * (stretch - 1):.3g} % longer than straight" if stretch > 1 else ""
+        return _Answer(certified, regret, bound, found, stretch, note)
+
+    def _certified(self, matrix: Floats, actions: Places) -> tuple[CertifiedChannel | None, float]:
+        """The best of a few ways to make the answer private, as a certified table; None if it had to change too much."""
+        best, least = None, math.inf
+        cost = self.cost[:, actions]
+        # Small entries may be a solver's noise; where a shape is wanted they are left alone: dropping one may break it.
+        for snap in (0.0,) if self.wanted else (1e-6, 1e-8, 0.0):
+            if (matrix.max(axis=1) <= snap).any():
+                continue
+            logs = private_logs(matrix, self.losses, snap)
+            risks = (np.exp(logs) * cost).sum(axis=1)
+            value = float(risks.sum() if self.objective == "bayes" else risks.max())
+            if value < least:
+                best, least = logs, value
+        if best is None:
+            return None, math.inf
+        some = np.full((len(best), self.cost.shape[1]), -np.inf)
+        some[:, actions] = best
+        wide = self.core.widened(some)
+        try:
+            channel = Channel.from_logs(wide, self.setting.secrets, self.setting.loss.actions)
+            return channel.certify(self.setting.epsilon, self.setting.metric), least
+        except GuaranteeError:
+            return None, math.inf
 
 
 def _losses(setting: Setting) -> Floats:
@@ -260,28 +417,6 @@ def _pairs(setting: Setting, losses: Floats, dilation: float | None, classes: fl
     if dilation == 1:
         return every, 1.0
     return spanner(losses, dilation)
-
-
-def _certified(
-    setting: Setting, matrix: Floats, losses: Floats, cost: Floats, objective: Objective, shaped: bool
-) -> CertifiedChannel | None:
-    """The best of a few ways to make the answer private, as a certified table; None if it had to change too much."""
-    best, least = None, math.inf
-    # Small entries may be a solver's noise; where a shape is wanted they are left alone, because dropping one may break it.
-    for snap in (0.0,) if shaped else (1e-6, 1e-8, 0.0):
-        if (matrix.max(axis=1) <= snap).any():
-            continue
-        logs = private_logs(matrix, losses, snap)
-        risks = (np.exp(logs) * cost).sum(axis=1)
-        value = float(risks.sum() if objective == "bayes" else risks.max())
-        if value < least:
-            best, least = logs, value
-    if best is None:
-        return None
-    try:
-        return Channel.from_logs(best, setting.secrets, setting.loss.actions).certify(setting.epsilon, setting.metric)
-    except GuaranteeError:
-        return None
 
 
 def _further(wanted: tuple[str, ...], setting: Setting) -> Rows | None:

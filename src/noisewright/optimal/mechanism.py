@@ -7,8 +7,8 @@ is that of the source.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
-from noisewright.core.exact import float_up
+from noisewright.core.exact import float_up, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import encode_label
 from noisewright.core.metric import Metric
@@ -27,6 +27,7 @@ from noisewright.mechanisms.geometric import GeometricMechanism
 from noisewright.mechanisms.losses import LOSSES, expected_loss
 from noisewright.mechanisms.response import ResponseMechanism
 from noisewright.mechanisms.values import Labels, check_dense
+from noisewright.optimal.extreme_response import OptimalResponse
 from noisewright.optimal.loss_algebra import Loss
 from noisewright.optimal.structured import LineKernel, Moments
 
@@ -35,17 +36,20 @@ __all__ = ["OptimalMechanism"]
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
+MOST_LABELS = 10_000
+"""Certificates of more secrets than this state how many there are, not what they are called."""
+
 
 @dataclass(frozen=True, eq=False)
 class OptimalMechanism:
     """The best mechanism for a loss; build it with :func:`~noisewright.optimal.design.optimal`.
 
     ``loss_value`` is its expected loss (of the worst secret for ``minimax``), ``bound`` what no private mechanism
-    goes below. ``path`` says which way it was found and ``why`` what shows that it is the best; ``status`` is a
-    theorem, a dual solution, or a conjecture.
+    goes below. ``path`` says which way it was found and ``why`` what shows how good it is; ``status`` is a theorem, a dual
+    solution (evaluated in floats), a conjecture, or "not proved" where the bound is too loose to mean much.
     """
 
-    source: GeometricMechanism | ResponseMechanism | FiniteMechanism
+    source: GeometricMechanism | ResponseMechanism | OptimalResponse | FiniteMechanism
     secrets: tuple[Hashable, ...]
     loss: Loss
     prior: Floats
@@ -60,7 +64,10 @@ class OptimalMechanism:
     rank: Places | None = None
     places: Places | None = None
     step: Fraction | None = None
+    delta: Fraction = Fraction(0)
     shape: tuple[str, ...] = ()
+    shapes: Mapping[str, float] = field(default_factory=dict)
+    """By how much each shape is missed at most, in the probabilities that are drawn from."""
     dilation: float = 1.0
 
     @property
@@ -75,13 +82,13 @@ class OptimalMechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """``epsilon`` for the metric."""
-        return Guarantee(float_up(self.epsilon), self.metric)
+        """``epsilon`` for the metric, and ``delta`` if one was asked for."""
+        return Guarantee(float_up(self.epsilon), self.metric, float_up(self.delta))
 
     @property
     def gap(self) -> float:
-        """How much smaller the loss of another private mechanism could be: 0 for a theorem, ``inf`` for a
-        conjecture.
+        """How much smaller the loss of another private mechanism could be, up to rounding: 0 for a theorem (unless points are
+        even up to rounding only), ``inf`` for a conjecture.
         """
         return max(0.0, self.loss_value - self.bound)
 
@@ -94,13 +101,28 @@ class OptimalMechanism:
         """What it is, how good, why, and what is promised, in plain words."""
         which = "expected loss" if self.objective == "bayes" else "loss of the worst secret"
         shaped = f" that is {' and '.join(self.shape)}" if self.shape else ""
-        if self.gap == 0:
-            claim = f"No mechanism with this promise{shaped} has a smaller {which}"
-        elif np.isinf(self.gap):
-            claim = f"No mechanism with this promise{shaped} is known to have a smaller {which}"
+        if np.isinf(self.gap):
+            claim = f"No mechanism with this promise{shaped} is known to have a smaller {which} than"
+        elif self.status == "not proved":
+            claim = f"It is not proved that no mechanism with this promise{shaped} has a much smaller {which} than"
+        elif self.gap == 0:
+            claim = f"No mechanism with this promise{shaped} has a smaller {which} than"
         else:
-            claim = f"No mechanism with this promise{shaped} has a {which} that is smaller by more than {self.gap:.3g}"
-        return f"{claim} than {self.loss_value:.6g} ({self.loss.made}): {self.path}; {self.why}. {self.guarantee.reading()}"
+            claim = f"No mechanism with this promise{shaped} can improve by more than {self.gap:.3g} on the {which} of"
+        floats = ", in floats" if "floats" in self.status else ""
+        held = f" {self.shapes_in_words}" if self.shapes else ""
+        return (
+            f"{claim} {self.loss_value:.6g} ({self.loss.made}{floats}): {self.path}; {self.why}.{held} "
+            f"{self.guarantee.reading()}"
+        )
+
+    @property
+    def shapes_in_words(self) -> str:
+        """How exactly the table that is drawn from has its shapes."""
+        exact = [name for name, apart in self.shapes.items() if apart == 0]
+        rest = [f"{name} to within {upward(apart)}" for name, apart in self.shapes.items() if apart > 0]
+        parts = [*([f"{' and '.join(exact)} exactly"] if exact else []), *rest]
+        return f"The probabilities that are drawn from are {', '.join(parts)}."
 
     # Drawing ---------------------------------------------------------------------------------------------------------------
 
@@ -131,12 +153,22 @@ class OptimalMechanism:
         return Certificate.build(
             mechanism=self.name,
             epsilon=self.epsilon,
+            delta=self.delta,
             metric=str(self.metric),
             distances=distances,
             proof=document["proof"],
             simulated=rng is not None,
             answers=self._answers(),
+            **self._labels(),
         )
+
+    def _labels(self) -> dict[str, Any]:
+        """The secrets in the order of the source's inputs, unless they are its inputs or very many."""
+        order = np.arange(len(self.secrets)) if self.rank is None else np.argsort(self.rank)
+        secrets = [self.secrets[x] for x in order.tolist()]
+        if len(secrets) > MOST_LABELS or secrets == list(range(len(secrets))):
+            return {}
+        return {"secrets" if self.rank is not None else "inputs": [encode_label(x) for x in secrets]}
 
     def _answers(self) -> list[Any]:
         """Where the action changes along the outputs: ``[output, action]`` from that output on."""
@@ -224,7 +256,7 @@ class OptimalMechanism:
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made of; everything else is built again where it is used."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def __repr__(self) -> str:
         return f"optimal({len(self.secrets)} secrets to {len(self.actions)} actions, {self.guarantee}, {self.path})"

@@ -12,7 +12,12 @@ tiny epsilon, where all rows are nearly equal, it is well scaled when the plain 
 
 **Lower bound.** For *any* multipliers ``y >= 0`` of the privacy rows ``A M <= 0`` every private mechanism costs at
 least ``sum_x min_w (C + A^T y)[x,w]``. The solver's multipliers make that nearly the optimum, and whatever they are
-it is a bound; so the gap that is reported does not rest on the solver being right.
+it is a bound; so the gap that is reported does not rest on the solver being right. Where the program was folded by a
+symmetry the multipliers are spread over the rows of the whole program first, so it does not rest on that either. What it does
+rest on is arithmetic in floats.
+
+*Shapes and a tiny epsilon.* All rows are nearly one row ``q`` then, and the multipliers ``r`` of further rows ``F M <= 0``
+in the little program over ``q`` alone are accurate: a bound for the cost ``C + F^T r`` is one for ``C``.
 """
 
 from __future__ import annotations
@@ -36,6 +41,7 @@ __all__ = [
     "Solution",
     "blind_bound",
     "check_program",
+    "constant_regret",
     "solve",
 ]
 
@@ -92,13 +98,18 @@ class Solution:
     prior: Floats | None = None
 
 
-def check_program(secrets: int, actions: int) -> None:
+def check_program(secrets: int, actions: int, shaped: bool = False) -> None:
     """Refuse a program that would take for ever."""
     if secrets * actions > LARGEST_PROGRAM:
+        advice = (
+            "use fewer secrets or outputs, or leave the shape out, because every shape needs a program."
+            if shaped
+            else "use fewer secrets or outputs, or an evenly spaced line with a loss such as 'absolute', which needs no "
+            "program; give its points as whole numbers or exact fractions."
+        )
         raise ParameterError(
             f"a linear program over {secrets} secrets and {actions} actions is too large ({LARGEST_PROGRAM} entries is "
-            "the limit); use fewer secrets or outputs, or an evenly spaced line with a loss such as 'absolute', which "
-            "needs no program."
+            f"the limit); {advice}"
         )
 
 
@@ -128,6 +139,8 @@ def solve(
             f"a linear program with {program.rows.shape[0]} constraints is too large ({MOST_ROWS} is the limit); allow "
             "a larger dilation, or use fewer secrets."
         )
+    if further is not None and objective == "bayes" and program.nearest < TINY_LOSS:
+        program.least = blind_bound(losses, _priced(program.cost, further))
     found = _answer(program, losses, cost, shift, scale, solver, accuracy)
     doubtful = max(DOUBTFUL, 100 * accuracy)
     if solver == "clarabel" and found.value - found.bound > doubtful * scale and program.rows.shape[0] <= MOST_TWICE:
@@ -150,7 +163,7 @@ def _answer(
     own = (cost * matrix).sum(axis=1)
     value = float(own.sum() if bayes else own.max())
     weights = 1.0 if bayes else (np.full(len(cost), 1 / len(cost)) if prior is None else prior)[:, None]
-    bound = max(bound * scale + constant, blind_bound(losses, weights * cost))
+    bound = max(max(bound, program.least) * scale + constant, blind_bound(losses, weights * cost))
     return Solution(matrix, value, bound, answer.solver, program.variables, program.rows.shape[0], prior)
 
 
@@ -165,14 +178,57 @@ def blind_bound(losses: Floats, cost: Floats) -> float:
     return float(cost.sum(axis=0).min() - saved)
 
 
+def _priced(cost: Floats, further: Rows) -> Floats:
+    """The costs with further constraints priced by the multipliers of the best mechanism whose rows are all alike."""
+    from scipy.optimize import linprog
+
+    n, actions = cost.shape
+    blocks: list[Any] = [
+        rows for rows in (further.inequalities, further.equalities) if rows is not None and rows.shape[0]
+    ]
+    if not blocks:
+        return cost
+    alike = sparse.csr_array(sparse.vstack([sparse.identity(actions)] * n))
+    kinds = [rows is further.inequalities for rows in blocks]
+    merged = [sparse.csr_array(rows) @ alike for rows in blocks]
+    unequal: list[Any] = [rows for rows, kind in zip(merged, kinds, strict=True) if kind]
+    equal: list[Any] = [rows for rows, kind in zip(merged, kinds, strict=True) if not kind]
+    sums: Any = sparse.csr_array(sparse.vstack([*equal, sparse.csr_array(np.ones((1, actions)))]))
+    found: Any = linprog(
+        cost.sum(axis=0),
+        A_ub=unequal[0] if unequal else None,
+        b_ub=np.zeros(unequal[0].shape[0]) if unequal else None,
+        A_eq=sums,
+        b_eq=np.append(np.zeros(sum(rows.shape[0] for rows in equal)), 1.0),
+        method="highs",
+    )
+    if found.x is None:
+        return cost
+    priced = cost.ravel().copy()
+    if unequal:
+        priced += sparse.csr_array(further.inequalities).T @ np.maximum(-found.ineqlin.marginals, 0.0)
+    if equal:
+        priced += sparse.csr_array(further.equalities).T @ -found.eqlin.marginals[:-1]
+    return np.asarray(priced.reshape(n, actions))
+
+
 def _scaled(cost: Floats, objective: Objective) -> tuple[Floats, float]:
     """What is taken off each row of the cost, which changes no optimum, and what the rest is divided by."""
     low = cost.min(axis=1, keepdims=True) if objective == "bayes" else np.full((len(cost), 1), cost.min())
-    return low, float((cost - low).max()) or 1.0
+    return low, min(float((cost - low).max()), constant_regret(cost, objective)) or 1.0
+
+
+def constant_regret(cost: Floats, objective: Objective) -> float:
+    """What the best constant action costs beyond what nobody can save: no mechanism that is best costs more."""
+    if objective == "bayes":
+        return float((cost - cost.min(axis=1, keepdims=True)).sum(axis=0).min())
+    return float((cost - cost.min()).max(axis=0).min())
 
 
 class _Program:
     """The program over the variables of a folding: minimise ``goal z`` with ``rows z <= 0``, ``sums z = totals``."""
+
+    row_of: _RowsOf
 
     def __init__(
         self,
@@ -184,6 +240,7 @@ class _Program:
         further: Rows | None,
     ) -> None:
         self.cost, self.objective, self.folding = cost, objective, folding
+        self.losses, self.pairs, self.least = losses, pairs, -np.inf
         self.entries = folding.count
         self.bases = int(folding.action.max()) + 1
         off = losses[np.isfinite(losses) & (losses > 0)]
@@ -217,6 +274,7 @@ class _Program:
             column = action[which % actions]
             fade = np.exp(-self.nearest)
             size = len(keys)
+            self.row_of = _RowsOf(keys, keys, np.zeros(size))
             data = np.concatenate([np.full(size, fade), np.full(size, -1.0)])
             spots = np.concatenate([keys, self.columns_m + column])
             return _sparse(data, np.tile(np.arange(size), 2), spots, (size, self.variables)), False
@@ -234,6 +292,7 @@ class _Program:
         new &= ~((here == there) & (steps >= 0))  # e^-D z <= z says nothing
         here, there, steps, column = here[new], there[new], steps[new], column[new]
         size = len(here)
+        self.row_of = _RowsOf(here, there, steps)
         parts = [np.exp(-steps), np.full(size, -1.0)]
         places = [here, there]
         if self.base:
@@ -343,6 +402,8 @@ class _Program:
             prior = share[self.folding.secret]
             goal = self._expected(prior[:, None] * self.cost)
             y = np.append(y[:-classes], np.zeros(classes))
+        if self.folding.count < self.cost.size and not len(equal):
+            return self._whole_bound(y, prior), prior
         reduced = goal + self.rows.T @ y
         if len(equal):
             reduced = reduced + self.sums[self.own :].T @ equal
@@ -356,6 +417,37 @@ class _Program:
         occurs = np.bincount(self.folding.action, minlength=self.bases)
         low = float((reduced[self.columns_m : self.column_s] / occurs).min())
         return min(low, float(least.sum()) / self.delta), prior
+
+    def _whole_bound(self, y: Floats, prior: Floats | None) -> float:
+        """The bound for the program without folding: the multiplier of a row shared by the rows that it stands for."""
+        cost = self.cost if prior is None else prior[:, None] * self.cost
+        whole = _Program(self.losses, cost, self.pairs, "bayes", unfolded(*cost.shape), None)
+        entry = self.folding.entry.ravel()
+        rows = whole.row_of
+        mine = self.row_of.find(entry[rows.here], entry[rows.there], rows.steps, self.entries)
+        known = mine >= 0
+        shared = np.bincount(mine[known], minlength=len(y)).astype(np.float64)
+        spread = np.zeros(len(mine))
+        spread[known] = y[mine[known]] / shared[mine[known]]
+        return whole.bound((spread, np.zeros(0)))[0]
+
+
+@dataclass(frozen=True)
+class _RowsOf:
+    """The two variables and the loss that each privacy row is about, in rising order of the variables."""
+
+    here: Places
+    there: Places
+    steps: Floats
+
+    def find(self, here: Places, there: Places, steps: Floats, count: int) -> Places:
+        """The row about each pair of variables with exactly this loss, or -1."""
+        keys = self.here * count + self.there
+        if not len(keys):
+            return np.full(len(here), -1, dtype=np.intp)
+        wanted = here * count + there
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where((keys[place] == wanted) & (self.steps[place] == steps), place, -1)
 
 
 def _sparse(data: Floats, rows: Places, columns: Places, shape: tuple[int, int]) -> Any:

@@ -9,6 +9,9 @@ it private without a tolerance (in real numbers; rounding is left to the certifi
    large enough ``t`` makes it;
 3. everything is divided by ``S + t``.
 
+Probabilities below ``e^-1500`` are raised to that, in the whole table alike: it keeps the promise, is far below what any
+number shows, and keeps the integers of points that are very far apart short.
+
 What that moves is about as much as the solver was off, divided by the loss between the nearest secrets; certification
 measures and bounds it.
 """
@@ -18,9 +21,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["majorant", "private_logs"]
+__all__ = ["LEAST_LOG", "floored", "majorant", "private_logs"]
 
 Floats = NDArray[np.float64]
+
+LEAST_LOG = -1500.0
+"""Possible outputs are at least this likely, in logarithms."""
 
 NEGLIGIBLE = 1e-13
 """Sums of rows that agree this well are evened out by the certificate alone."""
@@ -33,7 +39,7 @@ def private_logs(matrix: Floats, losses: Floats, snap: float = 0.0) -> Floats:
     """
     clipped = np.where(matrix > snap, matrix, 0.0)
     with np.errstate(divide="ignore"):
-        logs = majorant(np.log(clipped), losses)
+        logs = floored(majorant(np.log(clipped), losses))
     raised = np.exp(logs)
     sums = raised.sum(axis=1)
     missing = sums.max() - sums
@@ -44,6 +50,11 @@ def private_logs(matrix: Floats, losses: Floats, snap: float = 0.0) -> Floats:
     with np.errstate(divide="ignore"):
         logs = np.logaddexp(logs, np.log(extra)[:, None] + np.log(shared / shared.sum()))
     return np.asarray(logs - np.log(sums.max() + extra.max() - missing[extra.argmax()]))
+
+
+def floored(logs: Floats) -> Floats:
+    """The logarithms with the least one raised to ``LEAST_LOG``; what is impossible stays so."""
+    return np.where(np.isneginf(logs), logs, np.maximum(logs, LEAST_LOG))
 
 
 def majorant(logs: Floats, losses: Floats) -> Floats:

@@ -46,12 +46,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from noisewright.core.certify import CertifiedChannel
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
+from noisewright.core.exact import float_up
 from noisewright.core.labels import as_labels
 from noisewright.optimal.categories import Categories, exact_number
 
-__all__ = ["SHAPES", "ShapeConstraints", "Verdict", "as_shapes", "check_shape", "constraints", "shapes_of"]
+__all__ = [
+    "SHAPES",
+    "ShapeConstraints",
+    "Verdict",
+    "as_shapes",
+    "check_shape",
+    "constraints",
+    "deviations",
+    "homes",
+    "pairs_of",
+    "shapes_of",
+]
 
 Indices = NDArray[np.intp]
 Pairs = tuple[Indices, Indices]
@@ -161,6 +174,34 @@ def check_shape(
         return Verdict(shapes[0], False, excess, cell, other, words)
     words = f"{_shown(cell, values[low[worst]])}, more than {_shown(other, values[high[worst]], cell)}"
     return Verdict(shapes[0], False, excess, cell, other, words)
+
+
+def deviations(names: Sequence[str], certified: CertifiedChannel) -> dict[str, float]:
+    """By how much a table of integers misses each shape at most, in probability: exactly, then rounded up."""
+    grid = _Grid.of(certified.inputs, certified.outputs)
+    values, one = certified.table.ravel(), 1 << certified.width
+    found = {}
+    for name in names:
+        low, high = _PAIRS[name](grid)
+        share = len(grid.outputs) if name == "weakly-honest" else 1
+        over = one - share * values[low] if name == "weakly-honest" else values[low] - values[high]
+        worst = max((abs(v) if name in _EQUAL else v for v in over.tolist()), default=0)
+        found[name] = float_up(Fraction(max(worst, 0), share * one))
+    return found
+
+
+def pairs_of(name: str, secrets: Iterable[Hashable], outputs: Iterable[Hashable]) -> Pairs:
+    """The cells of ``vec(M)`` that a shape compares: the first is at most the second, or equal for ``symmetric`` and ``fair``."""
+    return _PAIRS[name](_Grid.of(secrets, outputs))
+
+
+def homes(secrets: Iterable[Hashable], outputs: Iterable[Hashable]) -> Indices:
+    """The column of the home of each secret, in the order in which the secrets were given."""
+    grid = _Grid.of(secrets, outputs)
+    flat = grid.at_home("fair")
+    found = np.empty(len(grid.rows), dtype=np.intp)
+    found[flat // len(grid.outputs)] = flat % len(grid.outputs)
+    return found
 
 
 def shapes_of(channel: Channel, *, tolerance: float = 1e-9, categories: Categories | None = None) -> dict[str, Verdict]:

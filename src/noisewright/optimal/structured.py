@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.optimal.loss_algebra import Displacement
+from noisewright.optimal.repair import floored
 
 __all__ = ["ACCEPTED", "FEW", "LineKernel", "Moments", "monotone_remap"]
 
@@ -129,7 +130,7 @@ class LineKernel:
         weights = np.log(self.weights)
         for y, w in enumerate(places.tolist()):
             np.logaddexp(logs[w], weights[y] - np.abs(spots - spots[y]), out=logs[w])
-        return np.asarray(logs.T)
+        return floored(logs.T)
 
 
 class Moments:

@@ -123,7 +123,13 @@ def _query(query: QueryPlan, simulated: bool) -> Iterator[dict[str, Any]]:
 def _distance(certificate: Certificate, distance: Fraction, protects: str) -> str:
     """The protected distance as the document says it: in the plainest words that cost no more than the number."""
     number = str(distance)
-    words = ["any"] if protects == "any two values" else ["radius"] if "radius" in certificate.document["claim"] else []
+    words = (
+        ["any"]
+        if protects.startswith("any two values")
+        else ["radius"]
+        if "radius" in certificate.document["claim"]
+        else []
+    )
     for word in words:
         try:
             costs = [checker_release.loss_of(certificate.document, said)[0] for said in (word, number)]

@@ -39,9 +39,10 @@ from noisewright.mechanisms.geography import LocalMetres
 from noisewright.mechanisms.registry import Entry, registry
 from noisewright.mechanisms.signatures import parameters_of
 from noisewright.release import codecs
-from noisewright.release.arguments import label
-from noisewright.release.fitting import COORDINATES, fitted
+from noisewright.release.arguments import arguments, label
+from noisewright.release.fitting import COORDINATES, distance_of, fitted, width_of
 from noisewright.release.policy import ColumnPolicy, Policy
+from noisewright.release.policy_values import Span
 from noisewright.release.prices import base_metric
 
 __all__ = ["ColumnPlan", "Takes", "compile_column"]
@@ -54,6 +55,10 @@ NUMBERS = {"within", "sensitivity", "lattice"}
 """Parameters that tell what a mechanism is for; a mechanism with none of them takes whatever a column holds."""
 
 UNITS = {"date": "day", "time": "second"}
+SCALES = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+
+SHOWN = " (whether one is missing is shown)"
+"""What is said of a column whose missing values stay missing."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,10 @@ class ColumnPlan:
     protects: str = "nothing"
     missing: Literal["refuse", "keep"] = "refuse"
     fill: tuple[Any, ...] | None = None
+    protect: Fraction | None = None
+    """The protected distance in the unit of the values, where it is not that of any two."""
+    width: Fraction | None = None
+    """The width of the declared range, where there is one."""
 
     @property
     def keep(self) -> bool:
@@ -114,6 +123,9 @@ class ColumnPlan:
             return f"wrong at most {upward(100 * size, 3)} % of the time"
         what = "distance" if self.takes == "coordinates" or len(self.names) > 1 else "error"
         unit = self._unit
+        if unit == "second":  # people think of times in larger units
+            unit, scale = next((u, n) for u, n in SCALES.items() if size >= 2 * n or n == 1)
+            size /= scale
         return f"expected {what} at most {upward(size, 3)}" + (f" {unit}s" if unit else "")
 
     @property
@@ -293,6 +305,8 @@ def _perturbed(
         _protects(column, mechanism.guarantee.metric, types),
         column.missing,
         _fill(column, types),
+        None if column.protect == "any" else distance_of(column.protect, types),
+        width_of(arguments(column.parameters, types).get("within")),
     )
 
 
@@ -320,15 +334,19 @@ def _check_type(name: str, type_: pa.DataType, entry: Entry, takes: Takes) -> No
 
 
 def _protects(column: ColumnPolicy, metric: Metric, types: tuple[pa.DataType, ...]) -> str:
+    shown = SHOWN if column.missing == "keep" else ""
     if column.protect == "any":
-        return "any two values"
-    size = Fraction(column.protect)
-    decimal = repr(float(size))
-    shown = decimal if size.denominator > 1 and Fraction(decimal) == size else str(size)
+        return f"any two values{shown}"
     unit = _unit_of(metric, types)
+    if isinstance(column.protect, Span):
+        return f"at most {column.protect}{shown}"
+    size = distance_of(column.protect, types)
+    decimal = repr(float(size))
+    number = decimal if size.denominator > 1 and Fraction(decimal) == size else str(size)
     plural = "" if size == 1 else "s"
     many = len(types) > 1 and not unit
-    return f"at most {shown}" + (f" {unit}{plural}" if unit else "") + (f" ({base_metric(metric)})" if many else "")
+    words = f"at most {number}" + (f" {unit}{plural}" if unit else "") + (f" ({base_metric(metric)})" if many else "")
+    return words + shown
 
 
 def _unit_of(metric: Metric | None, types: tuple[pa.DataType, ...]) -> str:

@@ -4,16 +4,14 @@ The dialect is that of RFC 4180 in UTF-8: the first row names the columns, doubl
 the separator is a tab in ``.tsv`` files, and otherwise the comma, semicolon, tab or bar that the header has most of. An empty
 cell is missing.
 
-Types are read off **all** rows, not off a sample: a type that only most cells have would make a reader round or refuse the
-others later, in the middle of a release. A column is
+The columns that a policy uses are of the types that it says, and a cell that is not of its column's type refuses the whole
+file. Only the others (kept columns, which are not protected) get a type by their cells: of **all** rows, not of a sample, since a
+type that only most cells have would make a reader round or refuse the others later. Such a column is
 
 - whole numbers, if every cell is a 64-bit integer in its plain spelling (``007`` is a code, not a number);
 - numbers, if every cell is one and none starts with a superfluous 0;
 - dates (``2024-02-29``), or moments (``2024-02-29 12:30:00``), if every cell is one;
-- text otherwise, ``yes`` and ``true`` included. A caller who knows better names the columns that are text or true/false.
-
->>> fits(pa.array(["1", "-20", None]), pa.int64()), fits(pa.array(["1", "007"]), pa.int64())
-(True, False)
+- text otherwise, ``yes`` and ``true`` included.
 """
 
 from __future__ import annotations
@@ -25,12 +23,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.release.casts import fits, name_of
 from noisewright.release.duck import check_names, connected, literal, quiet
 
-__all__ = ["Delimited", "fits", "read_delimited"]
+__all__ = ["TYPES", "Delimited", "misfit", "read_delimited"]
 
 TYPES: dict[pa.DataType, str] = {
     pa.int64(): "BIGINT",
@@ -43,7 +41,6 @@ TYPES: dict[pa.DataType, str] = {
 """Arrow types and how DuckDB spells them."""
 LADDER = (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"))
 """The types that are tried; the first that all cells have is chosen, and text if there is none."""
-LONGEST_WHOLE = 18
 SEPARATORS = (",", ";", "\t", "|")
 BATCH = 65_536
 
@@ -57,7 +54,7 @@ class Delimited:
 
 
 def read_delimited(paths: Sequence[str], types: Mapping[str, pa.DataType]) -> Delimited:
-    """Look through files with the same header; ``types`` fixes the types of some columns (text, true/false, numbers)."""
+    """Look through files with the same header; ``types`` fixes the types of the columns that it names."""
     separator, names = _header(paths[0])
     for path in paths[1:]:
         if _header(path) != (separator, names):
@@ -84,34 +81,9 @@ def read_delimited(paths: Sequence[str], types: Mapping[str, pa.DataType]) -> De
                     seen.add(name)
     for name, kind in types.items():
         if name in possible and not possible[name]:
-            raise DataError(f"the column {name!r} holds something that is not {_words(kind)}.")
+            raise misfit(name, kind)
     chosen = {name: possible[name][0] if possible[name] and name in {*seen, *types} else pa.string() for name in names}
     return Delimited(paths, separator, pa.schema(list(chosen.items())), rows)
-
-
-def fits(cells: pa.Array, kind: pa.DataType) -> bool:
-    """Whether every cell that is not missing is a plain spelling of a value of this type."""
-    if pa.types.is_string(kind):
-        return True
-    if pa.types.is_boolean(kind):
-        return _all(pc.is_in(pc.utf8_lower(cells), pa.array(["true", "false", None])))
-    try:
-        values = pc.cast(cells, kind)
-    except pa.ArrowInvalid:
-        return False
-    if pa.types.is_integer(kind):
-        return _all(pc.equal(pc.cast(values, pa.string()), cells))
-    if pa.types.is_floating(kind):
-        padded = pc.and_(pc.starts_with(cells, "0"), pc.greater(pc.binary_length(cells), 1))
-        long = pc.greater(pc.binary_length(cells), LONGEST_WHOLE)
-        if pc.any(long).as_py() and pc.any(pc.match_substring_regex(cells.filter(long), r"^[-+]?\d+$")).as_py():
-            return False  # a long code: as a number it would lose digits
-        return _all(pc.or_(pc.invert(padded), pc.starts_with(cells, "0.")))
-    return True
-
-
-def _all(truths: pa.Array) -> bool:
-    return pc.all(truths).as_py() is not False
 
 
 def _header(path: str) -> tuple[str, list[str]]:
@@ -145,5 +117,22 @@ def _relation(paths: Sequence[str], separator: str, columns: Mapping[str, str]) 
     )
 
 
-def _words(kind: pa.DataType) -> str:
-    return "true or false" if pa.types.is_boolean(kind) else f"a value of type {kind}"
+def misfit(name: str, kind: pa.DataType) -> DataError:
+    """The error that a value is not of the type that the policy says; it tells no value."""
+    stated, words = name_of(kind) or "text", _WORDS[name_of(kind) or "text"]
+    return DataError(
+        f"the column {name!r} holds something that is not {words}, its type by the policy ({stated}); correct the data, or say "
+        f'another type, such as types = {{ {name} = "{_WIDER[stated]}" }}.'
+    )
+
+
+_WORDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "date": "a date such as 2024-02-29",
+    "time": "a time such as 2024-02-29 12:30:00, without an offset",
+    "text": "text",
+    "boolean": "true or false",
+}
+_WIDER = {"integer": "number", "number": "text", "date": "time", "time": "text", "text": "integer", "boolean": "text"}
+"""The type that somebody may have meant instead."""

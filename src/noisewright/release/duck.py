@@ -12,7 +12,6 @@ noisewright.core.errors.DataError: the numbers cannot be read.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -20,6 +19,7 @@ import duckdb
 import pyarrow as pa
 
 from noisewright.core.errors import DataError, NoisewrightError
+from noisewright.release.scratch import scratch_folder
 
 __all__ = ["MEMORY", "check_names", "connected", "identifier", "literal", "quiet"]
 
@@ -29,8 +29,8 @@ MEMORY = "400MB"
 
 @contextmanager
 def connected() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection of our own: all cores, bounded memory, rows in their order, nothing fetched from a network."""
-    with tempfile.TemporaryDirectory(prefix="noisewright-") as folder:
+    """A connection of our own: all cores, bounded memory, rows in their order, in UTC, nothing fetched from a network."""
+    with scratch_folder() as folder:
         duck = duckdb.connect(
             config={
                 "threads": os.cpu_count() or 1,
@@ -41,6 +41,7 @@ def connected() -> Iterator[duckdb.DuckDBPyConnection]:
             }
         )
         try:
+            duck.execute("SET TimeZone = 'UTC'")  # moments do not depend on where the machine stands
             yield duck
         finally:
             duck.close()

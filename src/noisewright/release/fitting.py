@@ -42,9 +42,10 @@ from noisewright.mechanisms.signatures import parameters_of
 from noisewright.release import codecs
 from noisewright.release.arguments import arguments
 from noisewright.release.policy import ColumnPolicy
+from noisewright.release.policy_values import Span
 from noisewright.release.prices import charge, diameter, unscaled
 
-__all__ = ["COORDINATES", "fitted"]
+__all__ = ["COORDINATES", "distance_of", "fitted", "width_of"]
 
 COORDINATES = {"level", "dimension", "grid", "reference"}
 """Parameters of mechanisms whose values are rows of coordinates."""
@@ -100,18 +101,44 @@ def fitted(entry: Entry, column: ColumnPolicy, types: Types) -> tuple[Mechanism,
     )
 
 
+def distance_of(protect: Fraction | Span, types: Types) -> Fraction:
+    """A protected distance in the unit of the values: days for dates, seconds for times.
+
+    >>> distance_of(Span(Fraction(7 * 86_400)), (pa.date32(),)), distance_of(Span(Fraction(60)), (pa.timestamp("us"),))
+    (Fraction(7, 1), Fraction(60, 1))
+    """
+    kind = codecs.kind_of(types[0]) if len(types) == 1 else None
+    if not isinstance(protect, Span):
+        if kind == "time":
+            raise ParameterError(
+                f'protect = {protect} does not say of what; the column holds times, so write protect = "7 days", "2 hours" or '
+                '"30 seconds".'
+            )
+        return Fraction(protect)
+    if kind == "time":
+        return protect.seconds
+    if kind == "date" and protect.days is not None:
+        return Fraction(protect.days)
+    if kind == "date":
+        raise ParameterError(
+            f'protect = "{protect}" is not a whole number of days, and the column holds dates; write "1 day" or more.'
+        )
+    words = codecs.in_words(types[0]) if len(types) == 1 else f"{len(types)} columns"
+    raise ParameterError(f'protect = "{protect}" is for dates and times, not for {words}; write a number.')
+
+
 def _reach(column: ColumnPolicy, given: dict[str, Any], known: set[str], types: Types) -> Fraction | None:
     """The protected distance in the unit of the values; None where only the built mechanism can tell."""
     points = _listed(given.get("points", ()))
     if "metric" in known and "metric" not in given and points:
         given["metric"] = _default_metric(points)
     if column.protect != "any":
-        reach = Fraction(column.protect)
+        reach = distance_of(column.protect, types)
         # Fractions of a second are cut off, so two times land up to a whole number of seconds apart.
         return Fraction(math.ceil(reach)) if codecs.kind_of(types[0]) == "time" else reach
     if points and ("metric" in known or "radius" in known):
         return diameter(given.get("metric", Euclidean()), points)
-    width = None if known & COORDINATES else _width(given.get("within"))
+    width = None if known & COORDINATES else width_of(given.get("within"))
     if width is None and known & {"sensitivity", "radius"}:
         where = ", or within = [low, high]" if "within" in known else ""
         raise ParameterError(
@@ -145,7 +172,7 @@ def _listed(points: Any) -> list[Any]:
     return list(range(points)) if isinstance(points, int) else list(points)
 
 
-def _width(within: Any) -> Fraction | None:
+def width_of(within: Any) -> Fraction | None:
     """The width of a range, or of the range that holds several; None where an end is open or there is none."""
     if not isinstance(within, tuple) or not within:
         return None

@@ -5,6 +5,9 @@ A dataset has a budget: what all releases together may cost one unit. Losses add
 recorded before plus this fits; otherwise it is refused whole. The record is on the disk when :meth:`Ledger.spend` returns. A
 release that breaks off later stays recorded: some of it may have been drawn.
 
+The budget has one meaning: between which tables, and how far apart values may be in each column
+(:mod:`noisewright.release.ledger_protection`).
+
 Scope ``dataset``: every release counts for everybody. Scope ``unit``: it counts for the units that take part in it, so people
 who come later have the whole budget. Units are remembered under a keyed hash, and nothing is said about any single one.
 
@@ -29,21 +32,45 @@ import hmac
 import os
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
 from noisewright.core.errors import BudgetError, LedgerError, NoLedgerError, ParameterError
-from noisewright.core.exact import LARGEST_SPELLED, Exact, as_fraction, positive_fraction, upward
+from noisewright.core.exact import Exact
 from noisewright.release import ledger_units
+from noisewright.release.ledger_checks import amount, check_name, check_text, checked, checked_terms, refusal
 from noisewright.release.ledger_file import create, default_path, opened, reading, writing
-from noisewright.release.ledger_records import Balance, BudgetEvent, Charge, Entry, Scope, Spend, downward
+from noisewright.release.ledger_protection import keep_to, protections
+from noisewright.release.ledger_records import (
+    Balance,
+    BudgetEvent,
+    Charge,
+    Entry,
+    Protected,
+    Scope,
+    Spend,
+    Terms,
+    downward,
+)
 
-__all__ = ["Balance", "BudgetEvent", "Charge", "Entry", "Ledger", "Scope", "Spend", "default_path", "downward"]
+__all__ = [
+    "NONCE_BYTES",
+    "Balance",
+    "BudgetEvent",
+    "Charge",
+    "Entry",
+    "Ledger",
+    "Protected",
+    "Scope",
+    "Spend",
+    "Terms",
+    "default_path",
+    "downward",
+]
 
-LONGEST_NAME = 1000
+NONCE_BYTES = 32
 
 
 class Ledger:
@@ -90,35 +117,32 @@ class Ledger:
         scope and the neighbours (``between``: who is a unit, and whether it is replaced or there at all) never change, because
         losses under different meanings do not add up.
         """
-        _check_text(dataset, "the name of a dataset")
-        _check_text(between, "the description of the neighbours")
-        if scope not in ("dataset", "unit"):
-            raise ParameterError(f"the scope of a ledger is dataset or unit, not {scope!r}.")
-        epsilon = positive_fraction(epsilon, "the epsilon of the budget")
-        delta = _at_least_zero(delta, "the delta of the budget")
-        if delta >= 1:
-            raise ParameterError("the delta of the budget must be below 1: with 1, nothing at all is promised.")
-        if scope == "unit":
-            ledger_units.check_budget(epsilon)
+        check_name(dataset)
+        terms = Terms(epsilon, delta, scope, between, raise_budget)
+        amounts = checked_terms(terms)
         with opened(self.path, self.wait) as db, writing(db):
-            found = db.execute("SELECT number, scope, neighbours FROM datasets WHERE name = ?", (dataset,)).fetchone()
-            if found is None:
-                found = (None, scope, between)
-                db.execute("INSERT INTO datasets (name, scope, neighbours) VALUES (?, ?, ?)", (dataset, scope, between))
-                _record_budget(db, dataset, "set", epsilon, delta)
-            self._same_meaning(dataset, found[1], scope, "scope")
-            self._same_meaning(dataset, found[2], between, "promise between")
-            before = _balance(db, self.path, dataset)
-            if epsilon > before.epsilon or delta > before.delta:
-                if not raise_budget:
-                    raise BudgetError(
-                        f"the budget of {dataset!r} in {self.path} is {_amount(before.epsilon, before.delta)}, and this policy "
-                        f"says {_amount(epsilon, delta)}; keep to it, or ask for it to be raised, which is recorded."
-                    )
-                _record_budget(db, dataset, "raised", epsilon, delta)
-            elif (epsilon, delta) != (before.epsilon, before.delta):
-                _record_budget(db, dataset, "lowered", epsilon, delta)
-            return _balance(db, self.path, dataset)
+            return self._agree(db, dataset, terms, *amounts)
+
+    def _agree(self, db: sqlite3.Connection, dataset: str, terms: Terms, epsilon: Fraction, delta: Fraction) -> Balance:
+        """Budget and meaning as the terms say, inside the transaction of the caller."""
+        found = db.execute("SELECT scope, neighbours FROM datasets WHERE name = ?", (dataset,)).fetchone()
+        if found is None:
+            found = (terms.scope, terms.between)
+            db.execute("INSERT INTO datasets (name, scope, neighbours) VALUES (?, ?, ?)", (dataset, *found))
+            _record_budget(db, dataset, "set", epsilon, delta)
+        self._same_meaning(dataset, found[0], terms.scope, "scope")
+        self._same_meaning(dataset, found[1], terms.between, "promise between")
+        before = _balance(db, self.path, dataset)
+        if epsilon > before.epsilon or delta > before.delta:
+            if not terms.raise_budget:
+                raise BudgetError(
+                    f"the budget of {dataset!r} in {self.path} is {amount(before.epsilon, before.delta)}, and this policy "
+                    f"says {amount(epsilon, delta)}; keep to it, or ask for it to be raised, which is recorded."
+                )
+            _record_budget(db, dataset, "raised", epsilon, delta)
+        elif (epsilon, delta) != (before.epsilon, before.delta):
+            _record_budget(db, dataset, "lowered", epsilon, delta)
+        return _balance(db, self.path, dataset)
 
     def _same_meaning(self, dataset: str, recorded: str, given: str, what: str) -> None:
         if recorded != given:
@@ -136,43 +160,51 @@ class Ledger:
         release_id: str,
         policy: str,
         units: Iterable[bytes] | None = None,
+        *,
+        terms: Terms | None = None,
     ) -> Spend:
         """Record a release if it fits the budget; it is on the disk when this returns. Draw only after that.
 
         ``policy`` is a digest of the policy. With scope ``unit``, ``units`` are the identifiers of those who take part, in
-        any order; one that comes twice is charged once. All of it is recorded or nothing.
+        any order; one that comes twice is charged once. ``terms``: the budget as :meth:`set_budget` takes it. All of it is
+        recorded, budget, protected distances and prices, or nothing.
         """
-        for value, what in ((dataset, "the name of a dataset"), (release_id, "the name of a release")):
-            _check_text(value, what)
+        check_name(dataset)
+        check_text(release_id, "the name of a release")
         if not items:
-            raise ParameterError(
-                "a release without parts costs nothing and is not recorded; name its columns and answers."
-            )
-        items = [_checked(item) for item in items]
+            raise ParameterError("a release without parts cannot be recorded; name its columns and answers.")
+        items = [checked(item) for item in items]
         epsilon, delta = sum((i.epsilon for i in items), Fraction(0)), sum((i.delta for i in items), Fraction(0))
+        amounts = None if terms is None else checked_terms(terms)
         time = _now()
         with opened(self.path, self.wait) as db:
-            if (_balance(db, self.path, dataset).scope == "unit") != (units is not None):
+            scope = _balance(db, self.path, dataset).scope if terms is None else terms.scope
+            if (scope == "unit") != (units is not None):
                 raise ParameterError(
                     f"units are named for datasets with the scope unit and for no others; see {dataset!r}."
                 )
             if units is not None:  # the slow part comes before the lock that others wait for
                 ledger_units.gather(db, _derived(_key(db, self.path), "unit", dataset), units)
             with writing(db):
+                if terms is not None and amounts is not None:
+                    self._agree(db, dataset, terms, *amounts)
                 balance = _balance(db, self.path, dataset)
                 if units is None and (epsilon > balance.left_epsilon or delta > balance.left_delta):
-                    raise BudgetError(_refusal(balance, epsilon, delta))
+                    raise BudgetError(refusal(balance, epsilon, delta))
                 if db.execute("SELECT 1 FROM releases WHERE name = ?", (release_id,)).fetchone():
                     raise LedgerError(
                         f"{self.path} has a release called {release_id!r} already; give this one another name."
                     )
                 number, place = _record(db, dataset, items, release_id, policy, time)
+                for item in items:
+                    if item.protected is not None and (item.epsilon or item.delta):
+                        keep_to(db, self.path, dataset, place, number, item.protected)
                 if units is not None and not ledger_units.charge(
                     db, place, number, (epsilon, delta), (balance.epsilon, balance.delta)
                 ):
                     raise BudgetError(
-                        f"this release asks for {_amount(epsilon, delta)} from every unit, and at least one unit of {dataset!r} "
-                        f"has not that much left of its {_amount(balance.epsilon, balance.delta)}; ask for less."
+                        f"this release asks for {amount(epsilon, delta)} from every unit, and at least one unit of {dataset!r} "
+                        f"has not that much left of its {amount(balance.epsilon, balance.delta)}; ask for less."
                     )
                 after = _balance(db, self.path, dataset)
         return Spend(release_id, dataset, time, epsilon, delta, after.left_epsilon, after.left_delta)
@@ -230,14 +262,37 @@ class Ledger:
                 for time, name, release, state, finished, part, kind, e, d, words, policy, output in rows
             ]
 
-    def fingerprint(self, content: bytes | Iterable[bytes]) -> str:
-        """A keyed hash (HMAC-SHA256) of data that only this ledger can compute; a plain hash would confirm guesses."""
-        with opened(self.path, self.wait) as db:
-            key = _key(db, self.path)
-        found = hmac.new(_derived(key, "data"), digestmod="sha256")
+    def protections(self, dataset: str) -> list[Protected]:
+        """How far apart the values are that the budget is about, for each column, as its first release had it."""
+        with opened(self.path, self.wait) as db, reading(db):
+            _balance(db, self.path, dataset)
+            number = db.execute("SELECT number FROM datasets WHERE name = ?", (dataset,)).fetchone()[0]
+            return protections(db, number)
+
+    # Its key ---------------------------------------------------------------------------------------------------------
+
+    def fingerprint(self, content: bytes | Iterable[bytes], nonce: bytes) -> str:
+        """A keyed hash (HMAC-SHA256) of data that only this ledger can compute; a plain hash would confirm guesses.
+
+        With a fresh ``nonce`` of 32 bytes for each release, two published fingerprints do not tell whether the data are the same.
+        """
+        if len(nonce) != NONCE_BYTES:
+            raise ParameterError(f"a nonce has {NONCE_BYTES} bytes.")
+        found = self._hash("data")
+        found.update(nonce)
         for part in (content,) if isinstance(content, bytes) else content:
             found.update(part)
         return found.hexdigest()
+
+    def seal(self, content: bytes) -> str:
+        """A message authentication code (HMAC-SHA256): nobody without this ledger can make it for other content."""
+        found = self._hash("lock")
+        found.update(content)
+        return found.hexdigest()
+
+    def _hash(self, purpose: str) -> hmac.HMAC:
+        with opened(self.path, self.wait) as db:
+            return hmac.new(_derived(_key(db, self.path), purpose), digestmod="sha256")
 
 
 # Inside a connection -------------------------------------------------------------------------------------------------
@@ -296,46 +351,6 @@ def _key(db: sqlite3.Connection, path: Path) -> bytes:
 def _derived(key: bytes, *purpose: str) -> bytes:
     """A key for one purpose alone, so that a hash made for one says nothing about a hash made for another."""
     return hmac.digest(key, "\0".join(("noisewright", *purpose)).encode(), "sha256")
-
-
-# Words and checks ------------------------------------------------------------------------------------------------------
-
-
-def _refusal(balance: Balance, epsilon: Fraction, delta: Fraction) -> str:
-    advice = "ask for less, or have the budget raised, which is recorded."
-    if epsilon > balance.left_epsilon:
-        return (
-            f"this release asks for epsilon {upward(epsilon)}, but only {downward(balance.left_epsilon)} of the budget of "
-            f"{upward(balance.epsilon)} for {balance.dataset!r} is left; {advice}"
-        )
-    return (
-        f"this release asks for delta {upward(delta)}, but only {downward(balance.left_delta)} of the budget of "
-        f"{upward(balance.delta)} for {balance.dataset!r} is left; {advice}"
-    )
-
-
-def _amount(epsilon: Fraction, delta: Fraction) -> str:
-    return f"epsilon {upward(epsilon)}" + (f" and delta {upward(delta)}" if delta else "")
-
-
-def _checked(item: Charge) -> Charge:
-    _check_text(item.name, "the name of a part")
-    epsilon = _at_least_zero(item.epsilon, f"the epsilon of {item.name}")
-    return replace(item, epsilon=epsilon, delta=_at_least_zero(item.delta, f"the delta of {item.name}"))
-
-
-def _at_least_zero(value: object, name: str) -> Fraction:
-    number = as_fraction(value, name)
-    if number < 0:
-        raise ParameterError(f"{name} must be at least 0.")
-    if max(number.numerator.bit_length(), number.denominator.bit_length()) > LARGEST_SPELLED:
-        raise ParameterError(f"{name} is far too long or too large a number; write it like 0.5 or 1/2.")
-    return number
-
-
-def _check_text(value: object, what: str) -> None:
-    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
-        raise ParameterError(f"{what} must be text of 1 to {LONGEST_NAME} printable characters.")
 
 
 def _now() -> str:

@@ -29,9 +29,9 @@ from noisewright.core.exact import LARGEST_SPELLED
 from noisewright.files import write_atomically
 from noisewright.release.ledger import Entry, Ledger
 
-__all__ = ["document", "export"]
+__all__ = ["document", "export", "kept"]
 
-FORMAT, VERSION = "noisewright-ledger", 1
+FORMAT, VERSION = "noisewright-ledger", 2
 
 
 def export(ledger: Ledger, path: str | os.PathLike[str]) -> Path:
@@ -52,12 +52,22 @@ def document(ledger: Ledger, datasets: Sequence[str] | None = None) -> dict[str,
     return {"format": FORMAT, "version": VERSION, "datasets": [_dataset(ledger, name) for name in chosen]}
 
 
+def kept(entries: Sequence[Entry]) -> list[str]:
+    """The columns that some release gave away as they are."""
+    return list(dict.fromkeys(entry.name for entry in entries if entry.kind == "kept"))
+
+
 def _dataset(ledger: Ledger, name: str) -> dict[str, Any]:
     balance = ledger.remaining(name)
     return {
         "dataset": name,
         "scope": balance.scope,
         "between": balance.between,
+        "protected": [
+            {"columns": list(p.columns), "distance": "any" if p.distance is None else str(p.distance), "unit": p.unit}
+            for p in ledger.protections(name)
+        ],
+        "kept": kept(ledger.entries(name)),
         "budget": _amount(balance.epsilon, balance.delta),
         "spent": _amount(balance.spent_epsilon, balance.spent_delta),
         "left": _amount(balance.left_epsilon, balance.left_delta, down=True),

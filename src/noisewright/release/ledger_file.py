@@ -21,7 +21,8 @@ __all__ = ["KEY_BYTES", "create", "default_path", "opened", "reading", "writing"
 
 APPLICATION = 0x4E57_4C44
 """``NWLD`` in the header of the database: this is a ledger, not a database of another program."""
-VERSION = 1
+VERSION = 2
+"""Version 1 did not know the protected distances of columns."""
 KEY_BYTES = 32
 
 SCHEMA = """
@@ -76,6 +77,18 @@ CREATE TRIGGER units_grow BEFORE UPDATE ON units
     WHEN NEW.epsilon < OLD.epsilon OR NEW.delta < OLD.delta OR NEW.unit <> OLD.unit OR NEW.dataset <> OLD.dataset
     BEGIN SELECT RAISE(ABORT, 'a ledger forgets nothing'); END;
 """
+PROTECTIONS = """
+CREATE TABLE protections (
+    number INTEGER PRIMARY KEY,
+    dataset INTEGER NOT NULL REFERENCES datasets,
+    release INTEGER NOT NULL REFERENCES releases,
+    columns TEXT NOT NULL,
+    distance TEXT NOT NULL,
+    unit TEXT NOT NULL,
+    UNIQUE (dataset, columns)
+);
+"""
+"""The protected distance of every column of a dataset, as its first release had it; what version 2 added."""
 KEPT = ("secret", "datasets", "budgets", "releases", "charges", "units")
 FROZEN = ("secret", "datasets", "budgets", "charges")
 
@@ -115,14 +128,34 @@ def create(path: Path, time: str, *, with_folder: bool) -> None:
 def _build(db: sqlite3.Connection, time: str) -> None:
     db.execute(f"PRAGMA application_id = {APPLICATION}")
     db.execute(f"PRAGMA user_version = {VERSION}")
-    guards = [
-        f"CREATE TRIGGER {table}_{name} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, 'a ledger forgets nothing'); END;"
-        for verb, name, tables in (("DELETE", "stay", KEPT), ("UPDATE", "frozen", FROZEN))
-        for table in tables
-    ]
-    db.executescript(f"BEGIN; {SCHEMA} {' '.join(guards)} COMMIT;")
+    guards = _guards((*KEPT, "protections"), (*FROZEN, "protections"))
+    db.executescript(f"BEGIN; {SCHEMA} {PROTECTIONS} {' '.join(guards)} COMMIT;")
     db.execute("INSERT INTO secret VALUES (1, ?, ?)", (os.urandom(KEY_BYTES), time))
     db.execute("PRAGMA journal_mode = WAL")
+
+
+def _guards(kept: tuple[str, ...], frozen: tuple[str, ...]) -> list[str]:
+    """Triggers that refuse to delete from tables, and to change rows of them."""
+    return [
+        f"CREATE TRIGGER {table}_{name} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, 'a ledger forgets nothing'); END;"
+        for verb, name, tables in (("DELETE", "stay", kept), ("UPDATE", "frozen", frozen))
+        for table in tables
+    ]
+
+
+def _upgrade(db: sqlite3.Connection, path: Path) -> None:
+    """A ledger of version 1 becomes one of version 2, in one transaction, if nothing that it records is of unknown meaning."""
+    with writing(db):
+        if db.execute("PRAGMA user_version").fetchone()[0] == VERSION:  # another process was faster
+            return
+        if db.execute("SELECT 1 FROM charges WHERE kind = 'column' LIMIT 1").fetchone():
+            raise LedgerError(
+                f"{path} was written by an earlier Noisewright, which did not record how far apart the values are that its "
+                "releases of columns protect, so nothing can be added to them; keep it, and name a new ledger."
+            )
+        for command in (PROTECTIONS, *_guards(("protections",), ("protections",))):
+            db.execute(command)
+        db.execute(f"PRAGMA user_version = {VERSION}")
 
 
 @contextmanager
@@ -176,6 +209,8 @@ def _recognise(db: sqlite3.Connection, path: Path) -> None:
         raise LedgerError(
             f"{path} was written by a newer Noisewright (ledger version {version}, this program knows {VERSION}); update it."
         )
+    if version < VERSION:
+        _upgrade(db, path)
     if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a copy made with another tool may have lost it
         db.execute("PRAGMA journal_mode = WAL")
 

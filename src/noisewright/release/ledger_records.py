@@ -7,21 +7,66 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Literal
 
-__all__ = ["Balance", "BudgetEvent", "Charge", "Entry", "Scope", "Spend", "State", "downward"]
+from noisewright.core.exact import Exact
+
+__all__ = ["Balance", "BudgetEvent", "Charge", "Entry", "Protected", "Scope", "Spend", "State", "Terms", "downward"]
 
 Scope = Literal["dataset", "unit"]
 State = Literal["started", "finished"]
+MEASURES = ("day", "second", "metre")
+"""Units that have a plural; any other is the name of a metric."""
+
+
+@dataclass(frozen=True)
+class Protected:
+    """How far apart two values of a column, or of several that form one secret, may be and still be protected.
+
+    ``distance`` None: any two values, however far apart. ``unit``: of the distance, or the name of its metric.
+
+    >>> Protected(("visit",), Fraction(7), "day").words, Protected(("x", "y"), Fraction(1, 3), "euclidean").words
+    ('at most 7 days', 'at most 1/3 (euclidean)')
+    """
+
+    columns: tuple[str, ...]
+    distance: Fraction | None
+    unit: str = ""
+
+    @property
+    def words(self) -> str:
+        if self.distance is None:
+            return "any two values"
+        shown = downward(self.distance, 12)
+        number = shown if Fraction(shown) == self.distance else str(self.distance)
+        if self.unit in MEASURES:
+            return f"at most {number} {self.unit}{'' if self.distance == 1 else 's'}"
+        return f"at most {number}" + (f" ({self.unit})" if self.unit else "")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The budget of a dataset as a policy says it: what all releases may cost one unit, and between which tables."""
+
+    epsilon: Exact
+    delta: Exact = 0
+    scope: Scope = "dataset"
+    between: str = "two tables that differ in one unit"
+    raise_budget: bool = False
+    """A budget that is larger than the recorded one is recorded instead of refused."""
 
 
 @dataclass(frozen=True)
 class Charge:
-    """One part of a release: what it costs one unit, and between which values that is promised (``guarantee``, in words)."""
+    """One part of a release: what it costs one unit, and between which values that is promised (``guarantee``, in words).
+
+    ``protected``: the same for columns, so that a dataset keeps to it. A column that is released as it is has the kind "kept".
+    """
 
     name: str
     kind: str
     epsilon: Fraction
     delta: Fraction = Fraction(0)
     guarantee: str = ""
+    protected: Protected | None = None
 
 
 @dataclass(frozen=True)

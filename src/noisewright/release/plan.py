@@ -30,6 +30,7 @@ from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import as_fraction, float_up, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete
+from noisewright.release.column_types import check_stated
 from noisewright.release.columns import ColumnPlan, compile_column
 from noisewright.release.policy import Policy
 from noisewright.release.queries import QueryPlan, compile_query
@@ -140,7 +141,12 @@ class Plan:
 
 
 def make_plan(policy: Policy, types: Mapping[str, pa.DataType], rows: int | None = None) -> Plan:
-    """Compile a policy for a table with columns of the given types, and so many rows where that is known."""
+    """Compile a policy for a table with columns of the given types, and so many rows where that is known.
+
+    The number of rows is used only where it is public. What follows from it (a mean's expected error) is published, too.
+    """
+    check_stated(policy, types)
+    rows = _public(rows, policy)
     columns = tuple(compile_column(c, place, types, policy) for place, c in enumerate(policy.columns))
     queries = tuple(compile_query(q, place, types, policy, rows) for place, q in enumerate(policy.queries))
     named = {name for column in columns for name in column.names}
@@ -171,13 +177,19 @@ def solve(
     ``targets`` maps the name of a column (joint columns: with commas between) or of an answer to an error in the unit that
     the plan shows. The epsilons are found by bisection and rounded up to three digits.
     """
-    changed = policy
+    check_stated(policy, types)
+    changed, rows = policy, _public(rows, policy)
     for name, wanted in targets.items():
         goal = as_fraction(wanted, f"the wanted error of {name}")
         if goal <= 0:
             raise ParameterError(f"the wanted error of {name} must be above 0; say for example {name}=2.5.")
         changed = _solve_one(changed, types, name, float(goal), rows)
     return changed
+
+
+def _public(rows: int | None, policy: Policy) -> int | None:
+    """The number of rows, if neighbours have the same number: not where a unit may be there or not, or own several."""
+    return rows if policy.neighbours == "replace" and policy.unit.column is None else None
 
 
 def _solve_one(policy: Policy, types: Mapping[str, pa.DataType], name: str, goal: float, rows: int | None) -> Policy:
@@ -248,6 +260,10 @@ def _warnings(plan: Plan) -> list[str]:
             f"all parts together cost epsilon {upward(plan.epsilon)}: somebody who combines them can change their odds by a "
             f"factor of up to e^{upward(plan.epsilon, 3)}."
         )
+    found += [warning for column in plan.columns for warning in _thin(column)]
+    shown = [listed(c.names) for c in plan.columns if not c.keep and c.missing == "keep" and c.fill is None]
+    if shown:
+        found.append(f"{listed(shown)}: whether a value is missing is shown as it is, which may itself be a secret.")
     if plan.kept:
         found.append(f"{listed(plan.kept)}: kept as it is, so not protected; make sure that it points to nobody.")
     perturbed = [listed(c.names) for c in plan.columns if not c.keep]
@@ -264,6 +280,21 @@ def _warnings(plan: Plan) -> list[str]:
             f"{listed(sorted(asked))}: both released row by row and asked about; the rows may already answer the question."
         )
     return found
+
+
+def _thin(column: ColumnPlan) -> list[str]:
+    """A warning where the protected distance is tiny beside the lattice of the outputs, or beside the declared range."""
+    if column.protect is None or column.mechanism is None:
+        return []
+    step, width = getattr(getattr(column.mechanism, "lattice", None), "step", None), column.width
+    fine = [Fraction(step)] if isinstance(step, (int, Fraction)) else []
+    fine += [width / 1000] if width is not None else []
+    if not any(column.protect < size for size in fine):
+        return []
+    words = column.protects.partition(" (whether")[0].removeprefix("at most ")
+    return [
+        f"{title(column)}: values farther apart than {words} are hardly protected, and that is a tiny distance here."
+    ]
 
 
 def percent(belief: float) -> str:

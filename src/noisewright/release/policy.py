@@ -57,7 +57,9 @@ from noisewright.release.policy_values import (
     Parameter,
     Positive,
     Problem,
+    Renames,
     Text,
+    Types,
     Weights,
     Whole,
     jsonable,
@@ -142,7 +144,7 @@ class ColumnPolicy(BaseModel):
         default="refuse", description="A missing value: refuse the release, or leave it missing for all to see."
     )
     fill: Filling | None = Field(default=None, description="The value that takes the place of a missing one.")
-    rename: Names | None = Field(default=None, description="The name, or names, in the output.")
+    rename: Renames | None = Field(default=None, description="The name, or names, in the output.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -220,6 +222,9 @@ class Policy(_Strict):
         description="What may differ: the values of one unit, or whether it is there at all (queries only).",
     )
     ledger: LedgerPolicy = Field(default_factory=LedgerPolicy, description="Where spends are remembered.")
+    types: Types = Field(
+        default_factory=dict, description="The types of columns, where the policy does not tell them otherwise."
+    )
     floating: Flag = Field(default=False, description="Allow mechanisms whose float draws are not proved.")
     columns: tuple[ColumnPolicy, ...] = Field(default=(), description="Columns that are released row by row.")
     queries: tuple[QueryPolicy, ...] = Field(default=(), description="Answers that are released.")

@@ -208,8 +208,10 @@ def _budget_rules(policy: Policy) -> Iterator[Problem]:
         columns = sum((getattr(c, key) or Fraction(0) for c in perturbed), Fraction(0))
         total = rows * columns + sum((getattr(q, key) or Fraction(0) for q in policy.queries), Fraction(0))
         if total > allowed:
+            asked = spell(total)
+            much = f"the {asked} that" if asked[0].isdigit() else "what"
             yield (
                 ("budget", key),
-                f"is less than the {spell(total)} that the columns and queries ask for together{times}; lower some of "
-                "them, leave some out, or raise the budget",
+                f"is less than {much} the columns and queries ask for together{times}; lower some of them, leave some "
+                "out, or raise the budget",
             )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -40,8 +41,11 @@ __all__ = [
     "Parameter",
     "Positive",
     "Problem",
+    "Renames",
     "Scalar",
+    "Span",
     "Text",
+    "Types",
     "Weights",
     "Whole",
     "inner_problems",
@@ -132,13 +136,38 @@ def _chance(value: Any) -> Fraction:
     return found
 
 
-def _distance(value: Any) -> Fraction | Literal["any"]:
+@dataclass(frozen=True)
+class Span:
+    """A length of time, such as 7 days."""
+
+    seconds: Fraction
+
+    @property
+    def days(self) -> int | None:
+        """How many whole days it is, if it is."""
+        days = self.seconds / UNITS["day"]
+        return days.numerator if days.denominator == 1 else None
+
+    def __str__(self) -> str:
+        """In the largest unit of which it is a whole number."""
+        unit = next((unit for unit, size in UNITS.items() if (self.seconds / size).denominator == 1), "second")
+        size = self.seconds / UNITS[unit]
+        return f"{size} {unit}" + ("" if size == 1 else "s")
+
+
+UNITS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+"""Units of time in seconds, the largest first."""
+IS_SPAN = {"type": "string", "pattern": r"^\s*\+?(\d+/\d+|\d+\.?\d*|\.\d+)\s*(day|hour|minute|second)s?\s*$"}
+
+
+def _distance(value: Any) -> Fraction | Span | Literal["any"]:
     if value == "any" and isinstance(value, str):
         return "any"
     try:
-        return _positive(value)
+        timed = re.fullmatch(r"(.*?)(day|hour|minute|second)s?\s*", value) if isinstance(value, str) else None
+        return _positive(value) if timed is None else Span(_positive(timed[1]) * UNITS[timed[2]])
     except PydanticCustomError:
-        raise wrong('must be a distance greater than 0 or "any"; write a number such as 5') from None
+        raise wrong('must be a distance greater than 0 or "any"; write a number such as 5, or "7 days"') from None
 
 
 def _whole(value: Any) -> int:
@@ -166,21 +195,38 @@ def text(value: Any) -> str:
 
 
 def _name(value: Any) -> str:
-    """A name that is also the name of a file or of an entry in a ledger."""
+    """A name that people read in a ledger, a report and on a screen."""
     found = text(value)
-    if found.startswith(".") or any(sign in "/\\" or not sign.isprintable() for sign in found):
-        raise wrong("must not begin with a dot nor hold slashes or control characters, because files are named by it")
+    if not found.isprintable():
+        raise wrong("holds control characters, which a screen would follow; write a name such as clinic")
     return found
 
 
-def _names(value: Any) -> str | tuple[str, ...]:
+def _new_name(value: Any) -> str:
+    """A name for a column of the output, which other programs will read."""
+    found = text(value)
+    if not found.isprintable():
+        raise wrong("holds control characters, which a screen would follow; write a name such as age_noisy")
+    if found.startswith(".") or re.search(r"\.\.[/\\]", found):
+        raise wrong(
+            "must not begin with a dot nor lead to a folder above, because programs name files by columns; write a name such "
+            "as age_noisy"
+        )
+    return found
+
+
+def _renames(value: Any) -> str | tuple[str, ...]:
+    return _names(value, _new_name)
+
+
+def _names(value: Any, read: Callable[[Any], str] = text) -> str | tuple[str, ...]:
     """One name, or several that belong together."""
     value = plain(value)
     if not isinstance(value, (list, tuple)):
-        return text(value)
+        return read(value)
     if not value:
         raise wrong('must not be empty; write a name such as "age", or several such as ["lat", "lon"]')
-    found = tuple(_each(value, text))
+    found = tuple(_each(value, read))
     if len(set(found)) < len(found):
         raise wrong("holds a name twice; write each name once")
     return found
@@ -228,6 +274,27 @@ def _groups(value: Any) -> dict[str, tuple[Scalar, ...]]:
     if problems:
         raise wrong(*problems)
     return found
+
+
+def _types(value: Any) -> dict[str, str]:
+    teach = f'write one of {", ".join(TYPES)} for each column, such as types = {{ visit = "date" }}'
+    if not isinstance(value, dict):
+        raise wrong(f"must be a table of columns; {teach}")
+    found, problems = {}, []
+    for key, kind in value.items():
+        try:
+            found[text(key)] = kind
+        except PydanticCustomError as error:
+            problems += inner_problems(error, str(key))
+        if not isinstance(kind, str) or kind not in TYPES:
+            problems.append(((str(key),), f"must be the type of a column; write one of {', '.join(TYPES)}"))
+    if problems:
+        raise wrong(*problems)
+    return found
+
+
+TYPES = ("integer", "number", "date", "time", "text", "boolean")
+"""The types that a policy may name."""
 
 
 def place(value: Any) -> Fraction | Date:
@@ -354,6 +421,8 @@ def jsonable(value: Any) -> Any:
         return {key: jsonable(part) for key, part in value.items()}
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else str(value)
+    if isinstance(value, Span):
+        return str(value)
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
@@ -376,19 +445,31 @@ Positive = Annotated[Fraction, Kind(_positive, IS_POSITIVE)]
 Number = Annotated[Fraction, Kind(number, IS_NUMBER)]
 Chance = Annotated[Fraction, Kind(_chance, IS_CHANCE)]
 Distance = Annotated[
-    Fraction | Literal["any"], Kind(_distance, {"anyOf": [{"const": "any"}, IS_POSITIVE["anyOf"][0], IS_FRACTION]})
+    Fraction | Span | Literal["any"],
+    Kind(_distance, {"anyOf": [{"const": "any"}, IS_POSITIVE["anyOf"][0], IS_FRACTION, IS_SPAN]}),
 ]
 Whole = Annotated[int, Kind(_whole, {"type": "integer", "minimum": 1})]
 Flag = Annotated[bool, Kind(_flag, {"type": "boolean"})]
 Text = Annotated[str, Kind(text, IS_TEXT)]
-Name = Annotated[str, Kind(_name, {**IS_TEXT, "pattern": r"^[^./\\][^/\\]*$"})]
+Name = Annotated[str, Kind(_name, {**IS_TEXT, "pattern": r"^[^\x00-\x1f\x7f]*$"})]
 Names = Annotated[
     str | tuple[str, ...],
     Kind(_names, {"anyOf": [IS_TEXT, {"type": "array", "items": IS_TEXT, "minItems": 1, "uniqueItems": True}]}),
 ]
+IS_NEW_NAME = {**IS_TEXT, "pattern": r"^[^.\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"}
+Renames = Annotated[
+    str | tuple[str, ...],
+    Kind(
+        _renames, {"anyOf": [IS_NEW_NAME, {"type": "array", "items": IS_NEW_NAME, "minItems": 1, "uniqueItems": True}]}
+    ),
+]
 Filling = Annotated[Scalar | Date, Kind(_filling, IS_LABEL)]
 Labels = Annotated[tuple[Scalar, ...], Kind(_labels, IS_LABELS)]
 Groups = Annotated[dict[str, tuple[Scalar, ...]], Kind(_groups, {"type": "object", "additionalProperties": IS_LABELS})]
+Types = Annotated[
+    dict[str, Literal["integer", "number", "date", "time", "text", "boolean"]],
+    Kind(_types, {"type": "object", "additionalProperties": {"enum": list(TYPES)}}),
+]
 Pair = Annotated[
     tuple[Fraction | Date, Fraction | Date],
     Kind(_pair, {"type": "array", "items": IS_PLACE, "minItems": 2, "maxItems": 2}),

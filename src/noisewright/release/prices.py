@@ -30,12 +30,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import float_up
+from noisewright.core.exact import float_down, float_up
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Discrete, Euclidean, Line, Manhattan, Metric, Scaled
 from noisewright.mechanisms.geography import DISTORTION, FLOAT_ERROR, LatticeMetres
@@ -55,12 +55,22 @@ def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[F
     if guarantee.scope == "adjacent":
         units = Fraction(math.ceil(protect * factor))
         if guarantee.delta and units > 1:
-            raise ParameterError("a promise with a delta covers one sensitivity only; protect that distance.")
+            raise ParameterError(
+                "a promise with a delta is proved for one sensitivity only; protect that distance, or make the sensitivity "
+                "larger."
+            )
     else:
         units = factor * _after_rounding(metric, protect, columns)
     if guarantee.radius is not None and units > guarantee.radius:
-        raise ParameterError(f"nothing is promised beyond a distance of {guarantee.radius:g}; protect less.")
-    own = mechanism.map(1.0 if isinstance(metric, Discrete) else float(protect * factor))
+        most = _number(Fraction(guarantee.radius) / factor)
+        if guarantee.scope == "adjacent":
+            raise ParameterError(
+                "values on two sides of a gap have no values between them, so a promise between neighbours does not reach "
+                f"farther than one sensitivity; say protect = {most} or less, make the sensitivity larger, or leave out the gaps."
+            )
+        raise ParameterError(f"nothing is promised beyond a distance of {most}; say protect = {most} or less.")
+    # Mechanisms take exact numbers for floats: a float could be rounded up, and across the end of a lattice step.
+    own = mechanism.map(1.0 if isinstance(metric, Discrete) else cast("float", protect * factor))
     if math.isinf(own):
         raise ParameterError("nothing is promised at this distance; protect less.")
     # Floats are rounded up, which alone must not make a price larger than what is proved.
@@ -101,6 +111,11 @@ def unscaled(metric: Metric) -> tuple[Metric, Fraction]:
         factor *= metric.factor
         metric = metric.inner
     return metric, factor
+
+
+def _number(value: Fraction) -> str:
+    """A number for a message, exactly where that is short."""
+    return str(value) if value.denominator == 1 else f"{float_down(value):.12g}"
 
 
 def _after_rounding(metric: Metric, protect: Fraction, columns: int) -> Fraction:

@@ -41,7 +41,7 @@ from noisewright.core.guarantee import split
 from noisewright.mechanisms.selection import MOST_CANDIDATES, selection
 from noisewright.release.answers import QueryPlan
 from noisewright.release.arguments import day_or_second
-from noisewright.release.filters import parse_filter
+from noisewright.release.filters import Filter, parse_filter
 from noisewright.release.noises import Noise, calibrate
 from noisewright.release.policy import Policy, QueryPolicy
 from noisewright.release.statistics import Measure, Sensitivity, Statistic, sensitivity, squares
@@ -54,6 +54,9 @@ CANDIDATES = 1024
 
 WHOLE_CANDIDATES = 4096
 """Up to so many whole numbers are candidates themselves."""
+
+LARGEST_SQUARED = 10**150
+"""The square of more than this, and of the noise on top, may be beyond all floats."""
 
 WEIGHTS = {"sum": ("sum",), "mean": ("sum", "count"), "variance": ("squares", "sum", "count")}
 """Which statistic each weight is for."""
@@ -83,7 +86,7 @@ class _Compiler:
         self.keys = [Key.of(column, self._type(column), values) for column, values in query.by.items()]
         if query.values is not None:
             self.keys.append(Key.of(str(query.column), self._type(str(query.column)), query.values))
-        self.where = None if query.where is None else parse_filter(query.where, types)
+        self.where = None if query.where is None else self._filter(query.where)
         self.groups = math.prod(len(key) for key in self.keys)
         names = [key.column for key in self.keys]
         if len(set(names)) < len(names) or query.name in names:
@@ -118,6 +121,11 @@ class _Compiler:
     def _sums(self) -> tuple[list[Statistic], float | None, str]:
         aggregate, value = self.query.aggregate, self._value()
         steps = Steps.of(value)
+        if aggregate == "variance" and value.within is not None and max(map(abs, value.within)) > LARGEST_SQUARED:
+            raise ParameterError(
+                f"within is too wide for a variance, whose squares no float holds; stay between -{LARGEST_SQUARED:.0e} and "
+                f"{LARGEST_SQUARED:.0e}, or rescale the column."
+            )
         centre = 0 if aggregate == "sum" else steps.middle
         lattice: dict[str, Any] = {"value": value, "steps": steps, "centre": centre}
         parts = [self._statistic("sum", steps.low - centre, steps.high - centre, **lattice)]
@@ -243,6 +251,12 @@ class _Compiler:
             floor=0 if part.measure == "count" else None,
             within=within,
         )
+
+    def _filter(self, condition: str) -> Filter:
+        try:
+            return parse_filter(condition, self.types)
+        except ParameterError as problem:
+            raise ParameterError(f"{self.policy.where('queries', self.position, 'where')}: {problem}") from None
 
     def _type(self, column: str) -> pa.DataType:
         if column not in self.types:

@@ -73,7 +73,8 @@ def asked(plan: Plan, plan_of_query: QueryPlan) -> str:
 
 def apart(protects: str) -> str:
     """Between which values of a column the promise is."""
-    return f"values {protects} apart" if protects.startswith("at most") else protects
+    words, bracket, shown = protects.partition(" (whether")
+    return f"values {words} apart{bracket}{shown}" if protects.startswith("at most") else protects
 
 
 def error(part: Any) -> str:

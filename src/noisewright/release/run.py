@@ -22,36 +22,39 @@ import csv
 import os
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.release.bundle import ReleaseCertificate
+from noisewright.release.column_types import source_for
 from noisewright.release.columns import ColumnPlan
 from noisewright.release.engines import Engine, OutputFormat, Progress, engine_for
-from noisewright.release.ledger import Balance, Charge, Ledger
-from noisewright.release.lock import Lock
+from noisewright.release.ledger import NONCE_BYTES, Balance, Charge, Ledger, Terms
+from noisewright.release.lock import LOCK, Lock
 from noisewright.release.marginals import Marginal, bins_of, marginal_of
 from noisewright.release.plan import Plan, make_plan, title
 from noisewright.release.policy import Policy, as_policy
+from noisewright.release.protected import protected_by
 from noisewright.release.report import Made, report
 from noisewright.release.sources import Source, source_of
 from noisewright.release.staging import Staging
 
-__all__ = ["Release", "known_types", "open_release", "plan_for", "release"]
+__all__ = ["Release", "open_release", "plan_for", "release"]
 
-Data = dict[str, pa.DataType]
-CERTIFICATE, LOCK, REPORT, ANSWERS = "certificate.json", "policy.lock", "report.html", "answers"
+CERTIFICATE, REPORT, ANSWERS = "certificate.json", "report.html", "answers"
 CHARTED = 1 << 20
 """Charts count about so many rows, spread over the table."""
 CHUNK = 1 << 20
+KEPT_WORDS = "released as it is, not protected"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +84,7 @@ class Release:
         found = sorted(self.folder.glob("data.*"))
         if not found:
             return None
-        return _read(found[0])
+        return _in_zones(_read(found[0]), self.plan)
 
     def __repr__(self) -> str:
         parts = f"{self.rows:,} rows" if self.rows is not None else f"{len(self.answers)} answers"
@@ -109,24 +112,26 @@ def release(
     ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; what comes back is of the same kind. ``output``: a
     folder for the table, the answers, the certificate, the report and the lock; it appears whole or not at all. If it holds the
     release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
-    the whole price again. ``replace``: an earlier output of something else may be replaced. ``ledger``: where the spend is
-    recorded; the policy's, or that of this user, by default. ``seed`` makes a simulation: repeatable, not recorded, and marked
-    as not for release.
+    the whole price again. ``replace``: an earlier output of something else may be replaced, if nothing else lies in its folder.
+    ``ledger``: where the spend is recorded; the policy's, or that of this user, by default. ``seed`` makes a simulation:
+    repeatable, not recorded, and marked as not for release.
     """
     policy = as_policy(policy)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise ParameterError("a seed is a whole number from 0 on; leave it out for a release.")
-    source = source_of(data, known_types(policy))
+    source = source_for(policy, data)
     book = None if seed is not None else _ledger(ledger, policy)
     with ExitStack() as stack:
         runner = stack.enter_context(engine_for(engine, source, master=master))
         plan = plan_for(policy, source, runner)
-        mark = _fingerprint(source, book)
-        if output is not None and not again and (found := open_release(output, policy, mark, plan, book)):
-            return found
-        staging = None
+        staging, mark = None, _Mark(b"", "")
         if output is not None:
+            _check_apart(source, output)
+            if not again and (found := open_release(output, plan, source, book)):
+                return found
             staging = stack.enter_context(Staging(output, replace or again))
+            nonce = secrets.token_bytes(NONCE_BYTES)  # a new one for each release: equal data must not look equal
+            mark = _Mark(nonce, _fingerprint(source, book, nonce), book)
         runner.check_units(source, policy.unit)
         runner.check_values(source, [c for c in plan.columns if not c.keep], policy.unit)
         exact = [[runner.aggregate(source, s, policy.unit) for s in query.statistics] for query in plan.queries]
@@ -140,8 +145,8 @@ def release(
         made = _Made(plan, certificate, answers, balance, seed, runner.name)
         if staging is None:
             return _in_memory(made, runner, source, book, name)
-        done = _to_folder(made, runner, source, staging, format, progress, mark)
-        _finish(book, plan, name, certificate)
+        done = _to_folder(made, runner, source, staging, format, progress, mark, name)
+        _finish(book, name, certificate)
         return done
 
 
@@ -150,41 +155,47 @@ def plan_for(policy: Policy, source: Source, engine: Engine) -> Plan:
     return make_plan(policy, engine.types(source), engine.rows(source))
 
 
-def known_types(policy: Policy) -> Data:
-    """The types that a policy tells of columns, which a file of characters cannot: text and true/false categories."""
-    found: Data = {}
-    declared: list[tuple[str, Any]] = [(name, values) for q in policy.queries for name, values in q.by.items()]
-    declared += [(q.column, q.values) for q in policy.queries if q.column is not None and q.values]
-    for column in policy.columns:
-        if len(column.names) == 1:
-            declared += [(column.names[0], column.parameters.get(key)) for key in ("categories", "points")]
-    for name, values in declared:
-        if isinstance(values, (list, tuple)) and values:
-            kinds = {type(value) for value in values}
-            if kinds == {str}:
-                found[name] = pa.string()
-            elif kinds == {bool}:
-                found[name] = pa.bool_()
-    return found
+def open_release(folder: str | os.PathLike[str], plan: Plan, source: Source, book: Ledger | None) -> Release | None:
+    """The release in a folder, if it is of these data under this policy and the folder holds just the files that were written.
 
-
-def open_release(
-    folder: str | os.PathLike[str], policy: Policy, mark: str, plan: Plan, book: Ledger | None
-) -> Release | None:
-    """The release in a folder, if it is of these data under this policy and its files are as they were written."""
-    path = Path(folder)
+    Only the ledger that recorded it can tell: it sealed the lock, which lists all files.
+    """
+    path, policy = Path(folder), plan.policy
     try:
         lock = Lock.from_json((path / LOCK).read_text(encoding="utf-8"))
-        if book is None or lock.simulated or not lock.matches(policy.digest(), mark) or lock.changed(path):
+        if book is None or lock.simulated or not lock.sealed_by(book.seal):
+            return None
+        if lock.document["policy_digest"] != policy.digest() or lock.foreign(path) or lock.changed(path):
+            return None
+        if not has_its_files(plan, lock.document["outputs"]):
+            return None
+        if not secrets.compare_digest(lock.document["data"], _fingerprint(source, book, lock.nonce)):
             return None
         certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
         page = (path / REPORT).read_text(encoding="utf-8")
     except (OSError, UnicodeError, FileFormatError):
         return None
-    answers = {q.name: _read(path / ANSWERS / f"{_slug(q.name, place)}.csv") for place, q in enumerate(plan.queries)}
+    answers = {q.name: _read(path / name) for q, name in zip(plan.queries, answer_files(plan), strict=True)}
     return Release(
         plan, certificate, answers, book.remaining(policy.dataset), lock.rows, path, False, reread=True, page=page
     )
+
+
+def has_public_rows(policy: Policy) -> bool:
+    """Whether neighbours have the same number of rows, which is public then."""
+    return policy.neighbours == "replace" and policy.unit.column is None
+
+
+def has_its_files(plan: Plan, outputs: Collection[str]) -> bool:
+    """Whether these are the names of the files that a release under this plan has: no more and no fewer."""
+    tables = [name for name in outputs if name in {f"data.{ending}" for ending in get_args(OutputFormat)}]
+    wanted = {CERTIFICATE, REPORT, *answer_files(plan), *tables}
+    return len(tables) == bool(plan.columns) and set(outputs) == wanted
+
+
+def answer_files(plan: Plan) -> list[str]:
+    """Where the answers are written, in their order."""
+    return [f"{ANSWERS}/{_slug(query.name, place)}.csv" for place, query in enumerate(plan.queries)]
 
 
 # Before the first draw ----------------------------------------------------------------------------------------------------
@@ -196,17 +207,39 @@ def _ledger(ledger: Ledger | str | os.PathLike[str] | None, policy: Policy) -> L
     return Ledger(policy.ledger_path() if ledger is None else ledger)
 
 
-def _fingerprint(source: Source, book: Ledger | None) -> str:
+@dataclass(frozen=True)
+class _Mark:
+    """What the lock says of the data, and who seals it."""
+
+    nonce: bytes
+    fingerprint: str
+    book: Ledger | None = None
+
+
+def _check_apart(source: Source, output: str | os.PathLike[str]) -> None:
+    """Refuse data that lie where the output is to be: replacing the folder would delete them."""
+    folder = Path(os.path.realpath(output))
+    for path in source.paths:
+        if Path(os.path.realpath(path)).is_relative_to(folder):
+            raise ParameterError(
+                f"the data, {path}, lie inside the output folder {folder}; write to another folder, so that they are not lost."
+            )
+
+
+def _fingerprint(source: Source, book: Ledger | None, nonce: bytes) -> str:
     """The ledger's keyed fingerprint of the data; of what cannot be read twice in the same way, one that no other data have."""
     if book is None or source.format in ("spark", "remote"):
         return f"unknown-{secrets.token_hex(16)}"
-    return book.fingerprint(_content(source))
+    return book.fingerprint(_content(source), nonce)
 
 
 def _content(source: Source) -> Iterator[bytes]:
     if source.paths:
         for path in source.paths:
-            yield f"{Path(path).name}\0{os.path.getsize(path)}\0".encode()
+            name = (
+                Path(path).name if source.held is None else source.name
+            )  # a temporary file is called differently each time
+            yield f"{name}\0{os.path.getsize(path)}\0".encode()
             with open(path, "rb") as file:
                 while chunk := file.read(CHUNK):
                     yield chunk
@@ -222,30 +255,28 @@ def _spend(
     if book is None:
         return None
     policy = plan.policy
-    book.set_budget(
-        policy.dataset,
-        policy.budget.epsilon,
-        policy.budget.delta,
-        policy.ledger.scope,
-        between=plan.neighbours,
-        raise_budget=raise_budget,
+    terms = Terms(
+        policy.budget.epsilon, policy.budget.delta, policy.ledger.scope, plan.neighbours, raise_budget=raise_budget
     )
-    charges = [
-        Charge(
-            title(part), "column" if isinstance(part, ColumnPlan) else "query", part.price, part.delta, part.protects
-        )
-        for part in plan.parts
-        if part.price or part.delta
-    ]
-    if charges:
-        units = engine.units(source, policy.unit) if policy.ledger.scope == "unit" else None
-        book.spend(policy.dataset, charges, name, policy.digest(), units)
+    units = engine.units(source, policy.unit) if policy.ledger.scope == "unit" else None
+    book.spend(policy.dataset, charges_of(plan), name, policy.digest(), units, terms=terms)
     return book.remaining(policy.dataset)
 
 
-def _finish(book: Ledger | None, plan: Plan, name: str, certificate: ReleaseCertificate) -> None:
-    """Note that the output is complete; a release without a price is not in the ledger."""
-    if book is not None and (plan.epsilon or plan.delta):
+def charges_of(plan: Plan) -> list[Charge]:
+    """What the ledger records of a release: every part with its price, and every column that is given away as it is."""
+    found = [
+        Charge(title(part), "column", part.price, part.delta, part.protects, protected_by(part))
+        if isinstance(part, ColumnPlan)
+        else Charge(title(part), "query", part.price, part.delta, part.protects)
+        for part in plan.parts
+    ]
+    return found + [Charge(name, "kept", Fraction(0), guarantee=KEPT_WORDS) for name in plan.kept]
+
+
+def _finish(book: Ledger | None, name: str, certificate: ReleaseCertificate) -> None:
+    """Note that the output is complete."""
+    if book is not None:
         book.finish(name, certificate.digest)
 
 
@@ -292,7 +323,7 @@ def _in_memory(made: _Made, engine: Engine, source: Source, book: Ledger | None,
             table = source.wrap(drawn)
         else:  # a Spark frame stays with Spark
             rows, table = int(drawn.count()), drawn
-    _finish(book, plan, name, made.certificate)
+    _finish(book, name, made.certificate)
     return made.result(rows, None, made.page(marginals, rows), table)
 
 
@@ -303,7 +334,8 @@ def _to_folder(
     staging: Staging,
     format: OutputFormat,
     progress: Progress | None,
-    mark: str,
+    mark: _Mark,
+    name: str,
 ) -> Release:
     plan, folder, rows, marginals = made.plan, staging.folder, None, []
     outputs: dict[str, Path] = {}
@@ -316,22 +348,26 @@ def _to_folder(
         marginals = _marginals(plan, source_of(path).batches(charted, every))
     if made.answers:
         (folder / ANSWERS).mkdir()
-    for place, (name, answer) in enumerate(made.answers.items()):
-        path = folder / ANSWERS / f"{_slug(name, place)}.csv"
-        _write_csv(answer, path)
-        outputs[f"{ANSWERS}/{path.name}"] = path
+    for file, answer in zip(answer_files(plan), made.answers.values(), strict=True):
+        outputs[file] = folder / file
+        _write_csv(answer, outputs[file])
     page = made.page(marginals, rows, tuple(outputs))
-    for name, text in ((CERTIFICATE, made.certificate.to_json()), (REPORT, page)):
-        outputs[name] = folder / name
-        outputs[name].write_text(text, encoding="utf-8")
+    for file, text in ((CERTIFICATE, made.certificate.to_json()), (REPORT, page)):
+        outputs[file] = folder / file
+        outputs[file].write_text(text, encoding="utf-8")
     lock = Lock.build(
         policy=plan.policy,
-        fingerprint=mark,
+        release=name,
+        nonce=mark.nonce,
+        fingerprint=mark.fingerprint,
         engine=made.engine,
         simulated=made.seed is not None,
         outputs=outputs,
-        seed=made.seed,
+        types=engine.types(source),
         rows=rows,
+        table_rows=engine.rows(source) if has_public_rows(plan.policy) else None,
+        seed=made.seed,
+        seal=None if mark.book is None else mark.book.seal,
     )
     (folder / LOCK).write_text(lock.to_json(), encoding="utf-8")
     staging.publish()
@@ -365,6 +401,17 @@ def _write_csv(table: pa.Table, path: Path) -> None:
 def _read(path: Path) -> pa.Table:
     with source_of(path).database() as duck:
         return duck.sql("SELECT * FROM data").to_arrow_table()
+
+
+def _in_zones(table: pa.Table, plan: Plan) -> pa.Table:
+    """The same moments in the time zones of the columns that they come from, whose names not all files keep."""
+    types = {name: kind for c in plan.columns for name, kind in zip(c.outputs, c.output_types, strict=True)}
+    zones = {name: kind.tz for name, kind in types.items() if pa.types.is_timestamp(kind) and kind.tz is not None}
+    for place, one in enumerate(table.schema):
+        if one.name in zones and pa.types.is_timestamp(one.type) and one.type.tz is not None:
+            moments = table.column(place).cast(pa.timestamp(one.type.unit, zones[one.name]))
+            table = table.set_column(place, one.name, moments)
+    return table
 
 
 def _slug(name: str, place: int) -> str:

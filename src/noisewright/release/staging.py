@@ -26,13 +26,14 @@ import secrets
 import shutil
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.release.lock import foreign_file
 from noisewright.release.renames import exchange, rename_new, sync_folder
 
 __all__ = ["Staging"]
@@ -45,15 +46,19 @@ ENDINGS = ("SIGTERM", "SIGHUP")
 class Staging:
     """A folder in the making; ``with Staging(target) as staging``: write into ``staging.folder``, then ``staging.publish()``.
 
-    ``replace``: an output that is there may be replaced, if it is one: an empty folder, or one that holds the file ``marker``.
-    Nobody loses a folder of their own to a mistyped name.
+    ``replace``: an output that is there may be replaced, if it is one and nothing else: an empty folder, or one in which
+    ``foreign`` finds no file that is not of an earlier release. Nobody loses a file of their own to a mistyped name.
     """
 
     def __init__(
-        self, target: str | os.PathLike[str], replace: bool = False, *, marker: str = "certificate.json"
+        self,
+        target: str | os.PathLike[str],
+        replace: bool = False,
+        *,
+        foreign: Callable[[Path], str | None] = foreign_file,
     ) -> None:
         self.replace = replace
-        self.marker = marker
+        self.foreign = foreign
         self.published = False
         self._handlers: dict[signal.Signals, Any] = {}
         try:
@@ -141,9 +146,10 @@ class Staging:
             raise self._taken()
         if not self.target.is_dir():
             raise ParameterError(f"{self.target} is a file, and the output is a folder; choose another name.")
-        if not (self.target / self.marker).is_file() and any(self.target.iterdir()):
+        if (other := self.foreign(self.target)) is not None:
             raise ParameterError(
-                f"{self.target} is not an earlier output (it holds no {self.marker}), so it is not replaced; choose another name."
+                f"{self.target} is not replaced, because it holds {other!r}, which is no part of an earlier output; move that "
+                "away, or choose another name."
             )
 
     def _taken(self) -> ParameterError:

@@ -96,6 +96,13 @@ class Statistic:
         return Fraction(self.bounds.l1)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it looks at, each once."""
+        own = [self.value.column] if self.value is not None else []
+        filtered = self.where.columns if self.where is not None else ()
+        return tuple(dict.fromkeys([*(key.column for key in self.keys), *own, *filtered]))
+
+    @property
     def entries(self) -> int:
         """The length of the vector: groups times cells."""
         return self.groups * (len(self.cells) if self.cells else 1)

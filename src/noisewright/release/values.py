@@ -272,6 +272,8 @@ class Key:
     def sql(self, dialect: Dialect) -> str:
         """The value; one from a dictionary as the text that it stands for."""
         name = dialect.quote(self.column)
+        if pa.types.is_floating(self.type):  # one zero, and one width
+            return f"(CASE WHEN {name} = 0 THEN {double(0)} ELSE CAST({name} AS DOUBLE) END)"
         return f"CAST({name} AS STRING)" if pa.types.is_dictionary(self.type) else name
 
     def condition(self, dialect: Dialect) -> str:
@@ -290,14 +292,16 @@ class Key:
 
     def array(self) -> pa.Array:
         """The values in the type of the column."""
-        return pa.array(self.values, type=plain_type(self.type))
+        values = [v or 0.0 for v in self.values] if pa.types.is_floating(self.type) else self.values
+        return pa.array(values, type=plain_type(self.type))
 
-    @staticmethod
-    def _literal(value: Any, dialect: Dialect) -> str:
+    def _literal(self, value: Any, dialect: Dialect) -> str:
         if isinstance(value, bool):
             return "TRUE" if value else "FALSE"
         if isinstance(value, str):
             return dialect.text(value)
         if isinstance(value, datetime.date):
             return f"DATE '{value.isoformat()}'"
-        return str(value) if isinstance(value, int) else double(value)
+        if pa.types.is_floating(self.type):  # the number that the column holds for it, which may have fewer digits
+            return double(pa.scalar(value, self.type).as_py())
+        return str(value)

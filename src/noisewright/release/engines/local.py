@@ -75,7 +75,7 @@ class LocalEngine:
 
     def aggregate(self, source: Source, statistic: Statistic, unit: UnitPolicy) -> pa.Table:
         with source.database() as duck:
-            relation = _bounded(source, unit, source.schema.names)
+            relation = _bounded(source, unit, statistic.columns)
             try:
                 return duck.sql(statistic.select(relation, DUCKDB)).to_arrow_table()
             except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
@@ -207,11 +207,20 @@ def _bounded(source: Source, unit: UnitPolicy, columns: Sequence[str], ordered: 
         return "data"
     source.require([str(unit.column)])
     listed = ", ".join(DUCKDB.quote(name) for name in dict.fromkeys([*columns, str(unit.column)]))
-    order = "ORDER BY nw_row" if ordered else ""
+    row = _unused("nw_row", source.schema.names)
+    order = f"ORDER BY {row}" if ordered else ""
     return (
-        f"(SELECT * EXCLUDE (nw_row) FROM (SELECT {listed}, row_number() OVER () AS nw_row FROM data) "
-        f"QUALIFY row_number() OVER (PARTITION BY {DUCKDB.quote(str(unit.column))} ORDER BY nw_row) <= {unit.rows} {order})"
+        f"(SELECT * EXCLUDE ({row}) FROM (SELECT {listed}, row_number() OVER () AS {row} FROM data) "
+        f"QUALIFY row_number() OVER (PARTITION BY {DUCKDB.quote(str(unit.column))} ORDER BY {row}) <= {unit.rows} {order})"
     )
+
+
+def _unused(name: str, names: Sequence[str]) -> str:
+    """The name, made longer until no column has it in upper or lower case."""
+    taken = {other.casefold() for other in names}
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _rows(source: Source, unit: UnitPolicy, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from noisewright.core.errors import DataError, MissingPartError, NoisewrightError
 from noisewright.release.engines.java import java_home
+from noisewright.release.engines.silence import silent_python
 from noisewright.release.perturb import BLOCK
 
 __all__ = ["start_spark"]
@@ -40,7 +41,7 @@ def start_spark(master: str) -> tuple[Any, bool]:
     if active is not None:
         return active, False
     settings = {"spark.master": master, **SETTINGS, **(LOCAL if master.startswith("local") else {})}
-    with _environment():
+    with _environment(), silent_python():
         try:
             conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
             if SparkContext._gateway is None:

@@ -11,8 +11,13 @@ with stored rows is lost, later actions fail; they never draw again.
 **Nothing that grows with the table comes to the driver**: only the answers of statistics, and one number per partition in
 simulations.
 
-Without a seed rows stay where they are: no shuffle. Under a test seed they are numbered as the local engine numbers them,
-regrouped into the same blocks and drawn from the same generators, so the result is the same table in the same order.
+Without a seed rows stay where they are: no shuffle. Where units are bounded, Spark brings the rows of each unit together, which
+would show whose they are; they are put back into the order of the table before they are drawn. Under a test seed rows are
+numbered as the local engine numbers them, regrouped into the same blocks and drawn from the same generators, so the result is the
+same table in the same order.
+
+**Nothing that Spark says is shown**, since its logs quote cells: see :mod:`~noisewright.release.engines.silence`. Inside Spark
+columns have names of our own, by their places, so a name in the data can hold anything and meets no other.
 """
 
 from __future__ import annotations
@@ -21,23 +26,22 @@ import os
 import re
 import threading
 import uuid
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
 
-from noisewright.core import errors
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError
+from noisewright.core.errors import DataError, ParameterError
 from noisewright.release.columns import ColumnPlan
 from noisewright.release.dialects import SPARK
 from noisewright.release.engines import OutputFormat, Progress
 from noisewright.release.engines.blocks import check_block, in_blocks
 from noisewright.release.engines.local import drops, named_unit, needed, refuse_excess, units_sql, who_sql
 from noisewright.release.engines.session import start_spark
+from noisewright.release.engines.silence import sentences
 from noisewright.release.perturb import BLOCK, output_schema, perturb_block
 from noisewright.release.policy import UnitPolicy
 from noisewright.release.sources import SUFFIXES, Source
@@ -64,8 +68,13 @@ class SparkEngine:
         self.session, self._own = (session, False) if session is not None else start_spark(master or "local[*]")
 
     def types(self, source: Source) -> dict[str, pa.DataType]:
-        schema = arrow_schema(self._frame(source))
-        return dict(zip(schema.names, schema.types, strict=True))
+        if source.format == "memory":
+            found = {field.name: _through_spark(field) or field.type for field in source.schema}
+        else:
+            schema = arrow_schema(self._frame(source))
+            found = dict(zip(schema.names, schema.types, strict=True))
+        found |= dict.fromkeys(source.widened & found.keys(), pa.float64())
+        return found | {name: _zoned(found[name], kind) for name, kind in source.types.items() if name in found}
 
     def rows(self, source: Source) -> int | None:
         return source.rows
@@ -73,10 +82,7 @@ class SparkEngine:
     def check_units(self, source: Source, unit: UnitPolicy) -> None:
         if unit.column is None:
             return
-        with (
-            self._view(self._counted(source, UnitPolicy(), [unit.column])) as view,
-            _sentences(f"{source.name} cannot be read to its end by Spark"),
-        ):
+        with self._reading(source), self._view(source, UnitPolicy(), [unit.column]) as view:
             ((most, missing),) = self.session.sql(units_sql(unit.column, view, SPARK)).collect()
         refuse_excess(unit, most, missing)
 
@@ -84,26 +90,25 @@ class SparkEngine:
         if not plans:
             return
         plans, columns = tuple(plans), needed(plans)
-        frame = self._counted(source, unit, columns).select([_quoted(name) for name in columns])
 
         def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for block in in_blocks(batches, BLOCK):
-                check_block(plans, block)
+                check_block(plans, block.rename_columns(columns))
             yield pa.record_batch({"nw_fine": [True]})
 
-        with self._in_utc(), _sentences(f"{source.name} cannot be read to its end by Spark"):
+        with self._reading(source), self._in_utc():
+            frame = self._counted(source, unit, columns).select(_places(columns))
             frame.mapInArrow(look, "nw_fine boolean").count()
 
     def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
         column = named_unit(unit, self.types(source))
-        with self._view(self._frame(source)) as view, _sentences(f"{source.name} cannot be read to its end by Spark"):
+        with self._reading(source), self._view(source, UnitPolicy(), [column]) as view:
             for (name,) in self.session.sql(who_sql(column, view, SPARK)).toLocalIterator():
                 yield name.encode()
 
     def aggregate(self, source: Source, statistic: Statistic, unit: UnitPolicy) -> pa.Table:
-        frame = self._counted(source, unit, [])
-        problem = f"{statistic.name} cannot be computed from this table; check its columns and its filter"
-        with self._view(frame) as view, self._in_utc(), _sentences(problem):
+        problem = f"{statistic.name} cannot be computed from this table; check its columns, or the table is damaged"
+        with sentences(problem, self.session), self._in_utc(), self._view(source, unit, statistic.columns) as view:
             return self.session.sql(statistic.select(view, SPARK)).toArrow()
 
     def perturb(
@@ -121,7 +126,7 @@ class SparkEngine:
                 f"Spark writes parquet or csv, not {format!r}; choose one of these, or the engine local."
             )
         place = _url(str(target))
-        with self._in_utc(), _sentences(f"Spark could not read {source.name}, or not write {target}"):
+        with sentences(f"Spark could not read {source.name}, or not write {target}", self.session), self._in_utc():
             released = self._released(source, plans, unit, seed)
             writer = released.write.mode("errorifexists")
             with self._watched(source.rows, progress):
@@ -140,7 +145,7 @@ class SparkEngine:
 
     def frame(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None = None) -> Any:
         """The released rows as a Spark frame, drawn and stored now: later actions read them and never draw again."""
-        with self._in_utc(), _sentences(f"Spark could not read {source.name} to its end"):
+        with sentences(f"Spark could not read {source.name} to its end", self.session), self._in_utc():
             return self._released(source, plans, unit, seed).localCheckpoint(eager=True)
 
     def __enter__(self) -> Self:
@@ -158,9 +163,7 @@ class SparkEngine:
         """A source as a Spark frame; ``ordered``: its rows in the order in which the local engine reads them."""
         if source.format == "spark":
             return source.held
-        with _sentences(f"Spark cannot read {source.name}"):
-            if source.format == "memory":
-                return self.session.createDataFrame(source.held, _spark_schema(source.schema))
+        with sentences(f"Spark cannot read {source.name}", self.session):
             if source.format == "remote":
                 return self._remote(source.paths[0])
             if source.format not in ("parquet", "csv", "json"):
@@ -194,16 +197,41 @@ class SparkEngine:
             raise DataError(f"{url}: Spark reads addresses of Parquet and JSON lines; store the table as one of these.")
         return self.session.read.parquet(url)
 
-    def _counted(self, source: Source, unit: UnitPolicy, columns: Sequence[str], ordered: bool = False) -> Any:
-        """The rows that count; if some are left out, with their place in the column ``nw_row``."""
-        frame = self._frame(source, ordered or drops(unit))
-        own = [str(unit.column)] if drops(unit) else []
-        for name in (*columns, *own):
-            if name not in frame.columns:
+    def _picked(self, source: Source, columns: Sequence[str], ordered: bool) -> Any:
+        """Some columns of the source, called by their places; only they are read, whatever the others hold."""
+        from pyspark.sql import functions
+
+        frame = None if source.format == "memory" else self._frame(source, ordered)
+        known = source.schema.names if frame is None else frame.columns
+        for name in columns:
+            if name not in known:
                 raise DataError(
                     f"{source.name} has no column {name!r}; the names in a policy must be those of the table."
                 )
-        return _first(frame, unit) if own else frame
+        if frame is None and not columns:
+            return self.session.range(source.rows)
+        if frame is None:
+            table = source.held.select(list(columns))
+            for field in table.schema:
+                if _through_spark(field) is None:
+                    raise DataError(
+                        f"Spark has no type for the column {field.name!r} ({field.type}); cast it, or use the engine local."
+                    )
+            table = table.cast(pa.schema([source.schema.field(name) for name in columns]))
+            table = table.rename_columns(_places(columns))
+            return self.session.createDataFrame(table, _spark_schema(table.schema))
+        placed = frame.toDF(*(f"nw_a{place}" for place in range(len(known))))
+        found = [functions.col(f"nw_a{known.index(name)}") for name in columns]
+        wide = [one.cast("double") if name in source.widened else one for name, one in zip(columns, found, strict=True)]
+        return placed.select([one.alias(f"nw_c{place}") for place, one in enumerate(wide or [functions.lit(1)])])
+
+    def _counted(self, source: Source, unit: UnitPolicy, columns: Sequence[str], ordered: bool = False) -> Any:
+        """The rows that count; if some are left out, with their place in the table in the column ``nw_row``."""
+        if not drops(unit):
+            return self._picked(source, columns, ordered)
+        whose = str(unit.column)
+        listed = list(dict.fromkeys([*columns, whose]))
+        return _first(self._picked(source, listed, True), f"nw_c{listed.index(whose)}", unit.rows)
 
     # Drawing --------------------------------------------------------------------------------------------------------------
 
@@ -211,29 +239,36 @@ class SparkEngine:
         """The recipe of the released rows; run it once."""
         columns = needed(plans)
         frame = self._counted(source, unit, columns, ordered=seed is not None)
-        if seed is not None and drops(unit):
-            frame = frame.orderBy(ROW)
-        frame = frame.select([_quoted(name) for name in columns])
-        released = _spark_schema(output_schema(plans, arrow_schema(frame)))
+        if drops(unit):
+            frame = frame.orderBy(ROW)  # bounding has brought the rows of each unit together
+        frame = frame.select(_places(columns))
+        released = _spark_schema(output_schema(plans, arrow_schema(frame.toDF(*columns))))
         plans = tuple(plans)
         if seed is None:
 
             def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 for block in in_blocks(batches, BLOCK):
-                    yield perturb_block(plans, block, 0, None)
+                    yield perturb_block(plans, block.rename_columns(columns), 0, None)
 
             return frame.mapInArrow(draw, released)
 
         def replay(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for block in in_blocks(batches, BLOCK):
                 number = block.column(GROUP)[0].as_py()
-                yield perturb_block(plans, block.select(columns), number, seed)
+                rows = block.select(_places(columns)).rename_columns(columns)
+                yield perturb_block(plans, rows, number, seed)
 
         return _numbered(frame).mapInArrow(replay, released)
 
+    def _reading(self, source: Source) -> AbstractContextManager[None]:
+        return sentences(f"{source.name} cannot be read to its end by Spark", self.session)
+
     @contextmanager
-    def _view(self, frame: Any) -> Iterator[str]:
-        """A frame under a name that SQL can use."""
+    def _view(self, source: Source, unit: UnitPolicy, columns: Sequence[str]) -> Iterator[str]:
+        """The rows that count, with these columns under their own names, as something that SQL can name."""
+        frame = self._counted(source, unit, columns)
+        if columns:
+            frame = frame.select(_places(columns)).toDF(*columns)
         name = f"nw_{uuid.uuid4().hex}"
         frame.createOrReplaceTempView(name)
         try:
@@ -279,7 +314,7 @@ def arrow_schema(frame: Any) -> pa.Schema:
     """The names and Arrow types of a Spark frame."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    with _sentences("a column of the Spark frame has a type that Arrow does not know"):
+    with sentences("a column of the Spark frame has a type that Arrow does not know"):
         found = to_arrow_schema(frame.schema, timezone="UTC")
     return pa.schema([pa.field(field.name, field.type) for field in found])
 
@@ -290,14 +325,37 @@ def _spark_schema(schema: pa.Schema) -> Any:
     return from_arrow_schema(schema, prefer_timestamp_ntz=True)
 
 
-def _first(frame: Any, unit: UnitPolicy) -> Any:
+def _through_spark(field: pa.Field) -> pa.DataType | None:
+    """The type that a column has after Spark, or None where Spark has none for it."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    try:
+        with sentences("Spark has no such type"):
+            found = to_arrow_schema(_spark_schema(pa.schema([field])), timezone="UTC")
+    except DataError:
+        return None
+    return found.field(0).type
+
+
+def _zoned(kind: pa.DataType, own: pa.DataType) -> pa.DataType:
+    """Spark keeps moments but not the name of their time zone; it comes from the source."""
+    zoned = pa.types.is_timestamp(kind) and pa.types.is_timestamp(own) and kind.tz is not None and own.tz is not None
+    return pa.timestamp(kind.unit, own.tz) if zoned else kind
+
+
+def _places(columns: Sequence[str]) -> list[str]:
+    """The names of so many columns inside Spark."""
+    return [f"nw_c{place}" for place in range(len(columns))]
+
+
+def _first(frame: Any, whose: str, most: int) -> Any:
     """The first rows of every unit, with their place in the whole table in the column ``nw_row``."""
     from pyspark.sql import Window, functions
 
     placed = frame.withColumn(ROW, functions.monotonically_increasing_id())
-    own = Window.partitionBy(functions.col(_quoted(str(unit.column)))).orderBy(ROW)
+    own = Window.partitionBy(whose).orderBy(ROW)
     counted = placed.withColumn(NUMBER, functions.row_number().over(own))
-    return counted.where(functions.col(NUMBER) <= unit.rows).drop(NUMBER)
+    return counted.where(functions.col(NUMBER) <= most).drop(NUMBER)
 
 
 def _numbered(frame: Any) -> Any:
@@ -323,11 +381,6 @@ def _numbered(frame: Any) -> Any:
     return numbered.repartitionByRange(partitions, GROUP).sortWithinPartitions(NUMBER).drop(NUMBER)
 
 
-def _quoted(name: str) -> str:
-    """A column in Spark's own notation, in which a dot would mean a field of a struct."""
-    return SPARK.quote(name)
-
-
 def _url(path: str) -> str:
     """A local path, taken literally: Hadoop would read brackets and stars as patterns."""
     return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
@@ -339,23 +392,3 @@ def _tidy(folder: Path) -> None:
         for name in os.listdir(folder):
             if name.startswith((".", "_")):
                 (folder / name).unlink()
-
-
-@contextmanager
-def _sentences(otherwise: str) -> Iterator[None]:
-    """Turn what Spark raises into one sentence; a sentence of ours that a worker raised is carried over."""
-    try:
-        with warnings.catch_warnings():
-            # Spark asks for pandas even where it is not used, and then warns about new ones.
-            warnings.filterwarnings(
-                "ignore", message="PySpark does not yet fully support pandas", category=FutureWarning
-            )
-            yield
-    except NoisewrightError:
-        raise
-    except Exception as problem:  # py4j, Spark and Python in workers: many kinds, and their texts may quote cells
-        found = re.search(r"noisewright\.core\.errors\.(\w+): ([^\n]+)", str(problem))
-        kind = getattr(errors, found[1], None) if found else None
-        if found and isinstance(kind, type) and issubclass(kind, NoisewrightError):
-            raise kind(found[2]) from None
-        raise DataError(f"{otherwise}.") from None
