@@ -98,7 +98,7 @@ def test_types_are_part_of_the_policy() -> None:
         PolicyError, match=r'p.toml, line 3: types.x = "dat" must be the type of a column; write one of integer'
     ):
         policy(AGE, '{ x = "dat" }')
-    with pytest.raises(PolicyError, match="types = .* must be a table of columns"):
+    with pytest.raises(PolicyError, match=r"types = .* must be a table of columns"):
         policy(AGE, '"date"')
 
 
@@ -177,7 +177,7 @@ def test_a_table_without_rows_has_the_types_of_the_policy(tmp_path: Path) -> Non
 def test_units_are_named_by_text(tmp_path: Path) -> None:
     text = '[[columns]]\nname = "y"\nkeep = true\n[unit]\ncolumn = "x"\n'
     frame = pd.DataFrame({"x": [7.0, 8.0], "y": [1, 2]})
-    assert list(source_for(policy(text), frame).batches(["x"]))[0].column(0).to_pylist() == ["7", "8"]
+    assert next(iter(source_for(policy(text), frame).batches(["x"]))).column(0).to_pylist() == ["7", "8"]
     path = tmp_path / "u.csv"
     path.write_text("x,y\n7,1\n8.0,2\n")
     assert list(source_for(policy(text), path).batches(["x"]))[0].column(0).to_pylist() == ["7", "8.0"]

@@ -29,6 +29,7 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -73,9 +74,10 @@ NEGLIGIBLE, LEFT_OPEN = 1e-8, 1e-10
 """A closed form is taken without a look at the linear program if its gap is at most so much of its own regret, or of the best
 constant action's, which is as far as a solver in floats sees."""
 
-PROHIBITIVE = 1e6
+PROHIBITIVE = (1e6, 1e3)
 """A cost so many times above the regret of the best constant action is next to a prohibition. Programs are solved with it
-capped there, which makes none of their bounds wrong, and without the actions that have such a cost."""
+capped there, which makes none of their bounds wrong, and without the actions that have such a cost; with the lower cap where the
+higher one was reached."""
 
 PROVED, NOT_PROVED = "a dual solution, in floats", "not proved"
 
@@ -261,14 +263,19 @@ def _from_program(
     losses = _losses(setting)
     cost = loss.matrix.T * (setting.prior[:, None] if objective == "bayes" else 1.0)
     floor = 0.0 if objective == "bayes" else float(cost.min())
-    cap = floor + PROHIBITIVE * constant_regret(cost, objective)
+    level = constant_regret(cost, objective)
     problem = _Problem(setting, core, objective, wanted, dilation, solver, losses, cost)
-    answer = problem.answer(np.minimum(cost, cap), np.arange(cost.shape[1]))
-    usable = np.flatnonzero((cost <= cap).all(axis=0))
-    if len(usable) < cost.shape[1] and not wanted:
-        other = problem.answer(cost[:, usable], usable)
-        if other.regret < answer.regret:
-            answer = replace(other, bound=answer.bound)
+    answers = []
+    for times in PROHIBITIVE:
+        cap = floor + times * level
+        answers.append(problem.answer(np.minimum(cost, cap), np.arange(cost.shape[1])))
+        if (cost <= cap).all():
+            break
+        usable = np.flatnonzero((cost <= cap).all(axis=0))
+        if len(usable) < cost.shape[1] and not wanted:
+            answers.append(replace(problem.answer(cost[:, usable], usable), bound=-math.inf))
+    bound = max(answer.bound for answer in answers)
+    answer = min(answers, key=lambda found: found.regret)
     certified, deviations = answer.certified, {}
     if wanted:
         certified = settled(certified, wanted)
@@ -277,7 +284,7 @@ def _from_program(
     matrix = table.channel().matrix
     risks = (matrix[:, core.kept] * loss.matrix.T).sum(axis=1)
     regret = float(risks @ setting.prior if objective == "bayes" else risks.max())
-    gap = max(0.0, regret - answer.bound)
+    gap = max(0.0, regret - bound)
     value = regret + core.paid
     proved = gap <= USELESS * (regret - floor)
     reason = (
@@ -371,11 +378,14 @@ class _Problem:
         """The best of a few ways to make the answer private, as a certified table; None if it had to change too much."""
         best, least = None, math.inf
         cost = self.cost[:, actions]
+        dear = cost - cost.min() > PROHIBITIVE[-1] * constant_regret(self.cost, self.objective)
         # Small entries may be a solver's noise; where a shape is wanted they are left alone: dropping one may break it.
-        for snap in (0.0,) if self.wanted else (1e-6, 1e-8, 0.0):
-            if (matrix.max(axis=1) <= snap).any():
+        # Where a cost is next to a prohibition, no more is left than privacy needs.
+        cheap = [np.where(dear, 0.0, matrix)] if dear.any() and not self.wanted else []
+        for snap, given in product((0.0,) if self.wanted else (1e-6, 1e-8, 0.0), [matrix, *cheap]):
+            if (given.max(axis=1) <= snap).any():
                 continue
-            logs = private_logs(matrix, self.losses, snap)
+            logs = private_logs(given, self.losses, snap)
             risks = (np.exp(logs) * cost).sum(axis=1)
             value = float(risks.sum() if self.objective == "bayes" else risks.max())
             if value < least:

@@ -140,7 +140,13 @@ def solve(
             "a larger dilation, or use fewer secrets."
         )
     if further is not None and objective == "bayes" and program.nearest < TINY_LOSS:
-        program.least = blind_bound(losses, _priced(program.cost, further))
+        priced, alike = _alike(program.cost, further)
+        program.least = blind_bound(losses, priced)
+        value = float((program.cost @ alike).sum())
+        if value - program.least <= DOUBTFUL:
+            bound = program.least * scale + float(shift.sum())
+            rows = np.tile(alike, (n, 1))
+            return Solution(rows, float((cost * rows).sum()), bound, "HiGHS", actions, program.rows.shape[0])
     found = _answer(program, losses, cost, shift, scale, solver, accuracy)
     doubtful = max(DOUBTFUL, 100 * accuracy)
     if solver == "clarabel" and found.value - found.bound > doubtful * scale and program.rows.shape[0] <= MOST_TWICE:
@@ -178,16 +184,17 @@ def blind_bound(losses: Floats, cost: Floats) -> float:
     return float(cost.sum(axis=0).min() - saved)
 
 
-def _priced(cost: Floats, further: Rows) -> Floats:
-    """The costs with further constraints priced by the multipliers of the best mechanism whose rows are all alike."""
+def _alike(cost: Floats, further: Rows) -> tuple[Floats, Floats]:
+    """The costs with further constraints priced by the multipliers of the best mechanism whose rows are all alike, and its row.
+
+    A row of infinities stands for none, where the little program is not solved.
+    """
     from scipy.optimize import linprog
 
     n, actions = cost.shape
     blocks: list[Any] = [
         rows for rows in (further.inequalities, further.equalities) if rows is not None and rows.shape[0]
     ]
-    if not blocks:
-        return cost
     alike = sparse.csr_array(sparse.vstack([sparse.identity(actions)] * n))
     kinds = [rows is further.inequalities for rows in blocks]
     merged = [sparse.csr_array(rows) @ alike for rows in blocks]
@@ -203,13 +210,14 @@ def _priced(cost: Floats, further: Rows) -> Floats:
         method="highs",
     )
     if found.x is None:
-        return cost
+        return cost, np.full(actions, np.inf)
     priced = cost.ravel().copy()
     if unequal:
         priced += sparse.csr_array(further.inequalities).T @ np.maximum(-found.ineqlin.marginals, 0.0)
     if equal:
         priced += sparse.csr_array(further.equalities).T @ -found.eqlin.marginals[:-1]
-    return np.asarray(priced.reshape(n, actions))
+    row = np.maximum(found.x, 0.0)
+    return np.asarray(priced.reshape(n, actions)), np.asarray(row / row.sum())
 
 
 def _scaled(cost: Floats, objective: Objective) -> tuple[Floats, float]:

@@ -23,7 +23,7 @@ from noisewright.optimal import shapes
 
 __all__ = ["settled"]
 
-MORE_BITS = 16
+MORE_BITS = 64
 """By how much the integers of a table that is made fair are longer."""
 
 

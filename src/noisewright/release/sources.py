@@ -183,9 +183,8 @@ class Source:
                     with pyarrow.parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
-                        for groups in _together(wanted, file.metadata):
-                            for batch in file.iter_batches(batch_size=BATCH, columns=columns, row_groups=groups):
-                                yield batch.select(columns)  # a name with a dot brings its namesakes along
+                        for batch in file.iter_batches(batch_size=BATCH, columns=columns, row_groups=wanted):
+                            yield batch.select(columns)  # a name with a dot brings its namesakes along
             case "arrow":
                 for path in self.paths:
                     places = [self.schema.get_field_index(name) for name in columns]
@@ -199,6 +198,20 @@ class Source:
                 listed = ", ".join(identifier(name) for name in columns)
                 with self.database() as duck:
                     yield from duck.sql(f"SELECT {listed} FROM data").to_arrow_reader(BATCH)
+
+
+def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:
+    """Row groups to read in one go: pyarrow keeps what it read of all of them until the last one is through."""
+    waiting: list[int] = []
+    rows = 0
+    for group in groups:
+        waiting.append(group)
+        rows += metadata.row_group(group).num_rows
+        if rows >= BATCH:
+            yield waiting
+            waiting, rows = [], 0
+    if waiting:
+        yield waiting
 
 
 def source_of(
