@@ -180,7 +180,7 @@ def test_units_are_named_by_text(tmp_path: Path) -> None:
     assert next(iter(source_for(policy(text), frame).batches(["x"]))).column(0).to_pylist() == ["7", "8"]
     path = tmp_path / "u.csv"
     path.write_text("x,y\n7,1\n8.0,2\n")
-    assert list(source_for(policy(text), path).batches(["x"]))[0].column(0).to_pylist() == ["7", "8.0"]
+    assert next(iter(source_for(policy(text), path).batches(["x"]))).column(0).to_pylist() == ["7", "8.0"]
 
 
 def test_the_columns_of_a_filter_need_a_type_where_the_table_has_none(tmp_path: Path) -> None:

@@ -45,13 +45,21 @@ def command(
         ),
     ],
     loss: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="LOSS",
             help="What a wrong output costs: absolute, squared, zero-one, pinball:A,B, last-train:C, parity, step:N, or "
-            "table:FILE.csv with a row for each output and a column for each secret.",
+            "table:FILE.csv with a row for each output and a column for each secret. Default: absolute for numbers and "
+            "places, zero-one for words.",
         ),
-    ] = "absolute",
+    ] = None,
+    delta: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER",
+            help="The probability with which the promise may fail; for discrete secrets and zero-one, all alike.",
+        ),
+    ] = "0",
     prior: Annotated[
         str | None,
         typer.Option(
@@ -92,10 +100,12 @@ def command(
     target = None if output_file is None else target_file(output_file, "a certificate", (".json",))
     picture = None if plot_file is None else target_file(plot_file, "a picture", (".png", ".svg", ".pdf"))
     secrets, measure = secrets_and_metric(metric)
+    loss = loss or ("zero-one" if any(isinstance(secret, str) for secret in secrets) else "absolute")
     with working("designing"):
         made = optimal(
             secrets,
             epsilon=check_number(epsilon, "epsilon"),
+            delta=check_number(delta, "delta"),
             loss=read_loss(loss),
             metric=measure,
             prior=None if prior is None else read_prior(prior),
@@ -104,7 +114,14 @@ def command(
             objective=objective,  # type: ignore[arg-type]
         )
         data = _finish(made, target, picture)
-    given = {"metric": metric, "epsilon": epsilon, "loss": loss, "prior": prior, "outputs": outputs}
+    given: dict[str, str | None] = {
+        "metric": metric,
+        "epsilon": epsilon,
+        "loss": loss,
+        "prior": prior,
+        "outputs": outputs,
+    }
+    given["delta"] = None if delta == "0" else delta
     data["parameters"] = {name: value for name, value in given.items() if value is not None}
     emit(data, lambda: _page(made, data), as_json)
 
@@ -180,6 +197,7 @@ def _finish(made: OptimalMechanism, target: Path | None, picture: Path | None) -
         "status": made.status,
         "why": made.why,
         "shape": list(made.shape),
+        "shapes": dict(made.shapes),
         "secrets": len(made.secrets),
         "outputs": len(made.actions),
         "remap": [str(action) for action in made.remap] if few else None,
@@ -211,7 +229,7 @@ def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
         (which.capitalize(), f"{made.loss_value:.6g} ({made.loss.made})"),
         ("How good", _goodness(made, which)),
         ("Why", f"{made.path}: {made.why}"),
-        *([("Shape", ", ".join(made.shape))] if made.shape else []),
+        *([("Shape", made.shapes_in_words)] if made.shape else []),
         *([("Answers", labels(data["remap"], MOST_SHOWN))] if data["remap"] else []),
         ("Numbers", NUMERICS.get(data["numerics"], data["numerics"])),
         ("Random bits", data["randomness"]),
@@ -225,8 +243,12 @@ def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
 
 def _goodness(made: OptimalMechanism, which: str) -> str:
     shaped = " of this shape" if made.shape else ""
-    if made.gap == 0:
-        return f"no private mechanism{shaped} has a smaller {which} (proved by a theorem)"
     if made.gap == float("inf"):
         return f"no private mechanism{shaped} is known to have a smaller {which} (a conjecture)"
-    return f"no private mechanism{shaped} is better by more than {made.gap:.3g} (proved by a dual solution)"
+    if made.status == "not proved":
+        return f"not proved: another private mechanism{shaped} might be better by up to {made.gap:.3g}"
+    if made.gap == 0:
+        claim = f"no private mechanism{shaped} has a smaller {which}"
+    else:
+        claim = f"no private mechanism{shaped} is better by more than {made.gap:.3g}"
+    return f"{claim} ({'proved by a theorem' if made.status == 'a theorem' else made.status})"

@@ -44,6 +44,7 @@ __all__ = [
     "Part",
     "VertexHyper",
     "anti_refine",
+    "check_private",
     "decompose",
     "is_kernel",
     "is_vertex_mechanism",
@@ -178,20 +179,27 @@ def decompose(channel: Given | VertexHyper, space: PrivatePosteriors, tolerance:
     return parts
 
 
+def check_private(channel: Given, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> _Read:
+    """The posteriors of a channel, all of which are private in the space; any other channel is refused."""
+    read = _read(channel, space)
+    for posterior in read.posteriors:
+        verdict = space.contains(posterior, tolerance)
+        if not verdict:
+            raise GuaranteeError(
+                f"this channel is not private for {space.factor} per unit of {space.metric}: {verdict.reason}"
+            )
+    return read
+
+
 def anti_refine(channel: Given, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> AntiRefinement:
     """A vertex mechanism that the given private channel is a post-processing of.
 
     A posterior that is no corner lies between two private ones that reach more of their bounds; splitting it again and
     again ends in corners, which share its weight. Nothing is listed or optimised.
     """
-    read = _read(channel, space)
+    read = check_private(channel, space, tolerance)
     masses: dict[Potential, dict[int, Any]] = {}
     for place, (posterior, outer) in enumerate(zip(read.posteriors, read.outers, strict=True)):
-        verdict = space.contains(posterior, tolerance)
-        if not verdict:
-            raise GuaranteeError(
-                f"this channel is not private for {space.factor} per unit of {space.metric}: {verdict.reason}"
-            )
         for corner, mass in _spread(space, posterior, outer, tolerance).items():
             masses.setdefault(corner, {})[place] = mass
     corners = sorted(masses)

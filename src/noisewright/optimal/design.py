@@ -76,8 +76,7 @@ constant action's, which is as far as a solver in floats sees."""
 
 PROHIBITIVE = (1e6, 1e3)
 """A cost so many times above the regret of the best constant action is next to a prohibition. Programs are solved with it
-capped there, which makes none of their bounds wrong, and without the actions that have such a cost; with the lower cap where the
-higher one was reached."""
+capped there, which makes none of their bounds wrong, and without the actions that have such a cost."""
 
 PROVED, NOT_PROVED = "a dual solution, in floats", "not proved"
 
@@ -269,7 +268,7 @@ def _from_program(
     for times in PROHIBITIVE:
         cap = floor + times * level
         answers.append(problem.answer(np.minimum(cost, cap), np.arange(cost.shape[1])))
-        if (cost <= cap).all():
+        if (cost <= floor + PROHIBITIVE[-1] * level).all():
             break
         usable = np.flatnonzero((cost <= cap).all(axis=0))
         if len(usable) < cost.shape[1] and not wanted:

@@ -183,7 +183,10 @@ def _named(text: str, secrets: tuple[Hashable, ...], actions: Points | None) -> 
     if name in plain and not rest:
         return plain[name](secrets, actions)
     if name == "parity" and not rest:
-        return parity(secrets)
+        found = parity(secrets)
+        if actions is not None and as_labels(actions, "outputs") != found.actions:
+            raise ParameterError("the parity loss has the outputs 'even' and 'odd'; leave outputs out.")
+        return found
     numbers_given = (
         [float(as_fraction(part, f"a parameter of the {name} loss")) for part in rest.split(",")] if rest else []
     )

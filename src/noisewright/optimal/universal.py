@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
-from noisewright.optimal.decomposition import Given
+from noisewright.optimal.decomposition import Given, check_private
 from noisewright.optimal.extreme_form import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
 from noisewright.optimal.extreme_patterns import exact_matrix
 from noisewright.optimal.kernels import Kernel, Kernels
@@ -55,7 +55,11 @@ __all__ = ["Existence", "Witness", "at_least_as_good", "optimal_kernels", "unive
 Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-12
-"""Losses in floats that differ by less than this, relative to the largest loss, count as equal."""
+"""Losses in floats that differ by less than this, relatively, count as equal. What is compared are regrets, sums of numbers that
+are 0 or more, so rounding is relative to them."""
+
+WIDEST = 1e-12
+"""Where an output's probabilities spread wider than this, floats do not find the priors at which remaps change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +93,11 @@ class Existence:
 def universally_optimal(channel: Given, loss: object, kernels: Kernels) -> Verdict:
     """Whether no private mechanism is better than ``channel`` for this loss at any prior.
 
-    ``kernels`` are all kernels of the space; the evidence of a failure is a :class:`Witness`.
+    ``kernels`` are all kernels of the space; the evidence of a failure is a :class:`Witness`. A channel that is not private there
+    is refused: it may well be better than all that are.
     """
     _check(kernels)
+    check_private(channel, kernels.space)
     costs = _Costs(as_loss(loss, kernels.space.points).matrix)
     rivals = _Rivals([Matrix.of(kernel, len(kernels.space.points)) for kernel in kernels])
     verdict = _never_beaten(Matrix.of(channel, len(kernels.space.points)), rivals, costs)
@@ -149,7 +155,8 @@ def optimal_kernels(loss: object, kernels: Kernels) -> Existence:
             status, f"{len(found)} of {len(kernels)} kernels are best at every prior.", found, tuple(priors)
         )
     if UNDECIDED in statuses:
-        return Existence(UNDECIDED, "there are too many ties to go through.", (), tuple(priors))
+        words = "some kernels are beaten at no sampled prior, and not all priors could be gone through."
+        return Existence(UNDECIDED, words, (), tuple(priors))
     beaten = f"each of {len(kernels)} kernels is beaten at one of {len(priors)} priors"
     words = f"no mechanism is best at every prior: {beaten}."
     return Existence(FAILS, words, (), tuple(priors))
@@ -170,7 +177,12 @@ class _Costs:
     def __init__(self, matrix: Floats) -> None:
         self.floats = matrix[[w for w in range(len(matrix)) if not _dominated(matrix, w)]]
         self.whole, self.over = whole_costs(self.floats)
-        self.slack = TOLERANCE * max(1e-300, float(np.abs(self.floats).max()))
+        self.regrets = self.floats - self.floats.min(axis=0)
+        """What is above the cheapest action of each secret, which every mechanism pays."""
+
+    def regret(self, prior: Floats, channel: Matrix) -> float:
+        """The expected regret with the best remap."""
+        return float((self.regrets @ (prior[:, None] * channel.floats)).min(axis=0).sum())
 
     def at(self, prior: Floats, channel: Matrix) -> float:
         """The expected loss with the best remap."""
@@ -196,9 +208,9 @@ class _Rivals(list[Matrix]):
         self.exact = all(m.exact is not None for m in matrices)
 
     def losses(self, prior: Prior, costs: _Costs) -> tuple[Floats, Floats]:
-        """A prior in floats, and the loss of each channel there."""
+        """A prior in floats, and the regret of each channel there."""
         weights = np.array([float(p) for p in prior])
-        return weights, np.asarray((costs.floats @ (weights[:, None] * self.stack)).min(axis=1).sum(axis=1))
+        return weights, np.asarray((costs.regrets @ (weights[:, None] * self.stack)).min(axis=1).sum(axis=1))
 
 
 def _never_beaten(mine: Matrix, rivals: _Rivals, costs: _Costs, sampled: bool = True) -> Verdict:
@@ -207,7 +219,11 @@ def _never_beaten(mine: Matrix, rivals: _Rivals, costs: _Costs, sampled: bool = 
         found = _beaten(prior, mine, rivals, costs, ties=False)
         if found is not None:
             return _failure(found)
-    corners, exact, sets = remap_corners(mine, costs.floats, mine.exact is not None and rivals.exact)
+    exactly = mine.exact is not None and rivals.exact
+    if not exactly and _spread(mine.floats) < WIDEST:
+        words = "its probabilities spread too widely for floats, and no sampled prior shows a better rival; give a rational factor."
+        return Verdict(UNDECIDED, words)
+    corners, exact, sets = remap_corners(mine, costs.floats, exactly)
     if corners is None:
         words = (
             f"there are {sets} sets of ties to go through, which is too many; no sampled prior shows a better rival."
@@ -237,13 +253,14 @@ def _beaten(prior: Prior, mine: Matrix, rivals: _Rivals, costs: _Costs, ties: bo
     if max(prior) == 1:  # a secret that is known costs the same with any mechanism
         return None
     weights, losses = rivals.losses(prior, costs)
-    own = costs.at(weights, mine)
+    own = costs.regret(weights, mine)
     best = int(losses.argmin())
-    if losses[best] > own + costs.slack or (losses[best] >= own - costs.slack and not ties):
+    slack = TOLERANCE * max(own, float(losses[best]))
+    if losses[best] > own + slack or (losses[best] >= own - slack and not ties):
         return None
     if mine.exact is None or not rivals.exact or not isinstance(prior[0], Fraction):
-        return Witness(prior, own, float(losses[best]), best)
-    exactly = {int(k): costs.exactly(prior, rivals[k]) for k in np.flatnonzero(losses <= losses[best] + costs.slack)}
+        return Witness(prior, costs.at(weights, mine), costs.at(weights, rivals[best]), best)
+    exactly = {int(k): costs.exactly(prior, rivals[k]) for k in np.flatnonzero(losses <= losses[best] + slack)}
     place = min(exactly, key=lambda k: exactly[k])
     loss = costs.exactly(prior, mine)
     return Witness(prior, loss, exactly[place], place) if exactly[place] < loss else None
@@ -253,7 +270,13 @@ def _best_at(prior: Prior, rivals: _Rivals, costs: _Costs, alive: Sequence[int])
     """Those of the rivals that no other one beats at a prior by more than rounding."""
     _, losses = rivals.losses(prior, costs)
     least = losses.min()
-    return [k for k in alive if losses[k] <= least + costs.slack]
+    return [k for k in alive if losses[k] <= least * (1 + TOLERANCE)]
+
+
+def _spread(matrix: Floats) -> float:
+    """The smallest probability of an output that can occur, relative to its largest one."""
+    used = matrix[:, matrix.max(axis=0) > 0]
+    return float((used.min(axis=0) / used.max(axis=0)).min())
 
 
 def _dominated(costs: Floats, w: int) -> bool:

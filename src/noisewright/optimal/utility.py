@@ -153,9 +153,9 @@ def compare_utility(
     """Compare mechanisms (or channels) over the same secrets.
 
     ``losses`` are names, :class:`~noisewright.optimal.losses.Loss` objects, or a mapping from names to losses of any
-    form. ``priors`` is one prior (nothing for the uniform one) or a mapping from names to priors. The epsilon of a
-    mechanism is the smallest one that it has in the terms of its own promise; ``metric`` asks for it in one metric
-    for all, which channels need unless it is the discrete one.
+    form. ``priors`` is one prior (nothing for the uniform one), a list of priors, or a mapping from names to priors.
+    The epsilon of a mechanism is the smallest one that it has in the terms of its own promise; ``metric`` asks for it
+    in one metric for all, which channels need unless it is the discrete one.
     """
     things = _named_things(mechanisms)
     channels = {name: _channel(name, thing) for name, thing in things.items()}
@@ -307,6 +307,14 @@ def _named_priors(priors: Any, secrets: tuple[Hashable, ...]) -> dict[str, Prior
     )
     if by_name:
         return {str(name): as_prior(prior, secrets) for name, prior in priors.items()}
+    several = isinstance(priors, (list, tuple)) or (isinstance(priors, np.ndarray) and priors.ndim == 2)
+    if several and any(p is None or isinstance(p, (str, Prior, Mapping)) or np.ndim(p) == 1 for p in priors):
+        found: dict[str, Prior] = {}
+        for number, given in enumerate(priors, 1):
+            belief = as_prior(given, secrets)
+            name = "uniform" if belief.is_uniform and "uniform" not in found else f"prior {number}"
+            found[name] = belief
+        return found
     prior = as_prior(priors, secrets)
     return {"uniform" if prior.is_uniform else "given": prior}
 
