@@ -221,7 +221,7 @@ def _never_beaten(mine: Matrix, rivals: _Rivals, costs: _Costs, sampled: bool = 
             return _failure(found)
     exactly = mine.exact is not None and rivals.exact
     if not exactly and _spread(mine.floats) < WIDEST:
-        words = "its probabilities spread too widely for floats, and no sampled prior shows a better rival; give a rational factor."
+        words = "its probabilities spread too widely for floats; no sampled prior shows a better rival; give a rational factor."
         return Verdict(UNDECIDED, words)
     corners, exact, sets = remap_corners(mine, costs.floats, exactly)
     if corners is None:
