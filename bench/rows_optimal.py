@@ -90,4 +90,20 @@ ROWS = [
         rounds=1,
         seconds_limit=600.0,
     ),
+    Row(
+        name="kernels of a line",
+        compares="every kernel mechanism, listed in whole numbers; there are 187",
+        size="5 secrets, factor 2",
+        ours=Task("bench.ours.optimal:kernel_list", {"n": 5, "factor": "2"}, {"n": 4}),
+        unit="lists",
+        rounds=3,
+    ),
+    Row(
+        name="extreme mechanisms of categories",
+        compares="every extreme point of the local polytope, listed exactly; there are 164,825",
+        size="5 categories",
+        ours=Task("bench.ours.optimal:extremes", {"m": 5}, {"m": 4}),
+        unit="lists",
+        rounds=2,
+    ),
 ]

@@ -9,9 +9,11 @@ import numpy as np
 import noisewright as nw
 from bench.work import Work
 from noisewright.optimal.design import optimal
+from noisewright.optimal.extreme_points import extreme_points
+from noisewright.optimal.kernels import kernels
 from noisewright.optimal.mechanism import OptimalMechanism
 
-__all__ = ["huge_line", "line", "many", "plane", "random_line"]
+__all__ = ["extremes", "huge_line", "kernel_list", "line", "many", "plane", "random_line"]
 
 
 def line(n: int, epsilon: str, dense: bool = False) -> Work:
@@ -61,6 +63,16 @@ def many(problems: int) -> Work:
         return sum(_one(seed) for seed in range(problems))
 
     return Work(run, problems, float)
+
+
+def kernel_list(n: int, factor: str) -> Work:
+    """All kernels of a line, listed in exact numbers; the answer is how many there are."""
+    return Work(lambda: len(kernels(nw.Line(), range(n), factor=factor)), 1, float)
+
+
+def extremes(m: int) -> Work:
+    """All extreme mechanisms of so many categories, listed one by one; the answer is how many there are."""
+    return Work(lambda: sum(1 for _ in extreme_points(m)), 1, float)
 
 
 def _one(seed: int) -> int:

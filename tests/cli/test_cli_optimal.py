@@ -23,6 +23,7 @@ FIELDS = {
     "status",
     "why",
     "shape",
+    "shapes",
     "secrets",
     "outputs",
     "remap",
@@ -89,6 +90,30 @@ def test_shapes_and_objectives_reach_the_library(call):
     assert worst["loss"] < 1.351951
     words = call("design", "optimal", *COUNTS, "--shape", "fair").words
     assert "no private mechanism of this shape is better by more than" in words
+
+
+def test_what_a_claim_rests_on_is_said(call):
+    theorem = call("design", "optimal", *COUNTS).words
+    assert "(proved by a theorem)" in theorem
+    dual = call("design", "optimal", "--metric", "line:0..5", "--epsilon", "0.5", "--loss", "parity").words
+    assert "in floats)" in dual
+    assert "theorem" not in dual
+    shaped = call("design", "optimal", *COUNTS, "--shape", "fair,symmetric").words
+    assert "The probabilities that are drawn from are symmetric" in shaped
+
+
+def test_words_are_right_or_wrong_unless_said_otherwise(call):
+    colours = ("--metric", "discrete:red,green,blue", "--epsilon", "1", "--json")
+    data = call("design", "optimal", *colours).json
+    assert data["loss"] == pytest.approx(2 / (np.e + 2), abs=1e-9)
+    assert data["parameters"]["loss"] == "zero-one"
+    leaky = call("design", "optimal", *colours, "--delta", "0.1").json
+    assert leaky["loss"] == pytest.approx(0.9 * 2 / (np.e + 2), abs=1e-9)
+    assert leaky["guarantee"]["delta"] == pytest.approx(0.1)
+    assert leaky["status"] == "a theorem"
+    refused = call("design", "optimal", *COUNTS, "--delta", "0.1")
+    assert refused.code != 0
+    assert "leave delta out" in refused.err
 
 
 def test_a_prior_from_a_file(call, priors):

@@ -23,6 +23,7 @@ from noisewright.release.engines.blocks import in_blocks
 from noisewright.release.engines.local import LocalEngine
 from noisewright.release.perturb import BLOCK, perturb_block
 from noisewright.release.policy import UnitPolicy
+from noisewright.release.run import release
 from noisewright.release.sources import source_of
 
 ROWS = 2 * BLOCK + 1234
@@ -281,3 +282,10 @@ def test_an_empty_table_stays_empty(tmp_path: Path) -> None:
     found = plans(source.types, columns=[{"name": "vote", **RESPONSE}])
     assert ENGINE.perturb(source, found, NOBODY, tmp_path / "out.parquet") == 0
     assert pq.read_table(tmp_path / "out.parquet").schema.equals(pa.schema([("vote", pa.string())]))
+
+
+def test_moments_come_back_in_their_time_zone(tmp_path: Path) -> None:
+    """Files do not all keep the name of a zone, and DuckDB would give that of the machine."""
+    rows = pa.table({"at": pa.array([0, 10**15, None], pa.timestamp("us", tz="Europe/Paris"))})
+    policy = {"dataset": "d", "budget": {"epsilon": 1}, "columns": [{"name": "at", "keep": True}]}
+    assert release(policy, rows, seed=1, output=tmp_path / "out").data.equals(rows)

@@ -366,7 +366,7 @@ PROGRAM = """
 """
 SAID = """\
 column 'vote': a value is not one of the declared secrets; map, clamp or drop such values first.
-query 'older': the filter compares text with a number; compare like with like, and write text in quotes.
+query 'older': policy: queries[0].where: the filter compares text with a number; compare like with like, and write text in quotes.
 the cast stopped.
 """
 

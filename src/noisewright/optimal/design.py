@@ -80,8 +80,8 @@ capped there, which makes none of their bounds wrong, and without the actions th
 
 PROVED, NOT_PROVED = "a dual solution, in floats", "not proved"
 
-USELESS = 1e-3
-"""A gap above so much of the mechanism's regret proves nothing worth the name."""
+USELESS = 0.1
+"""A gap above so much of the best constant action's regret proves nothing worth the name."""
 
 
 def optimal(
@@ -285,7 +285,7 @@ def _from_program(
     regret = float(risks @ setting.prior if objective == "bayes" else risks.max())
     gap = max(0.0, regret - bound)
     value = regret + core.paid
-    proved = gap <= USELESS * (regret - floor)
+    proved = gap <= USELESS * max(level, regret - floor)
     reason = (
         "its dual bounds what any other could save"
         if proved

@@ -97,10 +97,11 @@ def universally_optimal(channel: Given, loss: object, kernels: Kernels) -> Verdi
     is refused: it may well be better than all that are.
     """
     _check(kernels)
+    mine = Matrix.of(channel, len(kernels.space.points))
     check_private(channel, kernels.space)
     costs = _Costs(as_loss(loss, kernels.space.points).matrix)
     rivals = _Rivals([Matrix.of(kernel, len(kernels.space.points)) for kernel in kernels])
-    verdict = _never_beaten(Matrix.of(channel, len(kernels.space.points)), rivals, costs)
+    verdict = _never_beaten(mine, rivals, costs)
     if isinstance(verdict.evidence, Witness):
         found = replace(verdict.evidence, better=kernels[verdict.evidence.place])
         return Verdict(verdict.status, verdict.reason, found)
