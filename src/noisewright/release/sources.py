@@ -183,8 +183,9 @@ class Source:
                     with pyarrow.parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
-                        for batch in file.iter_batches(batch_size=BATCH, columns=columns, row_groups=wanted):
-                            yield batch.select(columns)  # a name with a dot brings its namesakes along
+                        for groups in _together(wanted, file.metadata):
+                            for batch in file.iter_batches(batch_size=BATCH, columns=columns, row_groups=groups):
+                                yield batch.select(columns)  # a name with a dot brings its namesakes along
             case "arrow":
                 for path in self.paths:
                     places = [self.schema.get_field_index(name) for name in columns]
