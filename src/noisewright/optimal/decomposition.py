@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from noisewright.core.channel import Channel
 from noisewright.core.errors import GuaranteeError, ParameterError
+from noisewright.core.verdict import EXACT, FAILS, WITHIN, Verdict
 from noisewright.optimal import extreme_algebra as algebra
-from noisewright.optimal.extreme_form import EXACT, FAILS, WITHIN, Verdict
 from noisewright.optimal.extreme_patterns import exact_matrix
 from noisewright.optimal.kernels import Kernel, kernel_of, rank_of
 from noisewright.optimal.posteriors import TOLERANCE, PrivatePosteriors

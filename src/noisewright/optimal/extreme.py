@@ -40,11 +40,12 @@ import numpy as np
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
+from noisewright.core.verdict import EXACT, Verdict
 from noisewright.mechanisms.values import counted_labels
 from noisewright.optimal.extreme_constraints import Constraints, local_constraints
 from noisewright.optimal.extreme_criterion import is_extreme, is_private, tight_rank
 from noisewright.optimal.extreme_factor import Factor
-from noisewright.optimal.extreme_form import EXACT, Condition, NormalForm, Verdict, necessary, normal_form
+from noisewright.optimal.extreme_form import Condition, NormalForm, necessary, normal_form
 from noisewright.optimal.extreme_optimum import ExtremeOptimum, best_channel
 from noisewright.optimal.extreme_patterns import ExtremePoint, Matrix, construct, exact_matrix
 from noisewright.optimal.extreme_points import Counts, count_extreme_points, extreme_points

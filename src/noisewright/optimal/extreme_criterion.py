@@ -20,9 +20,10 @@ from fractions import Fraction
 from itertools import permutations
 
 from noisewright.core.errors import ParameterError
+from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
 from noisewright.optimal.extreme_algebra import kernel, rank
 from noisewright.optimal.extreme_factor import Factor
-from noisewright.optimal.extreme_form import EXACT, FAILS, UNDECIDED, WITHIN, NormalForm, Verdict, normal_form
+from noisewright.optimal.extreme_form import NormalForm, normal_form
 from noisewright.optimal.extreme_patterns import Matrix, construct
 
 __all__ = ["Middle", "Violation", "is_extreme", "is_private", "tight_rank"]

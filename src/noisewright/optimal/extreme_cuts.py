@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from noisewright.core.errors import ParameterError
+from noisewright.core.verdict import EXACT, UNDECIDED, WITHIN
 from noisewright.optimal.extreme_algebra import Echelon, solve
 from noisewright.optimal.extreme_factor import Factor
-from noisewright.optimal.extreme_form import EXACT, UNDECIDED, WITHIN
 from noisewright.optimal.extreme_patterns import Matrix
 
 __all__ = ["best_with_delta"]

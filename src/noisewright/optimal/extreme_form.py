@@ -18,32 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from noisewright.optimal.extreme_algebra import rank
 from noisewright.optimal.extreme_factor import Factor
 
-__all__ = ["Condition", "NormalForm", "Verdict", "necessary", "normal_form"]
-
-EXACT, WITHIN, FAILS, UNDECIDED = "holds (exact)", "holds within tol", "fails (witness)", "undecided"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """An answer with its reason and its evidence; true where it holds.
-
-    ``status`` is ``holds (exact)``, ``holds within tol``, ``fails (witness)`` or ``undecided``.
-    """
-
-    status: str
-    reason: str
-    evidence: Any = None
-
-    def __bool__(self) -> bool:
-        return self.status in (EXACT, WITHIN)
-
-    def __str__(self) -> str:
-        return f"{self.status}: {self.reason}"
+__all__ = ["Condition", "NormalForm", "necessary", "normal_form"]
 
 
 @dataclass(frozen=True)

@@ -32,11 +32,11 @@ from scipy.sparse import csr_array, hstack, kron
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
+from noisewright.core.verdict import EXACT, UNDECIDED, WITHIN
 from noisewright.mechanisms.finite import FiniteMechanism, mechanism
 from noisewright.optimal.extreme_algebra import Echelon, solve_many
 from noisewright.optimal.extreme_cuts import best_with_delta
 from noisewright.optimal.extreme_factor import Factor
-from noisewright.optimal.extreme_form import EXACT, UNDECIDED, WITHIN
 from noisewright.optimal.extreme_patterns import ExtremePoint, Matrix, construct
 
 __all__ = ["ExtremeOptimum", "best_channel"]

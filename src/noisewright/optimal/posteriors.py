@@ -42,8 +42,8 @@ from noisewright.core.errors import MetricError, ParameterError
 from noisewright.core.exact import Exact, as_fraction
 from noisewright.core.labels import as_labels
 from noisewright.core.metric import Metric, as_metric
+from noisewright.core.verdict import EXACT, FAILS, WITHIN, Verdict
 from noisewright.optimal.extreme_factor import Factor
-from noisewright.optimal.extreme_form import EXACT, FAILS, WITHIN, Verdict
 from noisewright.optimal.potentials import Potential, components, grow_potentials
 
 __all__ = ["LARGEST_STEPS", "MOST_VERTICES", "Potential", "PrivatePosteriors"]

@@ -38,7 +38,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.labels import as_labels
 from noisewright.core.metric import Discrete, Metric
-from noisewright.optimal.extreme_form import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
+from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
 from noisewright.optimal.kernels import Kernel, kernels_of
 from noisewright.optimal.loss_classes import is_trivial
 from noisewright.optimal.losses import as_loss

@@ -43,8 +43,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
+from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
 from noisewright.optimal.decomposition import Given, check_private
-from noisewright.optimal.extreme_form import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
 from noisewright.optimal.extreme_patterns import exact_matrix
 from noisewright.optimal.kernels import Kernel, Kernels
 from noisewright.optimal.losses import as_loss
