@@ -288,3 +288,163 @@ def test_utilities_at_a_list_of_priors() -> None:
     )
     assert found.priors == ("uniform", "prior 2", "prior 3")
     assert found.rows[2].bayes["absolute"] < found.rows[0].bayes["absolute"]
+
+
+# Inequalities in the integers ------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_shapes_of_small_mechanisms_hold_exactly(seed: int) -> None:
+    """Row by row in the integers that are drawn from, and no better than the best that has the shape."""
+    from noisewright.optimal.shapes import EQUAL, pairs_of
+
+    rng = np.random.default_rng(seed)
+    n, epsilon = int(rng.integers(2, 7)), float(rng.choice([0.05, 0.5, 2.0, 20.0]))
+    wanted = [str(v) for v in rng.choice(SHAPES, 3, replace=False)]
+    made = nw.optimal(n, epsilon=epsilon, loss="pinball:1,3", prior=rng.dirichlet(np.ones(n)), shape=wanted)
+    certified = made.source.certified  # type: ignore[union-attr]
+    flat, one = certified.table.ravel(), 1 << certified.width
+    for name in set(wanted) - EQUAL:
+        low, high = pairs_of(name, range(n), range(n))
+        assert made.shapes[name] == 0
+        assert (n * flat[high] >= one).all() if name == "weakly-honest" else (flat[low] <= flat[high]).all()
+    assert made.gap < 1e-5
+    assert made.certificate().verify()
+
+
+def test_discrete_labels_hold_shapes_exactly() -> None:
+    made = nw.optimal("abcde", epsilon=0.3, loss=np.random.default_rng(5).random((5, 5)), outputs="abcde",
+                      metric=nw.Discrete(), shape="honest,weakly-honest")  # fmt: skip
+    table = made.source.certified.table  # type: ignore[union-attr]
+    assert (table.diagonal() == table.max(axis=1)).all()
+    assert (table.diagonal() == table.max(axis=0)).all()
+    assert made.shapes == {"row-honest": 0, "column-honest": 0, "weakly-honest": 0}
+
+
+@pytest.mark.parametrize("epsilon", [50, 700])
+def test_a_randomised_response_at_a_large_budget_costs_more_than_nothing(epsilon: int) -> None:
+    made = nw.optimal(4, epsilon=epsilon, loss="absolute", metric=nw.Discrete())
+    assert made.path == "closed form: randomised response"
+    # sum over pairs of |x - y| is 20, each has probability e^-epsilon but for rounding, and 4 secrets are equally likely
+    assert made.loss_value == pytest.approx(5 * np.exp(-float(epsilon)), rel=1e-9)
+    assert made.loss_value == pytest.approx(float(made.secret_losses().mean()), rel=1e-9)
+
+
+# Secrets that need no saying, and refusals -----------------------------------------------------------------------------------
+
+
+def test_secrets_are_taken_from_what_names_them() -> None:
+    from noisewright.optimal.losses import absolute
+    from noisewright.optimal.priors import Prior
+
+    told = nw.optimal([2, 4, 6], epsilon=0.5, loss="absolute").loss_value
+    assert nw.optimal(epsilon=0.5, loss=absolute([2, 4, 6])).loss_value == told
+    assert nw.optimal(epsilon=0.5, loss="absolute", prior=Prior([1 / 3] * 3, (2, 4, 6))).loss_value == told
+    named = nw.optimal(metric=Table(FAR, list("abcd")), epsilon=0.1, loss="zero-one")
+    assert named.secrets == tuple("abcd")
+    with pytest.raises(ParameterError, match="what the secrets are"):
+        nw.optimal(metric=nw.Line(), epsilon=0.5, loss="absolute")
+
+
+def test_what_is_no_tolerance_is_refused_everywhere() -> None:
+    from noisewright.optimal.decomposition import anti_refine, is_kernel, vertex_hyper
+    from noisewright.optimal.posteriors import PrivatePosteriors
+    from noisewright.optimal.restriction import is_two_input
+
+    space = PrivatePosteriors.of(nw.Line(), range(3), factor=2)
+    channel = nw.geometric(epsilon="0.5", within=(0, 2)).channel()
+    for tolerance in (-1, 0, None, "x", float("nan"), True, 1):
+        for call in (
+            lambda t: anti_refine(channel, space, t),
+            lambda t: is_kernel(channel, space, t),
+            lambda t: vertex_hyper(channel, space, t),
+            lambda t: space.contains([0.5, 0.3, 0.2], t),
+            lambda t: is_two_input(channel, (0, 1), metric=nw.Line(), factor=2, tolerance=t),
+        ):
+            with pytest.raises(ParameterError, match="tolerance must be a number above 0"):
+                call(tolerance)
+    for tolerance in (-1, None, "x", float("nan"), 1):
+        with pytest.raises(ParameterError, match="tolerance of a shape"):
+            check_shape(channel, "fair", tolerance=tolerance)  # type: ignore[arg-type]
+
+
+def test_things_of_the_wrong_kind_are_refused_in_a_sentence() -> None:
+    from noisewright.optimal import categories, evaluate, loss_classes, losses
+    from noisewright.optimal.kernels import kernels_of
+    from noisewright.optimal.priors import Prior
+
+    channel: Any = nw.Channel(np.eye(3))
+    wrong: list[tuple[Any, str]] = [
+        (lambda: evaluate.secret_losses(None, "absolute"), "on a Channel, not on NoneType"),  # type: ignore[arg-type]
+        (lambda: evaluate.face_value_loss(None, "x", "absolute"), "on a Channel, not on str"),  # type: ignore[arg-type]
+        (lambda: evaluate.posterior_losses("x", channel, "absolute"), "rows of a matrix of numbers"),
+        (lambda: loss_classes.is_trivial("absolute"), "the class of a Loss"),  # type: ignore[arg-type]
+        (lambda: loss_classes.is_monotone(losses.absolute(range(3)), None, distances="x"), "square matrix of numbers"),  # type: ignore[arg-type]
+        (lambda: losses.pinball(range(3), 10**400, 1), "below 1e150"),
+        (lambda: losses.as_loss("pinball:1e400,1", range(3)), "below 1e150"),
+        (lambda: losses.property_loss(range(3), None), "a set of secrets or a function"),  # type: ignore[arg-type]
+        (lambda: losses.absolute(range(3)) * 10**400, "below 1e150"),
+        (lambda: losses.parity(10**400), "the number of them up to"),
+        (lambda: Prior([10**400, 1], (0, 1)), "far too large"),  # type: ignore[arg-type]
+        (lambda: kernels_of(None), "PrivatePosteriors"),  # type: ignore[arg-type]
+        (lambda: categories.laplace_law("x"), "scale of Laplace noise"),  # type: ignore[arg-type]
+        (lambda: nw.optimal(3, epsilon=1, loss="absolute", prior={0: 0.5, 1: 0.3, 9: 0.2}), "names 1 secret that is not"),
+        (lambda: check_shape(channel, "fair", categories="x"), "the categories must be"),  # type: ignore[arg-type]
+    ]  # fmt: skip
+    for call, words in wrong:
+        with pytest.raises(NoisewrightError, match=words):
+            call()
+
+
+def test_shapes_that_make_no_sense_for_words_are_left_out() -> None:
+    from noisewright.optimal.shapes import shapes_of
+
+    found = shapes_of(nw.Channel(np.eye(3), inputs="abc", outputs="abc"))
+    assert set(found) == {"fair", "row-honest", "column-honest", "weakly-honest"}
+
+
+@pytest.mark.parametrize("objective", ["bayes", "minimax"])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.5, 5.0])
+def test_a_shape_where_one_action_would_be_best_for_everybody(epsilon: float, objective: Any) -> None:
+    """Without the shape that action would be given always; the shape rules it out, so it is no measure of what costs much."""
+    loss = np.array([[0.4, 0.9], [0.3, 0.2]])  # the second action is better at both secrets
+    prior = np.array([0.7, 0.3])
+    made = nw.optimal(2, epsilon=epsilon, loss=loss, shape="weakly-honest,column-honest", objective=objective,
+                      prior=prior if objective == "bayes" else None)  # fmt: skip
+    # The first action at the first secret half of the time, at the second one as rarely as privacy allows.
+    rare = max(0.5 * np.exp(-epsilon), 1 - 0.5 * np.exp(epsilon))
+    costs = np.array([(0.4 + 0.3) / 2, 0.2 + 0.7 * rare])
+    expected = prior @ costs if objective == "bayes" else costs.max()
+    assert made.loss_value == pytest.approx(expected, abs=1e-7)
+    assert made.gap < 1e-6
+    assert made.status == "a dual solution, in floats"
+
+
+def test_a_shape_at_a_prior_that_is_nearly_sure() -> None:
+    points = [(0, 0), (0, 1), (1, 0)]
+    prior = [1 - 5.6e-7, 5.6e-7, 0]
+    made = nw.optimal(points, epsilon=0.0016, loss="squared", metric=nw.Manhattan(), prior=prior, shape="row-honest")
+    assert made.gap < 1e-6
+    assert made.status == "a dual solution, in floats"
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "metric"), [(4, 5.4e-5, nw.Line()), (6, 1e-6, nw.Discrete()), (5, 1e-4, nw.Line())]
+)
+def test_shapes_are_exact_at_a_tiny_epsilon(n: int, epsilon: float, metric: Any) -> None:
+    prior = np.random.default_rng(1).dirichlet(np.ones(n))
+    made = nw.optimal(n, epsilon=epsilon, loss="pinball:1,3", metric=metric, prior=prior, shape="row-honest")
+    table = made.source.certified.table  # type: ignore[union-attr]
+    assert (table.diagonal() == table.max(axis=1)).all()
+    assert made.shapes == {"row-honest": 0}
+    assert made.gap < 1e-6
+    assert made.certificate().verify()
+
+
+def test_a_loss_table_at_the_command_line_needs_a_file() -> None:
+    from noisewright.cli.design_optimal import read_loss
+
+    with pytest.raises(ParameterError, match="names no file"):
+        read_loss("table:")
+    assert read_loss("pinball:1,3") == "pinball:1,3"

@@ -100,7 +100,8 @@ def command(
     target = None if output_file is None else target_file(output_file, "a certificate", (".json",))
     picture = None if plot_file is None else target_file(plot_file, "a picture", (".png", ".svg", ".pdf"))
     secrets, measure = secrets_and_metric(metric)
-    loss = loss or ("zero-one" if any(isinstance(secret, str) for secret in secrets) else "absolute")
+    if loss is None:
+        loss = "zero-one" if any(isinstance(secret, str) for secret in secrets) else "absolute"
     with working("designing"):
         made = optimal(
             secrets,
@@ -152,9 +153,12 @@ def read_loss(text: str) -> Any:
     kind, colon, path = text.partition(":")
     if not colon or kind.strip() != "table":
         return text
+    from noisewright.core.errors import ParameterError
     from noisewright.files import load_labelled_csv
     from noisewright.optimal.losses import Loss
 
+    if not path.strip():
+        raise ParameterError("loss = 'table:' names no file; write table:FILE.csv.")
     actions, secrets, values = load_labelled_csv(path.strip())
     return Loss(values, actions, secrets)
 

@@ -150,12 +150,19 @@ class Law(Protocol):
 
 def laplace_law(scale: float) -> TruncatedLaplace:
     """Laplace noise on the whole line."""
-    return TruncatedLaplace(Feasible.parse((None, None)), float(scale))
+    return TruncatedLaplace(Feasible.parse((None, None)), _scale(scale))
 
 
 def truncated_laplace_law(scale: float, within: tuple[Exact, Exact]) -> TruncatedLaplace:
     """Laplace noise cut to a range and normalised; for the metric promise its scale is twice ``sensitivity / epsilon``."""
-    return TruncatedLaplace(Feasible.parse(within), float(scale))
+    return TruncatedLaplace(Feasible.parse(within), _scale(scale))
+
+
+def _scale(scale: object) -> float:
+    number = isinstance(scale, numbers.Real) and not isinstance(scale, bool)
+    if not number or not 0 < scale < 1e150:  # type: ignore[operator]
+        raise ParameterError("the scale of Laplace noise must be a number above 0 and below 1e150.")
+    return float(scale)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -309,7 +309,8 @@ def _response_remap(weighted: Floats, a: float, spread: float) -> tuple[Places, 
     sums = a * beyond[:, None] + spread * (weighted - weighted[fixed])
     remap = sums.argmin(axis=0)
     saved = float(sums[remap, np.arange(n)].sum()) / (1 + (n - 1) * a)
-    value = float(totals[fixed]) + saved
+    # Not the best constant action's cost less what is saved: at a large epsilon next to nothing would be left of them.
+    value = float((a * totals[remap] + spread * weighted[remap, np.arange(n)]).sum()) / (1 + (n - 1) * a)
     prices = weighted[fixed] + (sums[remap, np.arange(n)] - a * saved) / spread
     rows = weighted - prices
     scale = float(np.abs(rows).max())

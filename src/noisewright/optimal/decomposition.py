@@ -37,6 +37,7 @@ from noisewright.optimal.extreme_patterns import exact_matrix
 from noisewright.optimal.kernels import Kernel, kernel_of, rank_of
 from noisewright.optimal.posteriors import TOLERANCE, PrivatePosteriors
 from noisewright.optimal.potentials import Potential
+from noisewright.optimal.tolerances import as_tolerance
 
 __all__ = [
     "AntiRefinement",
@@ -112,7 +113,7 @@ class _Read:
 
 def is_vertex_mechanism(channel: Given, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> Verdict:
     """Whether every posterior is a corner."""
-    read = _read(channel, space)
+    read, tolerance = _read(channel, space), as_tolerance(tolerance)
     status = EXACT if read.exact and space.steps is not None else WITHIN
     for place, posterior in enumerate(read.posteriors):
         verdict = space.is_vertex(posterior, tolerance)
@@ -140,7 +141,7 @@ def is_kernel(channel: Given, space: PrivatePosteriors, tolerance: float = TOLER
 
 def vertex_hyper(channel: Given, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> VertexHyper:
     """The corners of a vertex mechanism with their weights; any other channel is refused."""
-    read = _read(channel, space)
+    read, tolerance = _read(channel, space), as_tolerance(tolerance)
     found: dict[Potential, Any] = {}
     for posterior, outer in zip(read.posteriors, read.outers, strict=True):
         corner = space.snap(posterior, tolerance)
@@ -181,7 +182,7 @@ def decompose(channel: Given | VertexHyper, space: PrivatePosteriors, tolerance:
 
 def check_private(channel: Given, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> _Read:
     """The posteriors of a channel, all of which are private in the space; any other channel is refused."""
-    read = _read(channel, space)
+    read, tolerance = _read(channel, space), as_tolerance(tolerance)
     for posterior in read.posteriors:
         verdict = space.contains(posterior, tolerance)
         if not verdict:

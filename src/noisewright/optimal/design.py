@@ -41,7 +41,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.distances import LineDistances, UniformDistances
 from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, as_fraction
-from noisewright.core.metric import Discrete, Line, Metric, as_metric
+from noisewright.core.metric import Discrete, Line, Metric, Table, as_metric
 from noisewright.mechanisms.finite import FiniteMechanism
 from noisewright.mechanisms.geometric import geometric
 from noisewright.mechanisms.response import randomised_response
@@ -52,10 +52,10 @@ from noisewright.optimal.extreme_response import optimal_response
 from noisewright.optimal.losses import Loss, as_loss
 from noisewright.optimal.mechanism import OptimalMechanism
 from noisewright.optimal.priors import Prior, as_prior
-from noisewright.optimal.program import Objective, Rows, Solution, check_program, constant_regret, solve
+from noisewright.optimal.program import Objective, Rows, Solution, check_program, constant_regret, solve, uniform_regret
 from noisewright.optimal.reduction import Reduced, reduced
 from noisewright.optimal.repair import private_logs
-from noisewright.optimal.shaped import settled
+from noisewright.optimal.shaped import evened, mended, settled
 
 __all__ = ["optimal"]
 
@@ -75,8 +75,16 @@ NEGLIGIBLE, LEFT_OPEN = 1e-8, 1e-10
 constant action's, which is as far as a solver in floats sees."""
 
 PROHIBITIVE = (1e6, 1e3)
-"""A cost so many times above the regret of the best constant action is next to a prohibition. Programs are solved with it
-capped there, which makes none of their bounds wrong, and without the actions that have such a cost."""
+"""A cost so many times above the regret of the best constant action (with a shape: of the uniform response) is next to a
+prohibition. Programs are solved with it capped there, which makes none of their bounds wrong, and without the actions that have
+such a cost."""
+
+WORTH_A_SHAPE = 1e-6
+"""What a shape that holds exactly may cost more than one that holds up to rounding, in terms of the uniform response's
+regret."""
+
+ROUNDING = 1e-10
+"""A shape that is missed by more was not lost by rounding alone, and the table is made in another way."""
 
 PROVED, NOT_PROVED = "a dual solution, in floats", "not proved"
 
@@ -85,7 +93,7 @@ USELESS = 0.1
 
 
 def optimal(
-    points: Iterable[Hashable] | int,
+    points: Iterable[Hashable] | int | None = None,
     *,
     epsilon: Exact,
     loss: object,
@@ -99,7 +107,7 @@ def optimal(
     solver: str = "clarabel",
 ) -> OptimalMechanism:
     """The mechanism over secrets ``points`` (a list, or a number of them) with the smallest expected loss among all
-    ``epsilon``-private ones.
+    ``epsilon``-private ones. The points may be left out where a table of distances, a loss or a prior names them.
 
     ``loss``: a name (``"absolute"``, ``"squared"``, ``"zero-one"``, ``"pinball:1,3"``, ``"last-train:5"``,
     ``"parity"``, ``"step:2"``), a matrix of actions by secrets, a function of (action, secret), or a
@@ -110,7 +118,9 @@ def optimal(
     along which privacy is enforced (1: every pair that matters); chosen by size if left out. ``delta`` above 0 is for categories
     (the discrete metric) that are right or wrong (``"zero-one"``) and all equally likely.
     """
-    names = counted_labels(points, "the secrets of an optimal mechanism")
+    names = counted_labels(
+        _named_secrets(metric, loss, prior) if points is None else points, "the secrets of an optimal mechanism"
+    )
     if len(set(names)) < len(names):
         raise ParameterError(
             "the secrets of an optimal mechanism must be different from each other; one was given twice."
@@ -147,6 +157,19 @@ def optimal(
             if worst <= made.loss_value * (1 + 1e-9) + 1e-300:
                 return made.as_minimax(worst)
     return _from_program(setting, core, objective, wanted, dilation, solver)
+
+
+def _named_secrets(metric: object, loss: object, prior: object) -> tuple[Hashable, ...]:
+    """The secrets of the first of these that has some."""
+    if isinstance(metric, Table):
+        return metric.points
+    for given in (loss, prior):
+        if isinstance(given, (Loss, Prior)):
+            return given.secrets
+    raise ParameterError(
+        "nothing says what the secrets are; give them first, as in optimal(range(11), ...), or a table of distances or a "
+        "loss that names them."
+    )
 
 
 def _closest(distances: Any) -> Fraction:
@@ -262,7 +285,7 @@ def _from_program(
     losses = _losses(setting)
     cost = loss.matrix.T * (setting.prior[:, None] if objective == "bayes" else 1.0)
     floor = 0.0 if objective == "bayes" else float(cost.min())
-    level = constant_regret(cost, objective)
+    level = uniform_regret(cost, objective) if wanted else constant_regret(cost, objective)
     problem = _Problem(setting, core, objective, wanted, dilation, solver, losses, cost)
     answers = []
     for times in PROHIBITIVE:
@@ -275,14 +298,21 @@ def _from_program(
             answers.append(replace(problem.answer(cost[:, usable], usable), bound=-math.inf))
     bound = max(answer.bound for answer in answers)
     answer = min(answers, key=lambda found: found.regret)
+
+    def regret_of(certified: CertifiedChannel) -> float:
+        risks = (certified.channel().matrix[:, core.kept] * loss.matrix.T).sum(axis=1)
+        return float(risks @ setting.prior if objective == "bayes" else risks.max())
+
     certified, deviations = answer.certified, {}
     if wanted:
-        certified = settled(certified, wanted)
+        tables = [settled(certified, wanted)]
+        if _missed(wanted, tables[0]) > ROUNDING:
+            tables.append(settled(evened(certified, answer.matrix), wanted))
+        certified = min(tables, key=lambda table: _missed(wanted, table))
+        exact = mended(certified, wanted)
+        certified = exact if regret_of(exact) <= regret_of(certified) + WORTH_A_SHAPE * level else certified
         deviations = shapes.deviations(wanted, certified)
-    table = FiniteMechanism(certified, "optimal")
-    matrix = table.channel().matrix
-    risks = (matrix[:, core.kept] * loss.matrix.T).sum(axis=1)
-    regret = float(risks @ setting.prior if objective == "bayes" else risks.max())
+    regret = regret_of(certified)
     gap = max(0.0, regret - bound)
     value = regret + core.paid
     proved = gap <= USELESS * max(level, regret - floor)
@@ -293,7 +323,7 @@ def _from_program(
     )
     found = answer.solution
     return OptimalMechanism(
-        source=table,
+        source=FiniteMechanism(certified, "optimal"),
         secrets=setting.secrets,
         loss=setting.loss,
         prior=found.prior if found.prior is not None else setting.prior,
@@ -311,11 +341,17 @@ def _from_program(
     )
 
 
+def _missed(wanted: tuple[str, ...], table: CertifiedChannel) -> float:
+    return max(shapes.deviations(wanted, table).values())
+
+
 @dataclass(frozen=True)
 class _Answer:
     """A certified table, its regret, and a lower bound for the regret of every mechanism."""
 
     certified: CertifiedChannel
+    matrix: Floats
+    """What was certified, in floats."""
     regret: float
     bound: float
     solution: Solution
@@ -359,7 +395,7 @@ class _Problem:
 
         for held_back in SLACKS:
             found = run(held_back, stretch)
-            certified, regret = self._certified(found.matrix, actions)
+            certified, matrix, regret = self._certified(found.matrix, actions)
             if certified is not None:
                 break
         else:
@@ -371,9 +407,9 @@ class _Problem:
         folded = folding is not None and folding.count < cost.size
         note = f", folded from {cost.size} to {folding.count} entries" if folding is not None and folded else ""
         note += f", with paths up to {100 * (stretch - 1):.3g} % longer than straight" if stretch > 1 else ""
-        return _Answer(certified, regret, bound, found, stretch, note)
+        return _Answer(certified, matrix, regret, bound, found, stretch, note)
 
-    def _certified(self, matrix: Floats, actions: Places) -> tuple[CertifiedChannel | None, float]:
+    def _certified(self, matrix: Floats, actions: Places) -> tuple[CertifiedChannel | None, Floats, float]:
         """The best of a few ways to make the answer private, as a certified table; None if it had to change too much."""
         best, least = None, math.inf
         cost = self.cost[:, actions]
@@ -384,21 +420,21 @@ class _Problem:
         for snap, given in product((0.0,) if self.wanted else (1e-6, 1e-8, 0.0), [matrix, *cheap]):
             if (given.max(axis=1) <= snap).any():
                 continue
-            logs = private_logs(given, self.losses, snap)
+            logs = private_logs(given, self.losses, snap, even=bool(self.wanted))
             risks = (np.exp(logs) * cost).sum(axis=1)
             value = float(risks.sum() if self.objective == "bayes" else risks.max())
             if value < least:
                 best, least = logs, value
         if best is None:
-            return None, math.inf
+            return None, matrix, math.inf
         some = np.full((len(best), self.cost.shape[1]), -np.inf)
         some[:, actions] = best
         wide = self.core.widened(some)
         try:
             channel = Channel.from_logs(wide, self.setting.secrets, self.setting.loss.actions)
-            return channel.certify(self.setting.epsilon, self.setting.metric), least
+            return channel.certify(self.setting.epsilon, self.setting.metric), channel.matrix, least
         except GuaranteeError:
-            return None, math.inf
+            return None, matrix, math.inf
 
 
 def _losses(setting: Setting) -> Floats:

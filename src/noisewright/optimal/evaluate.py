@@ -63,7 +63,13 @@ def posterior_loss(prior: object, channel: Channel, loss: object) -> Remapped:
 
 def posterior_losses(priors: ArrayLike, channel: Channel, loss: object) -> Floats:
     """The posterior loss at each of several priors, given as the rows of a matrix."""
-    many = np.atleast_2d(np.asarray(priors, dtype=np.float64))
+    _check(channel)
+    try:
+        many = np.atleast_2d(np.asarray(priors, dtype=np.float64))
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(
+            "several priors are the rows of a matrix of numbers, one column for each secret."
+        ) from None
     given = as_loss(loss, channel.inputs)
     checked = np.array([as_prior(row, channel.inputs).probabilities for row in many])
     values = np.empty(len(checked))
@@ -86,12 +92,14 @@ def prior_loss(prior: object, loss: object, secrets: tuple[Hashable, ...] | None
 
 def face_value_loss(prior: object, channel: Channel, loss: object) -> float:
     """The expected loss of taking each output at face value: outputs are the actions of the loss."""
+    _check(channel)
     weights = as_prior(prior, channel.inputs).probabilities
     return float(weights @ secret_losses(channel, loss))
 
 
 def secret_losses(channel: Channel, loss: object) -> Floats:
     """The expected loss of each secret when outputs are taken at face value; the largest is the minimax loss."""
+    _check(channel)
     given = as_loss(loss, channel.inputs, None if isinstance(loss, Loss) else channel.outputs)
     place = {w: i for i, w in enumerate(given.actions)}
     missing = [y for y in channel.outputs if y not in place]
@@ -111,10 +119,14 @@ class _Costs:
 
 def _costs(prior: object, channel: Channel, loss: object) -> _Costs:
     """The joint cost of each action at each output."""
+    _check(channel)
+    given = as_loss(loss, channel.inputs)
+    joint = as_prior(prior, channel.inputs).probabilities[:, None] * channel.matrix
+    return _Costs(given.matrix @ joint, given)
+
+
+def _check(channel: object) -> None:
     if not isinstance(channel, Channel):
         raise ParameterError(
             f"a loss is evaluated on a Channel, not on {type(channel).__name__}; wrap it in Channel(...)."
         )
-    given = as_loss(loss, channel.inputs)
-    joint = as_prior(prior, channel.inputs).probabilities[:, None] * channel.matrix
-    return _Costs(given.matrix @ joint, given)

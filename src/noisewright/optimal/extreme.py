@@ -30,7 +30,6 @@ Reference: Holohan, Leith and Mason, *Extreme points of the local differential p
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -49,6 +48,7 @@ from noisewright.optimal.extreme_form import Condition, NormalForm, necessary, n
 from noisewright.optimal.extreme_optimum import ExtremeOptimum, best_channel
 from noisewright.optimal.extreme_patterns import ExtremePoint, Matrix, construct, exact_matrix
 from noisewright.optimal.extreme_points import Counts, count_extreme_points, extreme_points
+from noisewright.optimal.tolerances import as_tolerance
 
 __all__ = ["LocalPolytope"]
 
@@ -82,9 +82,7 @@ class LocalPolytope:
         self.delta = as_fraction(delta, "delta")
         if not 0 <= self.delta <= 1:
             raise ParameterError(f"delta must be between 0 and 1, not {in_words(self.delta)}.")
-        if isinstance(tolerance, bool) or not isinstance(tolerance, numbers.Real) or not 0 < tolerance <= 1e-3:
-            raise ParameterError("tolerance must be a number above 0 and at most 0.001.")
-        self.tolerance: float = float(tolerance)
+        self.tolerance = as_tolerance(tolerance)
 
     @property
     def shape(self) -> tuple[int, int]:

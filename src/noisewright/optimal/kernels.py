@@ -195,6 +195,8 @@ def kernels(
 
 def kernels_of(space: PrivatePosteriors, *, most: int = MOST_RAYS) -> Kernels:
     """All kernel mechanisms of a space."""
+    if not isinstance(space, PrivatePosteriors):
+        raise ParameterError(f"kernels are those of a PrivatePosteriors space, not of {type(space).__name__}.")
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise ParameterError("most is a whole number of kernels, 1 or more.")
     if float(space.losses.max()) > MOST_LOSS:

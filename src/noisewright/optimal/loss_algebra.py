@@ -251,7 +251,7 @@ class Loss:
     def _per_secret(self, amounts: ArrayLike, what: str) -> Floats:
         try:
             values = np.asarray(amounts, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             values = np.zeros(0)
         if values.shape != (len(self.secrets),) or not np.isfinite(values).all():
             raise ParameterError(f"{what} are {len(self.secrets)} finite numbers, one for each secret of this loss.")
@@ -347,8 +347,12 @@ def _floats(labels: Sequence[Hashable]) -> Floats:
 
 
 def _number(value: object, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
-        raise ParameterError(
-            f"{what} a finite number, not {value if isinstance(value, numbers.Real) else type(value).__name__}."
-        )
-    return float(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ParameterError(f"{what} a finite number, not {type(value).__name__}.")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ParameterError(f"{what} a number below 1e150 in size.") from None
+    if not np.isfinite(number):
+        raise ParameterError(f"{what} a finite number, not {number}.")
+    return number

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
+from noisewright.core.labels import as_labels
 from noisewright.core.metric import Metric, as_metric
 from noisewright.optimal.loss_algebra import Loss
 
@@ -66,6 +67,7 @@ class Verdict:
 
 def is_trivial(loss: Loss) -> Verdict:
     """Whether one action is pointwise at least as good as every other one."""
+    _check(loss)
     best = loss.matrix.min(axis=0)
     winners = np.flatnonzero((loss.matrix <= best).all(axis=1))
     if len(winners):
@@ -76,7 +78,8 @@ def is_trivial(loss: Loss) -> Verdict:
 
 def is_extended(loss: Loss, secrets: Iterable[Hashable]) -> Verdict:
     """Whether every action costs 0 at every secret outside ``secrets``."""
-    inside = set(secrets)
+    _check(loss)
+    inside = set(as_labels(secrets, "secrets"))
     for place, x in enumerate(loss.secrets):
         if x not in inside and loss.matrix[:, place].any():
             action = loss.actions[int(np.flatnonzero(loss.matrix[:, place])[0])]
@@ -86,6 +89,7 @@ def is_extended(loss: Loss, secrets: Iterable[Hashable]) -> Verdict:
 
 def is_pairwise_non_trivial(loss: Loss) -> Verdict:
     """Whether no two secrets have an action that is best for both."""
+    _check(loss)
     best = loss.matrix <= loss.matrix.min(axis=0)
     shared = best.T.astype(np.int64) @ best.astype(np.int64)
     pairs = np.argwhere(np.triu(shared > 0, 1))
@@ -106,6 +110,7 @@ def is_monotone(loss: Loss, metric: Metric | None, *, distances: Floats | None =
 
 def is_strictly_monotone(loss: Loss, metric: Metric | None, *, distances: Floats | None = None) -> Verdict:
     """As :func:`is_monotone`, with ``theta`` a bijection and a strictly increasing function."""
+    _check(loss)
     if len(loss.actions) != len(loss.secrets):
         return Verdict(False, "there must be as many actions as secrets.")
     return _search(loss, metric, distances, strict=True)
@@ -119,6 +124,7 @@ def is_ordered_single_crossing(loss: Loss) -> Verdict:
     out: nobody needs them. Of the others, two fix their order by the sign of their difference at the first secret
     where it is not 0.
     """
+    _check(loss)
     matrix = loss.matrix
     needed = (
         [w for w in range(len(matrix)) if not _dominated(matrix, w)]
@@ -165,8 +171,21 @@ def _dominated(matrix: Floats, w: int) -> bool:
     return bool((at_least & ~equal).any() or equal[:w].any())
 
 
+def _check(loss: object) -> None:
+    if not isinstance(loss, Loss):
+        raise ParameterError(
+            f"the class of a Loss is asked for, not of {type(loss).__name__}; make one with as_loss(loss, secrets)."
+        )
+
+
 def _search(loss: Loss, metric: Metric | None, distances: Floats | None, strict: bool) -> Verdict:
-    apart = as_metric(metric).matrix(loss.secrets) if distances is None else np.asarray(distances, dtype=np.float64)
+    _check(loss)
+    try:
+        apart = as_metric(metric).matrix(loss.secrets) if distances is None else np.asarray(distances, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(
+            "the distances of a monotone loss are a square matrix of numbers over its secrets."
+        ) from None
     if apart.shape != (len(loss.secrets),) * 2:
         raise ParameterError("the distances of a monotone loss are a square matrix over its secrets.")
     matrix = loss.matrix

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import as_fraction
+from noisewright.core.exact import Exact, as_fraction
 from noisewright.core.labels import as_labels
+from noisewright.mechanisms.values import counted_labels
 from noisewright.optimal.loss_algebra import Displacement, Loss, Made, check_size
 
 __all__ = [
@@ -48,6 +49,8 @@ Points = Iterable[Hashable]
 NAMES = ("absolute", "squared", "zero-one", "parity", "pinball:A,B", "last-train:C", "step:N")
 """The losses that can be named in text."""
 
+LARGEST_COST = 10**150
+
 
 def absolute(points: Points, actions: Points | None = None) -> Loss:
     """``|w - x|`` on numbers; the straight-line distance between points of a plane or a space."""
@@ -71,16 +74,16 @@ def zero_one(points: Points, actions: Points | None = None) -> Loss:
     return Loss((w[:, None] != x[None, :]).astype(np.float64), choices, secrets, made)
 
 
-def pinball(points: Points, a: float, b: float, actions: Points | None = None) -> Loss:
+def pinball(points: Points, a: Exact, b: Exact, actions: Points | None = None) -> Loss:
     """``a (w - x)`` for a guess that is too high, ``b (x - w)`` for one too low: the best guess is the ``b/(a+b)``
     quantile.
     """
-    low, high = (_cost(v, n) for v, n in ((a, "a"), (b, "b")))
+    low, high = (_cost(v, n) for v, n in ((a, "the price a"), (b, "the price b")))
     rule = Displacement((0.0, low, 0.0), (0.0, high, 0.0))
     return _ruled(Made(f"pinball loss {low:g}, {high:g}", (low, high)), points, actions, rule)
 
 
-def last_train(points: Points, cost: float, actions: Points | None = None) -> Loss:
+def last_train(points: Points, cost: Exact, actions: Points | None = None) -> Loss:
     """Arrive at ``w`` for a train that leaves at ``x``: ``x - w`` of waiting, or ``cost`` for being late (``w >
     x``).
     """
@@ -93,17 +96,23 @@ def last_train(points: Points, cost: float, actions: Points | None = None) -> Lo
 def property_loss(points: Points, chosen: Collection[Hashable] | Callable[[Any], bool]) -> Loss:
     """Guess whether the secret is ``"in"`` a set or ``"out"`` of it; a wrong guess costs 1."""
     secrets = as_labels(points, "secrets")
+    if not callable(chosen) and (isinstance(chosen, (str, bytes)) or not isinstance(chosen, Collection)):
+        raise ParameterError(f"a property is a set of secrets or a function of one, not {type(chosen).__name__}.")
     inside = np.array([bool(chosen(x)) if callable(chosen) else x in chosen for x in secrets], dtype=np.float64)
     return Loss([1 - inside, inside], ("in", "out"), secrets, Made("property loss"))
 
 
 def parity(points: Points | int) -> Loss:
     """Guess whether a whole number is ``"even"`` or ``"odd"``; a wrong guess costs 1."""
-    secrets: tuple[Any, ...] = tuple(range(points)) if isinstance(points, int) else as_labels(points, "secrets")
-    if not all(isinstance(x, numbers.Real) and float(x).is_integer() for x in secrets):
+    secrets: tuple[Any, ...] = counted_labels(points, "the secrets of a parity loss")
+    if not all(isinstance(x, numbers.Real) and _whole(x) for x in secrets):
         raise ParameterError("the parity loss needs secrets that are whole numbers.")
     odd = np.array([int(x) % 2 for x in secrets], dtype=np.float64)
     return Loss([odd, 1 - odd], ("even", "odd"), secrets, Made("parity loss"))
+
+
+def _whole(x: numbers.Real) -> bool:
+    return x.denominator == 1 if isinstance(x, numbers.Rational) else float(x).is_integer()
 
 
 def step_loss(points: Points, steps: int, actions: Points | None = None) -> Loss:
@@ -187,14 +196,12 @@ def _named(text: str, secrets: tuple[Hashable, ...], actions: Points | None) -> 
         if actions is not None and as_labels(actions, "outputs") != found.actions:
             raise ParameterError("the parity loss has the outputs 'even' and 'odd'; leave outputs out.")
         return found
-    numbers_given = (
-        [float(as_fraction(part, f"a parameter of the {name} loss")) for part in rest.split(",")] if rest else []
-    )
+    numbers_given = [as_fraction(part, f"a parameter of the {name} loss") for part in rest.split(",")] if rest else []
     if name == "pinball" and len(numbers_given) == 2:
         return pinball(secrets, numbers_given[0], numbers_given[1], actions)
     if name == "last-train" and len(numbers_given) == 1:
         return last_train(secrets, numbers_given[0], actions)
-    if name == "step" and len(numbers_given) == 1 and numbers_given[0].is_integer():
+    if name == "step" and len(numbers_given) == 1 and numbers_given[0].denominator == 1:
         return step_loss(secrets, int(numbers_given[0]), actions)
     raise ParameterError(f"there is no loss called {text[:40]!r}; choose one of {', '.join(NAMES)}.")
 
@@ -249,7 +256,10 @@ def _are_numbers(labels: Sequence[Hashable]) -> bool:
 
 
 def _cost(value: object, what: str) -> float:
-    number = float(as_fraction(value, what))
+    given = as_fraction(value, what)
+    if given > LARGEST_COST:
+        raise ParameterError(f"{what} of a loss must be below 1e150; rescale it.")
+    number = float(given)
     if number < 0:
         raise ParameterError(f"{what} of a loss must be 0 or more.")
     return number

@@ -45,6 +45,7 @@ from noisewright.core.metric import Metric, as_metric
 from noisewright.core.verdict import EXACT, FAILS, WITHIN, Verdict
 from noisewright.optimal.extreme_factor import Factor
 from noisewright.optimal.potentials import Potential, components, grow_potentials
+from noisewright.optimal.tolerances import as_tolerance
 
 __all__ = ["LARGEST_STEPS", "MOST_VERTICES", "Potential", "PrivatePosteriors"]
 
@@ -242,7 +243,7 @@ class PrivatePosteriors:
 
     def snap(self, posterior: Posterior, tolerance: float = TOLERANCE) -> Potential | None:
         """The corner that a posterior in floats is within ``tolerance`` of (in logarithms), or None."""
-        values = np.asarray([float(v) for v in posterior])
+        values = np.asarray([float(v) for v in self._read(posterior)])
         if (values <= 0).any():
             return None
         logs = np.log(values)
@@ -260,7 +261,7 @@ class PrivatePosteriors:
 
     def contains(self, posterior: Posterior, tolerance: float = TOLERANCE) -> Verdict:
         """Whether a posterior is private. Whole numbers, fractions and strings are taken exactly, floats within ``tolerance``."""
-        given = self._read(posterior)
+        given, tolerance = self._read(posterior), as_tolerance(tolerance)
         worst, where = 0.0, (0, 0)
         for i in range(self.size):
             for j in range(self.size):

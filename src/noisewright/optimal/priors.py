@@ -37,7 +37,10 @@ class Prior:
         names = as_labels(self.secrets, "the secrets of a prior")
         if not names or len(set(names)) < len(names):
             raise ParameterError("a prior is over one or more secrets, each named once.")
-        values = np.array(hyper.as_prior(self.probabilities, len(names)))
+        try:
+            values = np.array(hyper.as_prior(self.probabilities, len(names)))
+        except OverflowError:
+            raise ParameterError("a prior needs probabilities from 0 to 1; one is far too large.") from None
         values.flags.writeable = False
         object.__setattr__(self, "probabilities", values)
         object.__setattr__(self, "secrets", names)
@@ -84,7 +87,8 @@ def as_prior(prior: object, secrets: Sequence[Hashable]) -> Prior:
         unknown = set(prior) - set(secrets)
         if unknown:
             raise ParameterError(
-                f"the prior names {len(unknown)} secrets that are not among the {len(secrets)} given ones."
+                f"the prior names {len(unknown)} secret{'s' * (len(unknown) > 1)} that {'are' if len(unknown) > 1 else 'is'} not "
+                f"among the {len(secrets)} given ones."
             )
         prior = [prior.get(x, 0.0) for x in secrets]
     if isinstance(prior, str):

@@ -43,6 +43,7 @@ __all__ = [
     "check_program",
     "constant_regret",
     "solve",
+    "uniform_regret",
 ]
 
 Floats = NDArray[np.float64]
@@ -132,7 +133,7 @@ def solve(
     n, actions = cost.shape
     check_program(n, actions)
     folding = folding or unfolded(n, actions)
-    shift, scale = _scaled(cost, objective)
+    shift, scale = _scaled(cost, objective, further is not None)
     program = _Program(losses, (cost - shift) / scale, pairs, objective, folding, further)
     if program.rows.shape[0] > MOST_ROWS:
         raise ParameterError(
@@ -220,10 +221,11 @@ def _alike(cost: Floats, further: Rows) -> tuple[Floats, Floats]:
     return np.asarray(priced.reshape(n, actions)), np.asarray(row / row.sum())
 
 
-def _scaled(cost: Floats, objective: Objective) -> tuple[Floats, float]:
+def _scaled(cost: Floats, objective: Objective, shaped: bool) -> tuple[Floats, float]:
     """What is taken off each row of the cost, which changes no optimum, and what the rest is divided by."""
     low = cost.min(axis=1, keepdims=True) if objective == "bayes" else np.full((len(cost), 1), cost.min())
-    return low, min(float((cost - low).max()), constant_regret(cost, objective)) or 1.0
+    level = uniform_regret(cost, objective) if shaped else constant_regret(cost, objective)
+    return low, min(float((cost - low).max()), level) or 1.0
 
 
 def constant_regret(cost: Floats, objective: Objective) -> float:
@@ -231,6 +233,13 @@ def constant_regret(cost: Floats, objective: Objective) -> float:
     if objective == "bayes":
         return float((cost - cost.min(axis=1, keepdims=True)).sum(axis=0).min())
     return float((cost - cost.min()).max(axis=0).min())
+
+
+def uniform_regret(cost: Floats, objective: Objective) -> float:
+    """What the uniform response costs beyond that. It has every shape, which a constant action has not."""
+    if objective == "bayes":
+        return float((cost - cost.min(axis=1, keepdims=True)).mean(axis=1).sum())
+    return float((cost - cost.min()).mean(axis=1).max())
 
 
 class _Program:

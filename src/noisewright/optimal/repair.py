@@ -32,10 +32,11 @@ NEGLIGIBLE = 1e-13
 """Sums of rows that agree this well are evened out by the certificate alone."""
 
 
-def private_logs(matrix: Floats, losses: Floats, snap: float = 0.0) -> Floats:
+def private_logs(matrix: Floats, losses: Floats, snap: float = 0.0, *, even: bool = False) -> Floats:
     """Logarithms of a private channel near ``matrix``, where ``losses[x, z]`` is ``epsilon d(x, z)``.
 
     Entries of at most ``snap`` count as 0 at first; they come back as far as privacy needs them.
+    ``even``: what is missing in a row is shared out among all outputs alike, which breaks no shape.
     """
     clipped = np.where(matrix > snap, matrix, 0.0)
     with np.errstate(divide="ignore"):
@@ -46,7 +47,7 @@ def private_logs(matrix: Floats, losses: Floats, snap: float = 0.0) -> Floats:
     if missing.max() <= NEGLIGIBLE:
         return np.asarray(logs - np.log(sums)[:, None])
     extra = missing + _evened(missing, losses)
-    shared = raised.mean(axis=0)
+    shared = np.ones(raised.shape[1]) if even else raised.mean(axis=0)
     with np.errstate(divide="ignore"):
         logs = np.logaddexp(logs, np.log(extra)[:, None] + np.log(shared / shared.sum()))
     return np.asarray(logs - np.log(sums.max() + extra.max() - missing[extra.argmax()]))

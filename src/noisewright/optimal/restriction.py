@@ -44,6 +44,7 @@ from noisewright.optimal.loss_classes import is_trivial
 from noisewright.optimal.losses import as_loss
 from noisewright.optimal.posteriors import PrivatePosteriors
 from noisewright.optimal.potentials import components
+from noisewright.optimal.tolerances import as_tolerance
 from noisewright.optimal.universal import universally_optimal
 
 __all__ = [
@@ -89,7 +90,7 @@ def property_mechanism(
     two-action loss that prefers one action in the set and the other outside it.
     """
     names = as_labels(secrets, "secrets")
-    if not callable(chosen) and not isinstance(chosen, Collection):
+    if not callable(chosen) and (isinstance(chosen, (str, bytes)) or not isinstance(chosen, Collection)):
         raise ParameterError(f"a property is a set of secrets or a function of one, not {type(chosen).__name__}.")
     inside = [bool(chosen(x)) if callable(chosen) else x in chosen for x in names]
     if all(inside) or not any(inside):
@@ -161,7 +162,7 @@ def is_two_input(
 ) -> Verdict:
     """Whether the channel restricted to two secrets is equivalent to ``T`` for their distance."""
     best = two_input(pair, epsilon=epsilon, factor=factor, metric=metric)
-    if restrict(channel, pair).equivalent(best, tolerance):
+    if restrict(channel, pair).equivalent(best, as_tolerance(tolerance)):
         return Verdict(WITHIN, f"on {pair[0]!r} and {pair[1]!r} it is the two-input mechanism T for their distance.")
     return Verdict(FAILS, f"on {pair[0]!r} and {pair[1]!r} it has other posteriors than T, or other weights.", pair)
 

@@ -1,6 +1,6 @@
-r"""Shapes that are equalities, made exact in a certified table where that costs no privacy.
+r"""Shapes made exact in a certified table, where that costs no privacy and next to no accuracy.
 
-Certification moves a solver's probabilities by a little, and each cell by another little. Two shapes can be had back:
+Certification moves a solver's probabilities by a little, and each cell by another little. The shapes can be had back:
 
 *fair*: if every output is the home of one secret, the amounts ``f(y) = c - T[x_y, y]`` added to every row alike make all the
 ``T[x, h(x)]`` equal to ``c``. Adding the same amounts to all rows keeps every promise. Rows must sum to a power of two, so ``T``
@@ -8,23 +8,62 @@ is counted ``k`` times first; where no whole numbers do that, one unit of the la
 
 *symmetric*: the sum of the table and its mirror image is symmetric. The image is private if the mirror keeps all distances.
 
+*the rest*: if the outputs are the secrets, there are private tables to which all the inequalities leave room. With ``s_x = sum_y
+|x - y|`` over ranks, ``G[x, y] = -|x - y| + (s_x - s_y) / n + sum s / n^2`` has rows that sum to 0, a constant diagonal, and
+falls from it along rows and columns (without an order: ``n`` times the identity, minus 1). So ``1/n + t G`` is one for a small
+``t``, and the least share of it that mends every inequality is mixed in; no equality is lost.
+
+At a small epsilon the table itself is made in another way first, see :func:`evened`.
+
 Every table that comes out was checked again, integer against integer; if the check fails the old table is kept.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.core.certify import CertifiedChannel
 from noisewright.core.envelope import Envelope, Integers
 from noisewright.optimal import shapes
 
-__all__ = ["settled"]
+__all__ = ["evened", "mended", "settled"]
+
+Floats = NDArray[np.float64]
+
+FLOAT_BITS = 128
+"""Probabilities in floats are counted in units of 2 to the power of minus this."""
 
 MORE_BITS = 64
-"""By how much the integers of a table that is made fair are longer."""
+"""By how much the integers of a table that is made fair, or mixed with another, are longer."""
+
+
+def evened(certified: CertifiedChannel, matrix: Floats) -> CertifiedChannel:
+    """Another table of the same mechanism, from its probabilities in floats: what rows lack is made up for in all outputs alike.
+
+    A certificate rescales columns instead, which moves less, but at a small epsilon by unlike amounts for outputs that are
+    nearly alike, and so breaks shapes.
+    """
+    n = matrix.shape[1]
+    if any(d == 0 for _, _, d in certified.distances.pairs()):
+        return certified
+    weights: Integers = np.array(
+        [[int(v) << MORE_BITS for v in row] for row in np.ldexp(matrix, FLOAT_BITS).tolist()], dtype=object
+    )
+    envelope = Envelope(certified.distances, certified.epsilon, certified.precision)
+    raised = envelope.majorant(weights)
+    smallest, one = envelope.smallest_factor(), 1 << envelope.bits
+    base = -(-(2 * smallest + one) // (smallest - one))  # makes good what divisions were rounded by
+    lacking = [int(v) for v in raised.sum(axis=1).max() - raised.sum(axis=1)]
+    extra = np.array(lacking, dtype=object) + envelope.growth(lacking) + n * base
+    rows = n * raised + extra[:, None]
+    width = int(rows[0].sum()).bit_length() + MORE_BITS
+    times, left = divmod(1 << width, int(rows[0].sum()))
+    share = np.array([left // n + (y < left % n) for y in range(n)], dtype=object)
+    return _proved(certified, times * rows + share, width)
 
 
 def settled(certified: CertifiedChannel, wanted: tuple[str, ...]) -> CertifiedChannel:
@@ -34,6 +73,11 @@ def settled(certified: CertifiedChannel, wanted: tuple[str, ...]) -> CertifiedCh
     if "symmetric" in wanted:
         certified = _proved(certified, *_symmetric(certified))
     return certified
+
+
+def mended(certified: CertifiedChannel, wanted: tuple[str, ...]) -> CertifiedChannel:
+    """The table with its inequalities exact too, where that can be done; what it costs is for the caller to judge."""
+    return _proved(certified, *_mixed(certified, wanted))
 
 
 def _proved(certified: CertifiedChannel, table: Integers, width: int) -> CertifiedChannel:
@@ -70,3 +114,48 @@ def _symmetric(certified: CertifiedChannel) -> tuple[Integers, int]:
     mirrored = flat.copy()
     mirrored[first], mirrored[second] = flat[second], flat[first]
     return (flat + mirrored).reshape(certified.table.shape), certified.width + 1
+
+
+def _mixed(certified: CertifiedChannel, wanted: tuple[str, ...]) -> tuple[Integers, int]:
+    """``(2^b - n c) T + c (2^width + G)`` with the least ``c`` that leaves no inequality broken."""
+    table, width = certified.table, certified.width
+    room = _room(certified)
+    if room is None:
+        return table, width
+    n, share = len(table), 0
+    flat, free = table.ravel(), room.ravel()
+    for name in wanted:
+        if name in shapes.EQUAL:
+            continue
+        low, high = shapes.pairs_of(name, certified.inputs, certified.outputs)
+        weak = name == "weakly-honest"
+        over = (1 << width) - n * flat[high] if weak else flat[low] - flat[high]
+        gain = n * free[high] if weak else free[high] - free[low]
+        for missed, mended in zip(over.tolist(), gain.tolist(), strict=True):
+            if missed > 0:
+                share = max(share, -((-missed << MORE_BITS) // (n * missed + mended)))
+    if not 0 < share * n <= 1 << MORE_BITS:
+        return table, width
+    return ((1 << MORE_BITS) - n * share) * table + share * ((1 << width) + room), width + MORE_BITS
+
+
+def _room(certified: CertifiedChannel) -> Integers | None:
+    """The table ``G``, as large as keeps ``2^width + G`` private with room to spare; None if outputs are not the secrets."""
+    inputs, n = certified.inputs, len(certified.inputs)
+    home = shapes.homes(inputs, certified.outputs) if set(inputs) == set(certified.outputs) else np.zeros(0)
+    if len(set(home.tolist())) < n or len(certified.outputs) != n:
+        return None
+    ranks = shapes.ranks(inputs)
+    if ranks is None:
+        whole = -np.ones((n, n), dtype=np.int64)
+        whole[np.arange(n), home] += n
+    else:
+        apart = np.abs(np.subtract.outer(ranks, ranks))
+        sums = apart.sum(axis=1)
+        whole = np.empty_like(apart)
+        whole[:, home] = sums.sum() - n * n * apart + n * (sums[:, None] - sums)
+    nearest = min((d for _, _, d in certified.distances.pairs()), default=Fraction(0))
+    times = int(min(Fraction(1), certified.epsilon * nearest) * (1 << certified.width)) // (
+        3 * int(np.abs(whole).max())
+    )
+    return whole.astype(object) * times if times else None

@@ -54,6 +54,7 @@ from noisewright.core.labels import as_labels
 from noisewright.optimal.categories import Categories, exact_number
 
 __all__ = [
+    "EQUAL",
     "SHAPES",
     "ShapeConstraints",
     "Verdict",
@@ -63,6 +64,7 @@ __all__ = [
     "deviations",
     "homes",
     "pairs_of",
+    "ranks",
     "shapes_of",
 ]
 
@@ -133,11 +135,11 @@ def constraints(
     grid = _Grid.of(secrets, outputs)
     found = {name: _PAIRS[name](grid) for name in shapes}
     size = len(grid.secrets) * len(grid.outputs)
-    below = [pairs for name, pairs in found.items() if name not in _EQUAL and name != "weakly-honest"]
+    below = [pairs for name, pairs in found.items() if name not in EQUAL and name != "weakly-honest"]
     blocks = [_differences(below, size)]
     if "weakly-honest" in shapes:
         blocks.append(_above_the_mean(grid))
-    equal = [pairs for name, pairs in found.items() if name in _EQUAL]
+    equal = [pairs for name, pairs in found.items() if name in EQUAL]
     return ShapeConstraints(shapes, sparse.csr_array(sparse.vstack(blocks)), _differences(equal, size))
 
 
@@ -145,18 +147,15 @@ def check_shape(
     channel: Channel, name: str, *, tolerance: float = 1e-9, categories: Categories | None = None
 ) -> Verdict:
     """Whether a channel has one shape, up to ``tolerance``; ``categories`` says which interval each output stands for."""
-    if not isinstance(channel, Channel):
-        raise ParameterError(f"a shape is a property of a Channel, not of {type(channel).__name__}.")
+    _check(channel, tolerance, categories)
     shapes = as_shapes([name])
     if len(shapes) != 1:
         raise ParameterError(f"check one shape at a time: {' or '.join(shapes) or 'a name is missing'}.")
-    if categories is not None and categories.labels != channel.outputs:
-        raise ParameterError("the categories must be those of the channel's outputs: one for each, with its midpoint.")
     grid = _Grid.of(channel.inputs, categories if categories is not None else channel.outputs)
     values = channel.matrix.ravel()
     low, high = _PAIRS[shapes[0]](grid)
     over = (1 / len(grid.outputs) if shapes[0] == "weakly-honest" else values[low]) - values[high]
-    if shapes[0] in _EQUAL:
+    if shapes[0] in EQUAL:
         low, high = np.where(over >= 0, low, high), np.where(over >= 0, high, low)
         over = np.abs(over)
     worst = int(over.argmax()) if over.size else -1
@@ -176,6 +175,15 @@ def check_shape(
     return Verdict(shapes[0], False, excess, cell, other, words)
 
 
+def _check(channel: object, tolerance: float, categories: object) -> None:
+    if not isinstance(channel, Channel):
+        raise ParameterError(f"a shape is a property of a Channel, not of {type(channel).__name__}.")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, numbers.Real) or not 0 <= tolerance < 1:
+        raise ParameterError("the tolerance of a shape must be a number that is 0 or more and below 1.")
+    if categories is not None and (not isinstance(categories, Categories) or categories.labels != channel.outputs):
+        raise ParameterError("the categories must be those of the channel's outputs: one for each, with its midpoint.")
+
+
 def deviations(names: Sequence[str], certified: CertifiedChannel) -> dict[str, float]:
     """By how much a table of integers misses each shape at most, in probability: exactly, then rounded up."""
     grid = _Grid.of(certified.inputs, certified.outputs)
@@ -185,7 +193,7 @@ def deviations(names: Sequence[str], certified: CertifiedChannel) -> dict[str, f
         low, high = _PAIRS[name](grid)
         share = len(grid.outputs) if name == "weakly-honest" else 1
         over = one - share * values[low] if name == "weakly-honest" else values[low] - values[high]
-        worst = max((abs(v) if name in _EQUAL else v for v in over.tolist()), default=0)
+        worst = max((abs(v) if name in EQUAL else v for v in over.tolist()), default=0)
         found[name] = float_up(Fraction(max(worst, 0), share * one))
     return found
 
@@ -204,15 +212,22 @@ def homes(secrets: Iterable[Hashable], outputs: Iterable[Hashable]) -> Indices:
     return found
 
 
+def ranks(labels: Sequence[Hashable]) -> Indices | None:
+    """The place of each label in rising order; None for labels that are not all numbers."""
+    if not _numbers(labels):
+        return None
+    return np.argsort(np.argsort(np.array([exact_number(v) for v in labels], dtype=object), kind="stable"))
+
+
 def shapes_of(channel: Channel, *, tolerance: float = 1e-9, categories: Categories | None = None) -> dict[str, Verdict]:
     """A verdict for each shape that makes sense for the channel's labels."""
+    _check(channel, tolerance, categories)
     found = {}
     for name in SHAPES:
         try:
             found[name] = check_shape(channel, name, tolerance=tolerance, categories=categories)
-        except ParameterError:
-            if not isinstance(channel, Channel):
-                raise
+        except ParameterError:  # it makes no sense for these labels
+            continue
     return found
 
 
@@ -352,7 +367,8 @@ _PAIRS: dict[str, Callable[[_Grid], Pairs]] = {
     "column-honest": _column_honest,
     "weakly-honest": _weakly_honest,
 }
-_EQUAL = {"symmetric", "fair"}
+EQUAL = frozenset({"symmetric", "fair"})
+"""Shapes that say that cells are equal; the others say that one is at most another."""
 SHAPES = tuple(_PAIRS)
 """All shapes by name."""
 
