@@ -18,7 +18,7 @@ demo: $(READY)
 	$(BIN)/python examples/clinic/make_visits.py $(CLINIC)/visits.parquet
 	$(BIN)/noisewright plan examples/clinic/policy.toml $(CLINIC)/visits.parquet $(LEDGER)
 	$(BIN)/noisewright release examples/clinic/policy.toml $(CLINIC)/visits.parquet -o $(CLINIC)/released $(LEDGER)
-	$(BIN)/noisewright verify $(CLINIC)/released/certificate.json
+	$(BIN)/noisewright verify $(CLINIC)/released $(LEDGER)
 	$(BIN)/noisewright ledger show $(CLINIC)/ledger.sqlite
 	@echo "The report is in $(CLINIC)/released/report.html"
 

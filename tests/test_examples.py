@@ -54,7 +54,7 @@ def test_clinic(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert (found["rows"], found["epsilon"], found["dropped"]) == (100_000, 4.9, ["patient", "note"])
-    call = [*noisewright, "verify", tmp_path / "released/certificate.json", "--json"]
+    call = [*noisewright, "verify", tmp_path / "released", *ledger, "--json"]
     verified = subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
     assert verified.returncode == 0
     assert json.loads(verified.stdout)["proved"] is True

@@ -77,6 +77,25 @@ def ledger(folder: Path) -> tuple[str, Path]:
     return ("--ledger", folder / "ledger.sqlite")
 
 
+def test_a_plan_says_what_the_ledger_will_say(shell, call, clinic):
+    """It fits by its price, but protects less than the budget is about: the plan knows, and so does the release."""
+    shell(*words(clinic, *ledger(clinic)))
+    (clinic / "policy.toml").write_text(POLICY.replace("protect = 5", "protect = 4"))
+    asked = ("plan", clinic / "policy.toml", clinic / "visits.parquet", *ledger(clinic))
+    assert "this release does NOT fit: the budget of 'clinic'" in shell(*asked).words
+    budget = shell(*asked, "--json").json["budget"]
+    assert (budget["fits"], budget["left_epsilon"], budget["releases"]) == (False, 2.25, 1)
+    done = call("release", *asked[1:3], "-o", clinic / "second", *ledger(clinic))
+    assert done.code != 0
+    assert budget["refusal"] in done.err
+    assert not (clinic / "second").exists()
+    line = POLICY.replace("protect = 5", "protect = 0.5").splitlines().index("protect = 0.5") + 1
+    (clinic / "policy.toml").write_text(POLICY.replace("protect = 5", "protect = 0.5"))
+    told = call(*asked)
+    assert told.code != 0
+    assert f"policy.toml, line {line}: column 'age': protect = 1/2 protects nothing" in told.err
+
+
 def test_from_policy_to_a_verified_release(shell, clinic):
     plan = shell("plan", clinic / "policy.toml", clinic / "visits.parquet", *ledger(clinic))
     assert "nothing drawn" in plan.out
@@ -87,7 +106,7 @@ def test_from_policy_to_a_verified_release(shell, clinic):
     done = shell(*words(clinic, *ledger(clinic)))
     assert "2,000 rows released" in done.out
     assert "epsilon 2.25 of 4 left" in done.words
-    verified = shell("verify", clinic / "out/certificate.json", "--json").json
+    verified = shell("verify", clinic / "out", *ledger(clinic), "--json").json
     assert verified["proved"] is True
     released = pq.read_table(clinic / "out/data.parquet")
     assert released.schema.names == ["smoker", "age"]
@@ -134,7 +153,7 @@ def test_what_cannot_be_verified_as_a_folder_is_one_sentence(call, clinic):
 
 def test_a_smaller_protected_distance_is_refused_in_one_sentence(call, clinic):
     call(*words(clinic, *ledger(clinic)))
-    (clinic / "policy.toml").write_text(POLICY.replace("protect = 5", "protect = 0.001"))
+    (clinic / "policy.toml").write_text(POLICY.replace("protect = 5", "protect = 1"))
     answer = call(*words(clinic, *ledger(clinic), "--replace"))
     assert answer.code == 2
     assert "values of 'age' at most 5 apart" in " ".join(answer.err.split())
@@ -161,7 +180,15 @@ def test_plan_in_json_and_the_schema(call, clinic):
     assert plan["epsilon"] == 1.75
     assert plan["dropped"] == ["note"]
     assert [c["epsilon"] for c in plan["columns"]] == [1.0, 0.5]
-    assert plan["budget"] == {"epsilon": 4.0, "delta": 0.0, "left_epsilon": 4.0, "left_delta": 0.0, "releases": 0}
+    assert plan["budget"] == {
+        "epsilon": 4.0,
+        "delta": 0.0,
+        "left_epsilon": 4.0,
+        "left_delta": 0.0,
+        "releases": 0,
+        "fits": True,
+        "refusal": None,
+    }
     assert call("plan", "--schema", "--json").json["title"]
 
 

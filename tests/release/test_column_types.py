@@ -312,7 +312,7 @@ def test_what_cannot_be_computed_names_its_query() -> None:
     with pytest.raises(ParameterError, match="query 'q': within is too wide for a variance"):
         make_plan(wide, types)
     for where in ("NOT", "(" * 3000 + "x > 1" + ")" * 3000):
-        with pytest.raises(NoisewrightError, match=r"query 'q': p.toml, line 7: queries\[0\].where: the filter"):
+        with pytest.raises(NoisewrightError, match=r"p.toml, line 7: query 'q': the filter"):
             make_plan(policy(query + f'aggregate = "count"\nwhere = "{where}"\n'), types)
 
 

@@ -17,12 +17,13 @@ from engine_support import COLUMNS, plans, queries, table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
 from noisewright.release.engines import engine_for
 from noisewright.release.engines.blocks import in_blocks
 from noisewright.release.engines.local import LocalEngine
 from noisewright.release.perturb import BLOCK, perturb_block
-from noisewright.release.policy import UnitPolicy
+from noisewright.release.policy import UnitPolicy, as_policy
+from noisewright.release.queries import compile_query
 from noisewright.release.run import release
 from noisewright.release.sources import source_of
 
@@ -289,3 +290,16 @@ def test_moments_come_back_in_their_time_zone(tmp_path: Path) -> None:
     rows = pa.table({"at": pa.array([0, 10**15, None], pa.timestamp("us", tz="Europe/Paris"))})
     policy = {"dataset": "d", "budget": {"epsilon": 1}, "columns": [{"name": "at", "keep": True}]}
     assert release(policy, rows, seed=1, output=tmp_path / "out").data.equals(rows)
+
+
+def test_a_query_that_fails_while_it_runs_is_named() -> None:
+    """Not the statistic behind it ("count"): a policy can have many, and the person knows the query by its name."""
+    query = {"name": "grown up", "aggregate": "count", "where": "age > 17", "epsilon": 1}
+    policy = as_policy({"dataset": "d", "budget": {"epsilon": 1}, "queries": [query]})
+    (statistic,) = compile_query(policy.queries[0], 0, {"age": pa.int64()}, policy).statistics
+    texts = source_of(pa.table({"age": ["a sentinel", "b"]}))  # not the types that were planned for
+    with pytest.raises(DataError, match=r"^query 'grown up' stopped at a value") as caught:
+        ENGINE.aggregate(texts, statistic, NOBODY)
+    assert "sentinel" not in str(caught.value)
+    with pytest.raises(PolicyError, match=r"^query 'grown up' cannot be computed from this table"):
+        ENGINE.aggregate(source_of(pa.table({"years": [1]})), statistic, NOBODY)

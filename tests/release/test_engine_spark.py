@@ -25,7 +25,8 @@ from noisewright.release.engines.local import LocalEngine
 from noisewright.release.engines.spark import SparkEngine
 from noisewright.release.perturb import BLOCK
 from noisewright.release.policy import UnitPolicy
-from noisewright.release.sources import Source, source_of
+from noisewright.release.source import Source
+from noisewright.release.sources import source_of
 
 pytestmark = pytest.mark.xdist_group("spark")
 ROWS = BLOCK + 14_321
@@ -301,6 +302,9 @@ def test_other_faults(engine: SparkEngine, folder: Path, tmp_path: Path) -> None
         engine.check_units(source, UnitPolicy(column="who"))
     with pytest.raises(ParameterError, match="Spark writes parquet or csv, not 'arrow'"):
         engine.perturb(source, found, NOBODY, tmp_path / "out", "arrow")
+    with pytest.raises(ParameterError, match="Spark writes parquet or csv, not 'arrow'"):
+        engine.check_output(source, found, "arrow")  # which is asked before anything is spent
+    engine.check_output(source, found, "csv")
     (tmp_path / "there").mkdir()
     with pytest.raises(DataError, match="or not write"):
         engine.perturb(source, found, NOBODY, tmp_path / "there", seed=1)
@@ -366,7 +370,7 @@ PROGRAM = """
 """
 SAID = """\
 column 'vote': a value is not one of the declared secrets; map, clamp or drop such values first.
-query 'older': policy: queries[0].where: the filter compares text with a number; compare like with like, and write text in quotes.
+policy: query 'older': the filter compares text with a number; compare like with like, and write text in quotes.
 the cast stopped.
 """
 

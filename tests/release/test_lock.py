@@ -195,8 +195,8 @@ def test_a_large_file_has_the_digest_of_its_bytes(tmp_path: Path) -> None:
         ('{"format": "noisewright-lock"', "not JSON"),
         ("[]", "not a policy.lock"),
         ('{"format": "noisewright-release"}', "not a policy.lock"),
-        ('{"format": "noisewright-lock", "version": 1}', "version 2"),
-        ('{"format": "noisewright-lock", "version": 2}', "incomplete"),
+        ('{"format": "noisewright-lock", "version": 2}', "version 3"),
+        ('{"format": "noisewright-lock", "version": 3}', "incomplete"),
     ],
 )
 def test_what_is_no_lock_is_refused(text: str, words: str) -> None:

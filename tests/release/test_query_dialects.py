@@ -186,7 +186,7 @@ REFUSED = {
 def test_what_engines_would_convert_is_refused_before_any_row_is_read(condition, problem):
     with pytest.raises(ParameterError, match=problem) as caught:
         plan_of({"aggregate": "count", "where": condition}, ODD)
-    assert str(caught.value).startswith("query 'answer': ")
+    assert str(caught.value).startswith("policy: query 'answer': ")
 
 
 def test_filters_find_the_same_rows_in_both_engines(spark_session, tmp_path):

@@ -220,7 +220,9 @@ def test_what_it_says() -> None:
     assert PLAN.between in text
     assert "Not protected at all: ward" in text
     assert "Not released at all: patient and note" in text
-    assert "noisewright verify certificate.json" in text
+    assert "noisewright verify FOLDER --ledger LEDGER" in text
+    assert "python checker.py FOLDER/certificate.json" in text
+    assert "noisewright verify certificate.json" not in text  # proves arithmetic, but not that it is about this table
     assert "--export-checker" in text
     assert "ab" * 32 in text
     assert "System seed, AES-256-CTR" in text

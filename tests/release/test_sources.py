@@ -27,7 +27,8 @@ from hypothesis import strategies as st
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError
 from noisewright.release.casts import fits
-from noisewright.release.sources import Source, source_of
+from noisewright.release.source import Source
+from noisewright.release.sources import source_of
 
 TABLE = pa.table(
     {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,6 +59,7 @@ def plan(
     from noisewright.release.engines import engine_for
     from noisewright.release.plan import make_plan, solve
     from noisewright.release.policy import Policy
+    from noisewright.release.spending import rehearse
 
     if schema:
         write_json(Policy.schema())
@@ -74,9 +74,9 @@ def plan(
             solved = solve(read, types, _targets(target_error or []), rows)
             found = make_plan(solved, types, rows)
             cautions = [*found.warnings, *data_cautions(found, source)]
-        balance = _balance(ledger, read)
-    document = {**found.to_json(), "warnings": cautions, "budget": _budget_json(read, balance)}
-    emit(document, lambda: _page(policy, found, cautions, balance, bool(target_error)), as_json)
+            balance, refusal = rehearse(ledger, found, engine, source)
+    document = {**found.to_json(), "warnings": cautions, "budget": _budget_json(read, balance, refusal)}
+    emit(document, lambda: _page(policy, found, cautions, balance, refusal, bool(target_error)), as_json)
 
 
 def data_of(policy: Policy, data: str | None) -> Any:
@@ -101,19 +101,7 @@ def _targets(given: list[str]) -> dict[str, str]:
     return found
 
 
-def _balance(ledger: str | None, policy: Policy) -> Balance | None:
-    """What the ledger knows about the dataset; None if it knows nothing yet."""
-    from noisewright.release.ledger import Ledger
-    from noisewright.release.ledger_file import default_path
-
-    path = ledger or policy.ledger_path() or default_path()
-    if not os.path.lexists(path):
-        return None
-    book = Ledger(path, create_missing=False)
-    return book.remaining(policy.dataset) if policy.dataset in book.datasets() else None
-
-
-def _budget_json(policy: Policy, balance: Balance | None) -> dict[str, Any]:
+def _budget_json(policy: Policy, balance: Balance | None, refusal: str | None) -> dict[str, Any]:
     left = balance.left_epsilon if balance else policy.budget.epsilon
     left_delta = balance.left_delta if balance else policy.budget.delta
     return {
@@ -122,11 +110,13 @@ def _budget_json(policy: Policy, balance: Balance | None) -> dict[str, Any]:
         "left_epsilon": float(left),
         "left_delta": float(left_delta),
         "releases": balance.releases if balance else 0,
+        "fits": refusal is None,
+        "refusal": refusal,
     }
 
 
 def _page(
-    file: str, found: Plan, cautions: list[str], balance: Balance | None, solved: bool
+    file: str, found: Plan, cautions: list[str], balance: Balance | None, refusal: str | None, solved: bool
 ) -> Iterable[RenderableType]:
     from rich.text import Text
 
@@ -138,7 +128,7 @@ def _page(
             ("Total", str(found.guarantee).partition(" per ")[0]),
             ("Between", found.between),
             ("In words", found.reading),
-            budget_row(found, balance),
+            budget_row(found, balance, refusal),
             ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
             ("Dropped", ", ".join(map(printable, found.dropped)) or "nothing"),
         ]
@@ -172,15 +162,15 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
     return Padding(table, (0, 0, 0, 2))
 
 
-def budget_row(found: Plan, balance: Balance | None) -> tuple[str, str]:
-    """The budget, what is left of it, and whether this release fits."""
+def budget_row(found: Plan, balance: Balance | None, refusal: str | None) -> tuple[str, str]:
+    """The budget, what is left of it, and whether the ledger would take this release; if not, why."""
     from noisewright.core.exact import upward
     from noisewright.release.ledger import downward
 
     budget = found.policy.budget
     left = balance.left_epsilon if balance else budget.epsilon
     spent = f", {downward(left)} left" if balance else ", nothing spent yet"
-    fits = "this release fits" if found.epsilon <= left else "this release does NOT fit"
+    fits = "this release fits" if refusal is None else f"this release does NOT fit: {printable(refusal)}"
     return ("Budget", f"epsilon {upward(budget.epsilon)} for {found.policy.dataset!r}{spent}: {fits}")
 
 

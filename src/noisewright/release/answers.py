@@ -106,6 +106,8 @@ class QueryPlan:
         assert steps is not None
         sums = noisy["sum"].reshape(-1)
         if aggregate == "sum":
+            # A sum of values on one side of 0 is there, too; noise alone could carry it to the other.
+            sums = np.maximum(sums, 0) if steps.low >= 0 else np.minimum(sums, 0) if steps.high <= 0 else sums
             if steps.exponent >= 0 and max(abs(steps.low), abs(steps.high)) * steps.step <= 1 << 31:
                 return [pa.array(_int64(sums * int(steps.step)))]
             return [pa.array(_floats(sums) * float(steps.step))]

@@ -3,6 +3,8 @@
 * A declared range whose two ends are the smallest and the largest value of the table was probably read off the table.
   A range must be public knowledge, or it tells two people's values.
 * A column that follows from another one (a town from a postcode) is protected by no more than that one is.
+* Released rows keep their order. In a table that is sorted by a protected column, the place of a row tells its value, and a
+  changed value would move other rows, too: the promise is about tables whose order does not follow from what is protected.
 """
 
 from __future__ import annotations
@@ -18,18 +20,20 @@ import pyarrow as pa
 
 from noisewright.release.duck import identifier, quiet
 from noisewright.release.plan import Plan
-from noisewright.release.sources import Source
+from noisewright.release.source import Source
 
 __all__ = ["cautions"]
 
 SAMPLE = 20_000
 MOST_COLUMNS = 12
+FEWEST_SORTED = 20
+"""So many values are hardly ever in order by chance."""
 
 
 def cautions(plan: Plan, source: Source) -> list[str]:
     """What a curator should think about, having seen the data."""
     with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
-        return [*_ranges(plan, source, duck), *_dependence(plan, source, duck)]
+        return [*_ranges(plan, source, duck), *_order(plan, duck), *_dependence(plan, source, duck)]
 
 
 def _ranges(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> Iterator[str]:
@@ -46,6 +50,23 @@ def _ranges(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> Iter
             yield (
                 f"{name}: its declared range is just that of the data, from the smallest to the largest value; a range must "
                 "be known without looking at the data, or it tells two people's values."
+            )
+
+
+def _order(plan: Plan, duck: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    """Protected columns in whose order the first rows of the table stand, upwards or downwards."""
+    for name in (name for column in plan.columns if not column.keep for name in column.names):
+        rows = f"SELECT {identifier(name)} AS nw_x, row_number() OVER () AS nw_row FROM data LIMIT {SAMPLE}"
+        pairs = f"SELECT nw_x, lag(nw_x) OVER (ORDER BY nw_row) AS nw_before FROM ({rows})"
+        found = duck.execute(
+            f"SELECT count(nw_x), count(*) FILTER (nw_x > nw_before), count(*) FILTER (nw_x < nw_before) FROM ({pairs})"
+        ).fetchone()
+        assert found is not None
+        known, up, down = found
+        if known >= FEWEST_SORTED and (up == 0) != (down == 0):
+            yield (
+                f"{name}: the table is sorted by it, and released rows keep their order, which tells its values whatever the "
+                "noise; shuffle the table before it is released."
             )
 
 

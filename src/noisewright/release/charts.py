@@ -160,7 +160,7 @@ def _steps(
 
 def _dates(first: float, last: float) -> list[tuple[float, str]]:
     """Days on an axis: days, beginnings of months, or beginnings of years, whichever gives a readable few."""
-    start, end = (date(1970, 1, 1) + timedelta(days=math.ceil(day)) for day in (first, last))
+    start, end = (_day(math.ceil(day)) for day in (first, last))
     if (end - start).days <= 60:
         marks = [start + timedelta(days=int(k)) for k in ticks(0, (end - start).days, 7) if k == int(k)]
         return [((day - date(1970, 1, 1)).days, f"{day.day} {day:%b}") for day in marks]
@@ -172,6 +172,11 @@ def _dates(first: float, last: float) -> list[tuple[float, str]]:
         stride = next((k for k in (1, 2, 5, 10, 20, 50) if len(years) / k <= 9), 100)
         return [((day - date(1970, 1, 1)).days, f"{day.year}") for day in years if day.year % stride == 0]
     return [((day - date(1970, 1, 1)).days, f"{day:%b %Y}") for day in months if (day.month - 1) % every == 0]
+
+
+def _day(number: int) -> date:
+    """A day by its number from 1970; the edge of a bar beyond all years is at the first or the last of them."""
+    return date.fromordinal(min(max(date(1970, 1, 1).toordinal() + number, 1), date.max.toordinal()))
 
 
 # Places -------------------------------------------------------------------------------------------------------------------
@@ -238,12 +243,10 @@ def _description(marginal: Marginal) -> str:
     if marginal.kind == "places":
         return f"A map in {len(marginal.counts)} cells, {total} places; stronger colours hold more."
     low, high = marginal.edges[0], marginal.edges[-1]
-    ends = [
-        f"{date(1970, 1, 1) + timedelta(days=int(e))}" if marginal.kind == "dates" else f"{e:g}" for e in (low, high)
-    ]
+    ends = [f"{_day(int(e))}" if marginal.kind == "dates" else f"{e:g}" for e in (low, high)]
     peak = max(range(len(marginal.counts)), key=marginal.counts.__getitem__)
     at = marginal.edges[peak]
-    where = f"{date(1970, 1, 1) + timedelta(days=int(at))}" if marginal.kind == "dates" else f"{at:g}"
+    where = f"{_day(int(at))}" if marginal.kind == "dates" else f"{at:g}"
     return f"A histogram of {total} values from {ends[0]} to {ends[1]}; the highest bar begins at {where}."
 
 

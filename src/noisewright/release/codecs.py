@@ -32,6 +32,7 @@ datetime.date(2024, 3, 1)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, Literal
 
 import numpy as np
@@ -69,6 +70,11 @@ UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 MILLISECONDS = 86_400_000
 """In a day."""
+
+SECONDS_OF_A_DAY = 86_400
+
+FIRST_DAY, LAST_DAY = (day.toordinal() - date(1970, 1, 1).toordinal() for day in (date.min, date.max))
+"""The days of the years 1 to 9999, counted from 1970."""
 
 _WORDS = {
     "whole": "whole numbers",
@@ -258,7 +264,12 @@ def _limits(type_: pa.DataType) -> tuple[int, int]:
         return 0, min((1 << bits) - 1, (1 << 63) - 1)
     unit = _per_unit(type_)
     # One more than the least number: some readers take that one for a missing value.
-    return -(((1 << (bits - 1)) - 1) // unit), ((1 << (bits - 1)) - 1) // unit
+    low, high = -(((1 << (bits - 1)) - 1) // unit), ((1 << (bits - 1)) - 1) // unit
+    if not (pa.types.is_date(type_) or pa.types.is_timestamp(type_)):
+        return low, high
+    # Beyond these years Python, pandas and Spark have no dates, and nobody could read what was released.
+    day = SECONDS_OF_A_DAY if pa.types.is_timestamp(type_) else 1
+    return max(low, FIRST_DAY * day), min(high, (LAST_DAY + 1) * day - 1)
 
 
 def _whole(values: NDArray[Any], low: int, high: int) -> NDArray[np.int64]:

@@ -34,7 +34,8 @@ from noisewright.release.filters import names_in
 from noisewright.release.fitting import COORDINATES
 from noisewright.release.policy import ColumnPolicy, Policy, QueryPolicy
 from noisewright.release.policy_values import Span
-from noisewright.release.sources import SUFFIXES, Source, source_of
+from noisewright.release.source import SUFFIXES, Source
+from noisewright.release.sources import source_of
 
 __all__ = ["check_stated", "known_types", "source_for", "used_columns"]
 

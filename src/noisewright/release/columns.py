@@ -34,16 +34,15 @@ from noisewright.core.certificate import Certificate
 from noisewright.core.errors import DataError, NoisewrightError, ParameterError
 from noisewright.core.exact import as_fraction, upward
 from noisewright.core.mechanism import Mechanism
-from noisewright.core.metric import Discrete, Metric
-from noisewright.mechanisms.geography import LocalMetres
+from noisewright.core.metric import Discrete
+from noisewright.mechanisms.oracle import ORACLES
 from noisewright.mechanisms.registry import Entry, registry
 from noisewright.mechanisms.signatures import parameters_of
 from noisewright.release import codecs
 from noisewright.release.arguments import arguments, label
-from noisewright.release.fitting import COORDINATES, distance_of, fitted, width_of
+from noisewright.release.column_words import protects_words, title_of, unit_of
+from noisewright.release.fitting import COORDINATES, TooNearError, distance_of, fitted, width_of
 from noisewright.release.policy import ColumnPolicy, Policy
-from noisewright.release.policy_values import Span
-from noisewright.release.prices import base_metric
 
 __all__ = ["ColumnPlan", "Takes", "compile_column"]
 
@@ -54,11 +53,7 @@ LABELS = {"categories", "points"}
 NUMBERS = {"within", "sensitivity", "lattice"}
 """Parameters that tell what a mechanism is for; a mechanism with none of them takes whatever a column holds."""
 
-UNITS = {"date": "day", "time": "second"}
 SCALES = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
-
-SHOWN = " (whether one is missing is shown)"
-"""What is said of a column whose missing values stay missing."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +96,7 @@ class ColumnPlan:
     @property
     def title(self) -> str:
         """The column in a message."""
-        return _title(self.names)
+        return title_of(self.names)
 
     @property
     def error(self) -> float | None:
@@ -237,8 +232,7 @@ class ColumnPlan:
     @property
     def _unit(self) -> str:
         """The unit of distances, in the singular."""
-        metric = None if self.mechanism is None else self.mechanism.guarantee.metric
-        return _unit_of(metric, self.types)
+        return unit_of(None if self.mechanism is None else self.mechanism.guarantee.metric, self.types)
 
     @cached_property
     def _error(self) -> tuple[float | None, bool]:
@@ -259,8 +253,17 @@ class ColumnPlan:
 def compile_column(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataType], policy: Policy) -> ColumnPlan:
     """The plan for one ``[[columns]]`` of a policy, for a table with columns of the given types.
 
-    A :class:`DataError` says that the table does not fit the policy, a :class:`ParameterError` that the policy cannot be met.
+    A :class:`DataError` says that the table does not fit the policy, a :class:`ParameterError` that the policy cannot be met;
+    both begin with the line of the policy.
     """
+    try:
+        return _compiled(column, position, types, policy.unit.rows)
+    except NoisewrightError as problem:
+        kind, keys = (ParameterError, problem.keys) if isinstance(problem, TooNearError) else (type(problem), ())
+        raise kind(f"{policy.line('columns', position, *keys)}: {problem}") from None
+
+
+def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataType], times: int) -> ColumnPlan:
     missing = [name for name in column.names if name not in types]
     if missing:
         raise DataError(f"there is no column {missing[0]!r} in the data; correct the name in the policy, or the data.")
@@ -271,17 +274,23 @@ def compile_column(column: ColumnPolicy, position: int, types: Mapping[str, pa.D
     takes = _takes(set(parameters_of(entry.constructor)))
     if takes == "scores":
         raise ParameterError(
-            f"{_title(column.names)}: {entry.name} takes {entry.secrets} and gives no value for each; it cannot perturb a column."
+            f"{title_of(column.names)}: {entry.name} takes {entry.secrets} and gives no value for each; it cannot perturb a "
+            "column."
+        )
+    if entry.name in ORACLES:
+        raise ParameterError(
+            f"{title_of(column.names)}: {entry.name} gives reports to estimate from, not values of the column; use "
+            "randomised-response here."
         )
     for name, type_ in zip(column.names, own, strict=True):
         _check_type(name, type_, entry, takes)
     try:
         if takes == "numbers" and len(own) > 1:
             raise ParameterError(f"{entry.name} takes one column of {entry.secrets}, not {len(own)}; name each alone.")
-        plan = _perturbed(column, position, own, takes, policy.unit.rows)
+        plan = _perturbed(column, position, own, takes, times)
         _try_out(plan, entry)
     except NoisewrightError as problem:
-        raise type(problem)(f"{_title(column.names)}: {problem}") from None
+        raise type(problem)(f"{title_of(column.names)}: {problem}") from None
     return plan
 
 
@@ -302,7 +311,7 @@ def _perturbed(
         distance,
         # Rows are drawn one by one, so their deltas add up; unlucky public seeds are shared by all of them.
         times * as_fraction(stated, "delta") + Fraction(mechanism.guarantee.seed_failure),
-        _protects(column, mechanism.guarantee.metric, types),
+        protects_words(column, mechanism.guarantee.metric, types),
         column.missing,
         _fill(column, types),
         None if column.protect == "any" else distance_of(column.protect, types),
@@ -331,28 +340,6 @@ def _check_type(name: str, type_: pa.DataType, entry: Entry, takes: Takes) -> No
     if (takes == "numbers" and wordy) or (takes == "coordinates" and kind not in ("whole", "number")):
         other = "a mechanism for categories, such as randomised-response" if wordy else "another mechanism"
         raise DataError(f"{words}, but {entry.name} takes {entry.secrets}; choose {other}, or convert the column.")
-
-
-def _protects(column: ColumnPolicy, metric: Metric, types: tuple[pa.DataType, ...]) -> str:
-    shown = SHOWN if column.missing == "keep" else ""
-    if column.protect == "any":
-        return f"any two values{shown}"
-    unit = _unit_of(metric, types)
-    if isinstance(column.protect, Span):
-        return f"at most {column.protect}{shown}"
-    size = distance_of(column.protect, types)
-    decimal = repr(float(size))
-    number = decimal if size.denominator > 1 and Fraction(decimal) == size else str(size)
-    plural = "" if size == 1 else "s"
-    many = len(types) > 1 and not unit
-    words = f"at most {number}" + (f" {unit}{plural}" if unit else "") + (f" ({base_metric(metric)})" if many else "")
-    return words + shown
-
-
-def _unit_of(metric: Metric | None, types: tuple[pa.DataType, ...]) -> str:
-    if metric is not None and isinstance(base_metric(metric), LocalMetres):
-        return "metre"
-    return UNITS.get(codecs.kind_of(types[0]) or "", "") if len(types) == 1 else ""
 
 
 def _fill(column: ColumnPolicy, types: tuple[pa.DataType, ...]) -> tuple[Any, ...] | None:
@@ -386,9 +373,3 @@ def _try_out(plan: ColumnPlan, entry: Entry) -> None:
             raise ParameterError(
                 "fill is not a value that the mechanism takes; choose one of the declared ones."
             ) from None
-
-
-def _title(columns: tuple[str, ...]) -> str:
-    if len(columns) == 1:
-        return f"column {columns[0]!r}"
-    return f"columns {', '.join(map(repr, columns[:-1]))} and {columns[-1]!r}"

@@ -32,7 +32,7 @@ import numpy as np
 import pyarrow as pa
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import as_fraction
+from noisewright.core.exact import as_fraction, upward
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Discrete, Euclidean, Line, Metric
 from noisewright.mechanisms.lattice_line import LatticeLine
@@ -45,7 +45,7 @@ from noisewright.release.policy import ColumnPolicy
 from noisewright.release.policy_values import Span
 from noisewright.release.prices import charge, diameter, unscaled
 
-__all__ = ["COORDINATES", "distance_of", "fitted", "width_of"]
+__all__ = ["COORDINATES", "TooNearError", "distance_of", "fitted", "width_of"]
 
 COORDINATES = {"level", "dimension", "grid", "reference"}
 """Parameters of mechanisms whose values are rows of coordinates."""
@@ -53,6 +53,16 @@ COORDINATES = {"level", "dimension", "grid", "reference"}
 MOST_TRIES = 8
 
 Types = tuple[pa.DataType, ...]
+
+WHOLE = ("whole numbers", "counts")
+"""What mechanisms for whole numbers take, whatever the type of the column."""
+
+
+class TooNearError(ParameterError):
+    """A protected distance within which no value has another: it would protect nothing."""
+
+    keys = ("protect",)
+    """Where that is written in a column of a policy."""
 
 
 def fitted(entry: Entry, column: ColumnPolicy, types: Types) -> tuple[Mechanism, Fraction, Fraction]:
@@ -64,6 +74,12 @@ def fitted(entry: Entry, column: ColumnPolicy, types: Types) -> tuple[Mechanism,
     if reach == 0:
         raise ParameterError(
             "all declared values are at distance 0 from each other; declare at least two that are apart."
+        )
+    nearest = None if column.protect == "any" else _nearest(entry, given, known, types)
+    if reach is not None and nearest is not None and reach < nearest:
+        raise TooNearError(
+            f"protect = {column.protect} protects nothing, because two different values are at least {upward(nearest)} apart; "
+            f"say protect = {upward(nearest)} or more."
         )
     if "delta" in known:
         given = {**given, "delta": column.delta}
@@ -146,6 +162,20 @@ def _reach(column: ColumnPolicy, given: dict[str, Any], known: set[str], types: 
             f"are to look alike{where}."
         )
     return width
+
+
+def _nearest(entry: Entry, given: dict[str, Any], known: set[str], types: Types) -> Fraction | None:
+    """At most the distance between any two different values; None where they can be as near as one likes."""
+    points = _listed(given.get("points", ()))
+    if points and "metric" in known:
+        apart = given["metric"].matrix(points)
+        least = float(np.min(apart, where=apart > 0, initial=math.inf))
+        # Distances in floats have a few rounding errors; 2^-44 of them is more than that.
+        return None if math.isinf(least) else Fraction(least) * (1 - Fraction(1, 1 << 44))
+    if "reference" in known:  # degrees, and distances in metres
+        return None
+    whole = entry.secrets in WHOLE or all(codecs.kind_of(t) in ("whole", "date") for t in types)
+    return Fraction(1) if whole else None
 
 
 def _check_labels(given: dict[str, Any], types: Types) -> None:

@@ -30,8 +30,10 @@ from __future__ import annotations
 
 import hmac
 import os
+import secrets
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -41,7 +43,7 @@ from noisewright.core.errors import BudgetError, LedgerError, NoLedgerError, Par
 from noisewright.core.exact import Exact
 from noisewright.release import ledger_units
 from noisewright.release.ledger_checks import amount, check_name, check_text, checked, checked_terms, refusal
-from noisewright.release.ledger_file import create, default_path, opened, reading, writing
+from noisewright.release.ledger_file import create, default_path, opened, reading, trying, writing
 from noisewright.release.ledger_protection import keep_to, protections
 from noisewright.release.ledger_records import (
     Balance,
@@ -169,6 +171,29 @@ class Ledger:
         any order; one that comes twice is charged once. ``terms``: the budget as :meth:`set_budget` takes it. All of it is
         recorded, budget, protected distances and prices, or nothing.
         """
+        return self._spent(dataset, items, release_id, policy, units, terms, writing)
+
+    def rehearse(
+        self,
+        dataset: str,
+        items: Sequence[Charge],
+        units: Iterable[bytes] | None = None,
+        *,
+        terms: Terms | None = None,
+    ) -> Spend:
+        """What :meth:`spend` would answer now: the same questions in the same transaction, which is then undone."""
+        return self._spent(dataset, items, f"rehearsal-{secrets.token_hex(16)}", "", units, terms, trying)
+
+    def _spent(
+        self,
+        dataset: str,
+        items: Sequence[Charge],
+        release_id: str,
+        policy: str,
+        units: Iterable[bytes] | None,
+        terms: Terms | None,
+        transaction: Callable[[sqlite3.Connection], AbstractContextManager[None]],
+    ) -> Spend:
         check_name(dataset)
         check_text(release_id, "the name of a release")
         if not items:
@@ -185,7 +210,7 @@ class Ledger:
                 )
             if units is not None:  # the slow part comes before the lock that others wait for
                 ledger_units.gather(db, _derived(_key(db, self.path), "unit", dataset), units)
-            with writing(db):
+            with transaction(db):
                 if terms is not None and amounts is not None:
                     self._agree(db, dataset, terms, *amounts)
                 balance = _balance(db, self.path, dataset)

@@ -194,6 +194,17 @@ def writing(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def trying(db: sqlite3.Connection) -> Iterator[None]:
+    """The same transaction, to see what it would say: nothing of it stays."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
 def _connected(path: Path, wait: float) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None)
 

@@ -46,7 +46,7 @@ from noisewright.release.policy import Policy
 __all__ = ["LOCK", "Lock", "file_digest", "foreign_file"]
 
 FORMAT = "noisewright-lock"
-VERSION = 2
+VERSION = 3
 LOCK = "policy.lock"
 NOTES = ("_SUCCESS", "_started*", "_committed*", ".*.crc")
 """What Spark leaves beside the files of a table."""
@@ -65,6 +65,7 @@ FIELDS = {
     "randomness": str,
     "at": str,
     "outputs": dict,
+    "digest": str,
 }
 
 
@@ -124,7 +125,9 @@ class Lock:
             "at": when.replace(microsecond=0).isoformat().replace("+00:00", "Z"),
             "outputs": {name: file_digest(path) for name, path in sorted(outputs.items())},
         }
-        return cls(document if seal is None else {**document, "seal": seal(_canonical(document))})
+        if seal is not None:
+            document["seal"] = seal(_canonical(document, "seal", "digest"))
+        return cls({**document, "digest": _digest(document)})
 
     @classmethod
     def from_json(cls, text: str) -> Lock:
@@ -151,9 +154,13 @@ class Lock:
     def sealed_by(self, seal: Seal) -> bool:
         """Whether the ledger with this seal made the lock, and nobody changed it since."""
         stated = self.document.get("seal")
-        return isinstance(stated, str) and hmac.compare_digest(
-            stated.encode(), seal(_canonical(self.document)).encode()
-        )
+        own = seal(_canonical(self.document, "seal", "digest"))
+        return isinstance(stated, str) and hmac.compare_digest(stated.encode(), own.encode())
+
+    @property
+    def intact(self) -> bool:
+        """Whether it has the digest that it states. Whoever changes a lock can state another one; only a seal ends that."""
+        return bool(self.document["digest"] == _digest(self.document))
 
     @property
     def nonce(self) -> bytes:
@@ -254,9 +261,13 @@ def _foreign(folder: Path, outputs: set[str]) -> Iterator[str]:
                 folders.remove(name)
 
 
-def _canonical(document: Mapping[str, Any]) -> bytes:
-    """The same bytes for the same content, without the seal."""
-    content = {key: value for key, value in document.items() if key != "seal"}
+def _digest(document: Mapping[str, Any]) -> str:
+    return f"sha256:{hashlib.sha256(_canonical(document, 'digest')).hexdigest()}"
+
+
+def _canonical(document: Mapping[str, Any], *without: str) -> bytes:
+    """The same bytes for the same content, without some of its keys."""
+    content = {key: value for key, value in document.items() if key not in without}
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
 

@@ -292,7 +292,7 @@ def _in_type(values: Floats, kind: pa.DataType) -> pa.Array:
     if pa.types.is_timestamp(kind):
         seconds = pa.array(np.floor(values * SECONDS_PER_DAY).astype(np.int64))
         return seconds.cast(pa.timestamp("s", tz=kind.tz)).cast(kind)
-    whole = pa.array(np.floor(values).astype(np.int64))
+    whole = pa.array(np.clip(np.floor(values), -(2.0**62), 2.0**62).astype(np.int64))
     return whole.cast(pa.int32()).cast(pa.date32()).cast(kind) if pa.types.is_date(kind) else whole.cast(kind)
 
 
@@ -329,8 +329,10 @@ def _numbers(array: pa.Array) -> Floats:
     if pa.types.is_date(array.type):
         array = array.cast(pa.date32()).cast(pa.int32())
     elif pa.types.is_timestamp(array.type):
-        array, days = array.cast(pa.timestamp("us", tz=array.type.tz)).cast(pa.int64()), SECONDS_PER_DAY * 1e6
-    values = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        seconds = array.cast(pa.timestamp("s", tz=array.type.tz), safe=False)
+        array, days = seconds.cast(pa.int64()), SECONDS_PER_DAY
+    # Beyond 2^53 floats are not exact; a picture does not show that.
+    values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return np.asarray(values, dtype=np.float64) / days
 
 

@@ -155,16 +155,18 @@ def make_plan(policy: Policy, types: Mapping[str, pa.DataType], rows: int | None
     if plan.epsilon > budget.epsilon or plan.delta > budget.delta:
         asked = f"epsilon {upward(plan.epsilon)}" + (f" and delta {upward(plan.delta)}" if plan.delta else "")
         allowed = f"epsilon {upward(budget.epsilon)}" + (f" and delta {upward(budget.delta)}" if plan.delta else "")
+        key = "epsilon" if plan.epsilon > budget.epsilon else "delta"
         raise GuaranteeError(
-            f"this release would cost one unit {asked}, but the budget of {policy.dataset!r} is {allowed}; lower some "
-            "epsilons, or leave columns or answers out."
+            f"{policy.line('budget', key)}: this release would cost one unit {asked}, but the budget of {policy.dataset!r} is "
+            f"{allowed}; lower some epsilons, or leave columns or answers out."
         )
     if not policy.floating:
         for part in plan.parts:
             if any(c.numerics != "exact" for c in part.certificates(simulated=False)):
+                kind = "columns" if isinstance(part, ColumnPlan) else "queries"
                 raise GuaranteeError(
-                    f"{title(part)}: what this mechanism draws is not proved (its numerics are floating); choose an exact "
-                    "mechanism, or say floating = true in the policy."
+                    f"{policy.line(kind, part.position, 'mechanism')}: {title(part)}: what this mechanism draws is not proved "
+                    "(its numerics are floating); choose an exact mechanism, or say floating = true in the policy."
                 )
     return Plan(policy, columns, queries, plan.dropped, tuple(_warnings(plan)))
 

@@ -292,8 +292,11 @@ class Policy(_Strict):
 
     def where(self, *path: str | int) -> str:
         """Where a key is written, for errors that are found later: ``clinic.toml, line 12: columns[1].within``."""
-        report = Report(self._source.name, None, self._source.places)
-        return f"{report.where(path)}: {path_text(path)}"
+        return f"{self.line(*path)}: {path_text(path)}"
+
+    def line(self, *path: str | int) -> str:
+        """The line of a key without its path, for errors that name the part themselves: ``clinic.toml, line 12``."""
+        return Report(self._source.name, None, self._source.places).where(path)
 
 
 def as_policy(policy: Policy | Mapping[str, Any] | str | os.PathLike[str]) -> Policy:

@@ -61,6 +61,9 @@ WORDS = {
     "share": ("How much probability goes to the points themselves, at most 1/2.", "share = 0.5"),
     "grid": ("The public positions at which a curve is given.", "grid = [0, 1, 2]"),
     "norm": ("The distance between curves.", 'norm = "sup"'),
+    "variant": ("Whether ones and zeros are told alike.", 'variant = "symmetric"'),
+    "buckets": ("How many values the hash functions have.", "buckets = 4"),
+    "size": ("How many categories a report holds.", "size = 3"),
     "rule": ("How the scale is found: the smallest that suffices, or the older rule.", 'rule = "exact"'),
 }
 """What each parameter means, and how it is written."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from noisewright.core.metric import Line
 from noisewright.mechanisms.geography import LocalMetres
 from noisewright.release.codecs import kind_of
+from noisewright.release.column_words import UNITS
 from noisewright.release.columns import ColumnPlan
 from noisewright.release.ledger_records import Protected
 from noisewright.release.prices import base_metric
 
 __all__ = ["protected_by"]
-
-UNITS = {"date": "day", "time": "second"}
 
 
 def protected_by(column: ColumnPlan) -> Protected | None:

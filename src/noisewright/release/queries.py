@@ -68,12 +68,21 @@ def compile_query(
     """A query for a table with columns of the given types.
 
     ``rows``: the number of rows, if it is known. It serves error figures; and where it is public (neighbours that replace,
-    the unit being the row), range-adherent noise for sums.
+    the unit being the row), range-adherent noise for sums. What is refused begins with the line of the policy.
     """
     try:
         return _Compiler(query, position, types, policy, rows).plan()
     except (ParameterError, DataError) as problem:
-        raise type(problem)(f"query {query.name!r}: {problem}") from None
+        kind, keys = (ParameterError, problem.keys) if isinstance(problem, FilterError) else (type(problem), ())
+        where = policy.line("queries", position, *keys)
+        raise kind(f"{where}: query {query.name!r}: {problem}") from None
+
+
+class FilterError(ParameterError):
+    """A condition of a query that cannot be understood."""
+
+    keys = ("where",)
+    """Where that is written in a query of a policy."""
 
 
 class _Compiler:
@@ -203,6 +212,7 @@ class _Compiler:
             )
         return Statistic(
             name=measure,
+            query=self.query.name,
             measure=measure,
             bounds=sensitivity(
                 low,
@@ -248,7 +258,7 @@ class _Compiler:
             l1=part.bounds.l1,
             largest=part.bounds.largest,
             changed=part.bounds.changed,
-            floor=0 if part.measure == "count" else None,
+            floor=0 if part.measure == "count" or _never_negative(part) else None,
             within=within,
         )
 
@@ -256,7 +266,7 @@ class _Compiler:
         try:
             return parse_filter(condition, self.types)
         except ParameterError as problem:
-            raise ParameterError(f"{self.policy.where('queries', self.position, 'where')}: {problem}") from None
+            raise FilterError(str(problem)) from None
 
     def _type(self, column: str) -> pa.DataType:
         if column not in self.types:
@@ -287,3 +297,8 @@ class _Compiler:
     @property
     def _each(self) -> str:
         return " in each group" if self.keys else ""
+
+
+def _never_negative(part: Statistic) -> bool:
+    """Whether a sum adds up nothing below 0."""
+    return part.measure == "sum" and part.steps is not None and part.steps.low >= part.centre

@@ -259,6 +259,11 @@ def _remains(plan: Plan) -> str:
         )
     if policy.neighbours == "replace":
         items.append("Who is in the table, and how many rows it has, is not hidden; the values are.")
+    if plan.columns:
+        items.append(
+            "Released rows stand in the order of the table. Where that order follows from the values, as in a table that was "
+            "sorted by them, it tells them."
+        )
     if any(not column.keep and column.missing == "keep" for column in policy.columns):
         kept = [say.listed(column.names) for column in policy.columns if not column.keep and column.missing == "keep"]
         items.append(f"{say.listed(kept)}: whether a value is missing is shown as it is.")
@@ -343,9 +348,13 @@ def _verification(plan: Plan, made: Made) -> str:
     return (
         "<h2>How to verify it</h2><p>The file <code>certificate.json</code> holds the claim of every part and the whole numbers "
         "that its noise was drawn from. A small program proves each claim again from those numbers, and that the prices add up "
-        f"to the total. {floating}Run it with Noisewright, or alone with any Python 3.9 or later:</p>"
-        "<pre>noisewright verify certificate.json\n\nnoisewright verify --export-checker checker.py\n"
-        f"python checker.py certificate.json</pre>{html.facts(facts)}{files}"
+        f"to the total. {floating}That alone is not yet about this table: whoever rewrites the certificate can leave a part out. "
+        "So check the whole folder that holds this page (here called FOLDER): that its files are those that were written and "
+        "belong together, and the certificate with them. Whoever keeps the ledger checks besides that it recorded this very "
+        "release:</p><pre>noisewright verify FOLDER\n\nnoisewright verify FOLDER --ledger LEDGER</pre>"
+        "<p>Without Noisewright, any Python 3.9 or later proves the certificate, though not that it is about this table:</p>"
+        "<pre>noisewright verify --export-checker checker.py\n"
+        f"python checker.py FOLDER/certificate.json</pre>{html.facts(facts)}{files}"
     )
 
 

@@ -26,7 +26,6 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -36,16 +35,17 @@ import pyarrow as pa
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.release.bundle import ReleaseCertificate
 from noisewright.release.column_types import source_for
-from noisewright.release.columns import ColumnPlan
+from noisewright.release.duck import quiet
 from noisewright.release.engines import Engine, OutputFormat, Progress, engine_for
-from noisewright.release.ledger import NONCE_BYTES, Balance, Charge, Ledger, Terms
+from noisewright.release.ledger import NONCE_BYTES, Balance, Ledger
 from noisewright.release.lock import LOCK, Lock
 from noisewright.release.marginals import Marginal, bins_of, marginal_of
-from noisewright.release.plan import Plan, make_plan, title
+from noisewright.release.plan import Plan, make_plan
 from noisewright.release.policy import Policy, as_policy
-from noisewright.release.protected import protected_by
 from noisewright.release.report import Made, report
-from noisewright.release.sources import Source, source_of
+from noisewright.release.source import Source
+from noisewright.release.sources import source_of
+from noisewright.release.spending import ledger_of, spend
 from noisewright.release.staging import Staging
 
 __all__ = ["Release", "open_release", "plan_for", "release"]
@@ -54,7 +54,6 @@ CERTIFICATE, REPORT, ANSWERS = "certificate.json", "report.html", "answers"
 CHARTED = 1 << 20
 """Charts count about so many rows, spread over the table."""
 CHUNK = 1 << 20
-KEPT_WORDS = "released as it is, not protected"
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,13 +119,14 @@ def release(
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise ParameterError("a seed is a whole number from 0 on; leave it out for a release.")
     source = source_for(policy, data)
-    book = None if seed is not None else _ledger(ledger, policy)
+    book = None if seed is not None else ledger_of(ledger, policy)
     with ExitStack() as stack:
         runner = stack.enter_context(engine_for(engine, source, master=master))
         plan = plan_for(policy, source, runner)
         staging, mark = None, _Mark(b"", "")
         if output is not None:
             _check_apart(source, output)
+            runner.check_output(source, plan.columns, format)
             if not again and (found := open_release(output, plan, source, book)):
                 return found
             staging = stack.enter_context(Staging(output, replace or again))
@@ -138,7 +138,7 @@ def release(
         for query, tables in zip(plan.queries, exact, strict=True):
             query.check(tables)
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
-        balance = _spend(book, plan, name, runner, source, raise_budget)
+        balance = None if book is None else spend(book, plan, name, runner, source, raise_budget)
         # From here on things are drawn.
         certificate = ReleaseCertificate.build(plan, simulated=seed is not None)
         answers = {q.name: q.answer(tables, seed) for q, tables in zip(plan.queries, exact, strict=True)}
@@ -201,12 +201,6 @@ def answer_files(plan: Plan) -> list[str]:
 # Before the first draw ----------------------------------------------------------------------------------------------------
 
 
-def _ledger(ledger: Ledger | str | os.PathLike[str] | None, policy: Policy) -> Ledger:
-    if isinstance(ledger, Ledger):
-        return ledger
-    return Ledger(policy.ledger_path() if ledger is None else ledger)
-
-
 @dataclass(frozen=True)
 class _Mark:
     """What the lock says of the data, and who seals it."""
@@ -230,7 +224,8 @@ def _fingerprint(source: Source, book: Ledger | None, nonce: bytes) -> str:
     """The ledger's keyed fingerprint of the data; of what cannot be read twice in the same way, one that no other data have."""
     if book is None or source.format in ("spark", "remote"):
         return f"unknown-{secrets.token_hex(16)}"
-    return book.fingerprint(_content(source), nonce)
+    with quiet(f"{source.name} cannot be read to its end", FileFormatError):
+        return book.fingerprint(_content(source), nonce)
 
 
 def _content(source: Source) -> Iterator[bytes]:
@@ -246,32 +241,6 @@ def _content(source: Source) -> Iterator[bytes]:
         return
     for batch in source.batches(source.schema.names):
         yield batch.serialize().to_pybytes()
-
-
-def _spend(
-    book: Ledger | None, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool
-) -> Balance | None:
-    """Record the price before anything is drawn."""
-    if book is None:
-        return None
-    policy = plan.policy
-    terms = Terms(
-        policy.budget.epsilon, policy.budget.delta, policy.ledger.scope, plan.neighbours, raise_budget=raise_budget
-    )
-    units = engine.units(source, policy.unit) if policy.ledger.scope == "unit" else None
-    book.spend(policy.dataset, charges_of(plan), name, policy.digest(), units, terms=terms)
-    return book.remaining(policy.dataset)
-
-
-def charges_of(plan: Plan) -> list[Charge]:
-    """What the ledger records of a release: every part with its price, and every column that is given away as it is."""
-    found = [
-        Charge(title(part), "column", part.price, part.delta, part.protects, protected_by(part))
-        if isinstance(part, ColumnPlan)
-        else Charge(title(part), "query", part.price, part.delta, part.protects)
-        for part in plan.parts
-    ]
-    return found + [Charge(name, "kept", Fraction(0), guarantee=KEPT_WORDS) for name in plan.kept]
 
 
 def _finish(book: Ledger | None, name: str, certificate: ReleaseCertificate) -> None:
@@ -318,11 +287,11 @@ def _in_memory(made: _Made, engine: Engine, source: Source, book: Ledger | None,
     plan, table, rows, marginals = made.plan, None, None, []
     if plan.columns:
         drawn = engine.frame(source, plan.columns, plan.policy.unit, made.seed)
+        rows = engine.length(drawn)
         if isinstance(drawn, pa.Table):
-            rows, marginals = drawn.num_rows, _marginals(plan, iter(drawn.to_batches()))
-            table = source.wrap(drawn)
+            marginals, table = _marginals(plan, iter(drawn.to_batches())), source.wrap(drawn)
         else:  # a Spark frame stays with Spark
-            rows, table = int(drawn.count()), drawn
+            table = drawn
     _finish(book, name, made.certificate)
     return made.result(rows, None, made.page(marginals, rows), table)
 
@@ -399,8 +368,8 @@ def _write_csv(table: pa.Table, path: Path) -> None:
 
 
 def _read(path: Path) -> pa.Table:
-    with source_of(path).database() as duck:
-        return duck.sql("SELECT * FROM data").to_arrow_table()
+    source = source_of(path)
+    return pa.Table.from_batches(source.batches(source.schema.names), source.schema)
 
 
 def _in_zones(table: pa.Table, plan: Plan) -> pa.Table:

@@ -76,6 +76,8 @@ class Statistic:
     """One aggregate of a table: its SQL, how to read the result, its sensitivity and its noise (None: exact, at no price)."""
 
     name: str
+    query: str
+    """The name of the query that it belongs to, which messages tell."""
     measure: Measure
     bounds: Sensitivity
     noise: Noise | None = None
@@ -160,7 +162,8 @@ class Statistic:
         if self.missing == "refuse" and any(table.column("nw_missing").to_pylist()):
             name = self.value.column if self.value is not None else self.keys[-1].column
             raise DataError(
-                f'the column {name!r} has missing values; say missing = "skip" to leave such rows out, or fill them first.'
+                f'query {self.query!r}: the column {name!r} has missing values; say missing = "skip" to leave such rows out, or '
+                "fill them first."
             )
         cells = len(self.cells) if self.cells is not None else 1
         found = np.zeros((self.groups, cells), dtype=object)

@@ -42,6 +42,12 @@ RESOLUTION = 20
 LARGEST = 1 << 50
 """Indices stay below this, so that every step of the way is an exact float."""
 
+WIDEST = 10**300
+"""Ends of a range stay below this, so that the sum of many values is still a float."""
+
+NANOSECONDS_REACH = 9_223_372_036
+"""The seconds on both sides of 1970 that a timestamp in nanoseconds can hold."""
+
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
     """The type of the values, where a column holds numbers of a dictionary instead."""
@@ -63,10 +69,13 @@ class Value:
             raise ParameterError(
                 f"the column {self.column!r} holds {kind}, and this query needs numbers, dates, timestamps or booleans."
             )
-        if self.within is not None and not (
-            self.within[0] < self.within[1] and all(abs(end) < 10**300 for end in self.within)
-        ):
+        if self.within is not None and not self.within[0] < self.within[1]:
             raise ParameterError(f"within must be two numbers for {self.column!r}, the lower one first.")
+        if self.within is not None and any(abs(end) >= WIDEST for end in self.within):
+            raise ParameterError(
+                f"within is too wide for {self.column!r}, whose answers no float would hold; stay between "
+                f"-{float(WIDEST):.0e} and {float(WIDEST):.0e}, or rescale the column."
+            )
 
     @property
     def whole(self) -> bool:
@@ -101,6 +110,8 @@ class Value:
         if pa.types.is_date32(kind):
             return pa.array(np.rint(numbers).astype(np.int32)).cast(kind)
         if pa.types.is_timestamp(kind):
+            if kind.unit == "ns":  # which reach from 1677 to 2262 only
+                numbers = np.clip(numbers, -NANOSECONDS_REACH, NANOSECONDS_REACH)
             moments = pa.array(np.rint(numbers * 1e6).astype(np.int64)).cast(pa.timestamp("us"))
             return moments.cast(pa.timestamp(kind.unit), safe=False).cast(pa.int64()).cast(kind)
         return pa.array(numbers)

@@ -3,7 +3,7 @@
 ``certificate.json`` alone proves arithmetic about the parts that it lists. Somebody who rewrites the whole file can leave a part
 out and state a smaller total, and the rest is still proved. So the folder is checked against its ``policy.lock``:
 
-* the folder holds the files that the lock lists and no others, and each has the SHA-256 that is stated there;
+* the folder holds the files that the lock lists and no others, each has the SHA-256 that is stated there, and so has the lock;
 * the policy in the lock, planned again, gives the parts, prices and total of the certificate, the same kept columns, and the
   columns of the released table.
 
@@ -23,8 +23,9 @@ from noisewright.release.ledger import Ledger
 from noisewright.release.lock import LOCK, Lock
 from noisewright.release.plan import Plan, make_plan
 from noisewright.release.policy import Policy
-from noisewright.release.run import CERTIFICATE, charges_of, has_its_files
+from noisewright.release.run import CERTIFICATE, has_its_files
 from noisewright.release.sources import source_of
+from noisewright.release.spending import charges_of
 
 __all__ = ["FolderCheck", "verify_folder"]
 
@@ -74,7 +75,8 @@ def verify_folder(folder: Path, ledger: Ledger | None = None) -> FolderCheck:
 
 def _files(folder: Path, lock: Lock) -> list[str]:
     try:
-        found = [f"{name} is missing or was changed after the release." for name in lock.changed(folder)]
+        found = [] if lock.intact else [f"{LOCK} was changed after the release: its digest does not match."]
+        found += [f"{name} is missing or was changed after the release." for name in lock.changed(folder)]
         return found + [f"{name} is no part of the release." for name in lock.foreign(folder)]
     except OSError as problem:
         return [f"the folder cannot be read: {problem.strerror}."]

@@ -29,7 +29,7 @@ import pyarrow as pa
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.release.columns import ColumnPlan
 from noisewright.release.policy import UnitPolicy
-from noisewright.release.sources import Source
+from noisewright.release.source import Source
 from noisewright.release.statistics import Statistic
 
 __all__ = ["Engine", "OutputFormat", "Progress", "engine_for"]
@@ -60,6 +60,10 @@ class Engine(Protocol):
         """Refuse values that a mechanism does not take, and missing ones, in the rows that count; it draws nothing."""
         ...
 
+    def check_output(self, source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
+        """Refuse a format that cannot hold the perturbed rows."""
+        ...
+
     def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
         """Who takes part: the name of every unit once, the same bytes with every engine."""
         ...
@@ -83,6 +87,10 @@ class Engine(Protocol):
 
     def frame(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None = None) -> Any:
         """The perturbed rows, each drawn once, as a table of the engine's own kind: Arrow, or a Spark frame."""
+        ...
+
+    def length(self, frame: Any) -> int:
+        """The number of rows of such a table."""
         ...
 
     def __enter__(self) -> Self: ...

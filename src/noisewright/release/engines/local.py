@@ -31,10 +31,10 @@ from noisewright.release.engines import OutputFormat, Progress
 from noisewright.release.engines.blocks import check_block, in_blocks, joined
 from noisewright.release.perturb import BLOCK, output_schema, perturb_block
 from noisewright.release.policy import UnitPolicy
-from noisewright.release.sources import BATCH, Source
+from noisewright.release.source import BATCH, Source
 from noisewright.release.statistics import Statistic
 
-__all__ = ["LocalEngine", "drops", "named_unit", "needed", "refuse_excess", "units_sql", "who_sql"]
+__all__ = ["LocalEngine", "check_writable", "drops", "named_unit", "needed", "refuse_excess", "units_sql", "who_sql"]
 
 T = TypeVar("T")
 GROUPED = 8
@@ -67,6 +67,9 @@ class LocalEngine:
                 for _ in checked:
                     pass
 
+    def check_output(self, source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
+        check_writable(format, output_schema(plans, source.schema))
+
     def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
         column = named_unit(unit, self.types(source))
         with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
@@ -80,11 +83,13 @@ class LocalEngine:
                 return duck.sql(statistic.select(relation, DUCKDB)).to_arrow_table()
             except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
                 raise PolicyError(
-                    f"{statistic.name} cannot be computed from this table; check the types of its columns and its filter."
+                    f"query {statistic.query!r} cannot be computed from this table; check the types of its columns and its "
+                    "filter."
                 ) from None
             except (duckdb.Error, pa.ArrowException):
                 raise DataError(
-                    f"{statistic.name} stopped at a value that its filter or its column cannot take, or {source.name} is damaged."
+                    f"query {statistic.query!r} stopped at a value that its filter or its column cannot take, or {source.name} "
+                    "is damaged."
                 ) from None
 
     def perturb(
@@ -111,6 +116,9 @@ class LocalEngine:
     def frame(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None = None) -> pa.Table:
         schema = output_schema(plans, source.schema)
         return pa.Table.from_batches(self._drawn(source, plans, unit, seed), schema)
+
+    def length(self, frame: pa.Table) -> int:
+        return int(frame.num_rows)
 
     @staticmethod
     def _drawn(
@@ -236,14 +244,28 @@ def _rows(source: Source, unit: UnitPolicy, columns: Sequence[str]) -> Iterator[
             yield batch.cast(pa.schema(types))
 
 
+def check_writable(format: OutputFormat, schema: pa.Schema) -> None:
+    """Refuse a format that there is not, or that cannot hold a column: a row without values is written to memory."""
+    _check_known(format)
+    for field in schema:
+        alone = pa.schema([pa.field(field.name, field.type)])
+        try:
+            with _begun(pa.BufferOutputStream(), format, alone) as writer:
+                writer.write_batch(pa.RecordBatch.from_arrays([pa.nulls(1, field.type)], schema=alone))
+        except pa.ArrowException:
+            raise DataError(
+                f"the column {field.name!r} is of type {field.type}, which {format} cannot hold; choose another format, or "
+                "leave the column out."
+            ) from None
+
+
 # Writing ------------------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
     """A function that appends a block to a new file; on an error that file, and no other, is removed."""
-    if format not in ("parquet", "csv", "arrow"):
-        raise ParameterError(f"there is no output format {format!r}; choose parquet, csv or arrow.")
+    _check_known(format)
     group: list[pa.RecordBatch] = []
     with _on_disk(target):
         target.open("xb").close()  # what is there already is not ours, neither to overwrite nor to remove
@@ -271,17 +293,24 @@ def _writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[C
 @contextmanager
 def _open(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Any]:
     with _on_disk(target):
-        if format == "parquet":
-            writer: Any = pa.parquet.ParquetWriter(target, schema, compression="snappy")
-        elif format == "csv":
-            writer = pa.csv.CSVWriter(target, schema)
-        else:
-            writer = pa.ipc.new_file(target, schema)
+        writer = _begun(target, format, schema)
     try:
         yield writer
     finally:
         with _on_disk(target):
             writer.close()
+
+
+def _check_known(format: OutputFormat) -> None:
+    if format not in ("parquet", "csv", "arrow"):
+        raise ParameterError(f"there is no output format {format!r}; choose parquet, csv or arrow.")
+
+
+def _begun(target: Any, format: OutputFormat, schema: pa.Schema) -> Any:
+    """A writer of Arrow's to a path, or to a stream."""
+    if format == "parquet":
+        return pa.parquet.ParquetWriter(target, schema, compression="snappy")
+    return pa.csv.CSVWriter(target, schema) if format == "csv" else pa.ipc.new_file(target, schema)
 
 
 @contextmanager

@@ -39,15 +39,24 @@ from noisewright.release.columns import ColumnPlan
 from noisewright.release.dialects import SPARK
 from noisewright.release.engines import OutputFormat, Progress
 from noisewright.release.engines.blocks import check_block, in_blocks
-from noisewright.release.engines.local import drops, named_unit, needed, refuse_excess, units_sql, who_sql
+from noisewright.release.engines.local import (
+    check_writable,
+    drops,
+    named_unit,
+    needed,
+    refuse_excess,
+    units_sql,
+    who_sql,
+)
 from noisewright.release.engines.session import start_spark
 from noisewright.release.engines.silence import sentences
+from noisewright.release.engines.spark_types import arrow_schema, spark_schema, through_spark, zoned
 from noisewright.release.perturb import BLOCK, output_schema, perturb_block
 from noisewright.release.policy import UnitPolicy
-from noisewright.release.sources import SUFFIXES, Source
+from noisewright.release.source import SUFFIXES, Source
 from noisewright.release.statistics import Statistic
 
-__all__ = ["SparkEngine", "arrow_schema"]
+__all__ = ["SparkEngine"]
 
 ROW, NUMBER, GROUP = "nw_row", "nw_number", "nw_block"
 WITHIN_PARTITION = 33
@@ -69,12 +78,12 @@ class SparkEngine:
 
     def types(self, source: Source) -> dict[str, pa.DataType]:
         if source.format == "memory":
-            found = {field.name: _through_spark(field) or field.type for field in source.schema}
+            found = {field.name: through_spark(field) or field.type for field in source.schema}
         else:
             schema = arrow_schema(self._frame(source))
             found = dict(zip(schema.names, schema.types, strict=True))
         found |= dict.fromkeys(source.widened & found.keys(), pa.float64())
-        return found | {name: _zoned(found[name], kind) for name, kind in source.types.items() if name in found}
+        return found | {name: zoned(found[name], kind) for name, kind in source.types.items() if name in found}
 
     def rows(self, source: Source) -> int | None:
         return source.rows
@@ -100,6 +109,10 @@ class SparkEngine:
             frame = self._counted(source, unit, columns).select(_places(columns))
             frame.mapInArrow(look, "nw_fine boolean").count()
 
+    def check_output(self, source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
+        _check_known(format)
+        check_writable(format, output_schema(plans, pa.schema(list(self.types(source).items()))))
+
     def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
         column = named_unit(unit, self.types(source))
         with self._reading(source), self._view(source, UnitPolicy(), [column]) as view:
@@ -107,7 +120,10 @@ class SparkEngine:
                 yield name.encode()
 
     def aggregate(self, source: Source, statistic: Statistic, unit: UnitPolicy) -> pa.Table:
-        problem = f"{statistic.name} cannot be computed from this table; check its columns, or the table is damaged"
+        problem = (
+            f"query {statistic.query!r} cannot be computed from this table; check its columns and its filter, or the table is "
+            "damaged"
+        )
         with sentences(problem, self.session), self._in_utc(), self._view(source, unit, statistic.columns) as view:
             return self.session.sql(statistic.select(view, SPARK)).toArrow()
 
@@ -121,10 +137,7 @@ class SparkEngine:
         seed: int | None = None,
         progress: Progress | None = None,
     ) -> int:
-        if format not in ("parquet", "csv"):
-            raise ParameterError(
-                f"Spark writes parquet or csv, not {format!r}; choose one of these, or the engine local."
-            )
+        _check_known(format)
         place = _url(str(target))
         with sentences(f"Spark could not read {source.name}, or not write {target}", self.session), self._in_utc():
             released = self._released(source, plans, unit, seed)
@@ -147,6 +160,10 @@ class SparkEngine:
         """The released rows as a Spark frame, drawn and stored now: later actions read them and never draw again."""
         with sentences(f"Spark could not read {source.name} to its end", self.session), self._in_utc():
             return self._released(source, plans, unit, seed).localCheckpoint(eager=True)
+
+    def length(self, frame: Any) -> int:
+        with sentences("Spark lost the released rows before they could be counted", self.session):
+            return int(frame.count())
 
     def __enter__(self) -> Self:
         return self
@@ -183,7 +200,7 @@ class SparkEngine:
         reader = self.session.read
         if source.format == "parquet":
             return reader.parquet(*paths)
-        reader = reader.schema(_spark_schema(source.schema)).option("mode", "FAILFAST")
+        reader = reader.schema(spark_schema(source.schema)).option("mode", "FAILFAST")
         if source.format == "json":
             return reader.json(paths)
         options = {"header": True, "sep": source.separator, "quote": '"', "escape": '"', "multiLine": True}
@@ -213,13 +230,13 @@ class SparkEngine:
         if frame is None:
             table = source.held.select(list(columns))
             for field in table.schema:
-                if _through_spark(field) is None:
+                if through_spark(field) is None:
                     raise DataError(
                         f"Spark has no type for the column {field.name!r} ({field.type}); cast it, or use the engine local."
                     )
             table = table.cast(pa.schema([source.schema.field(name) for name in columns]))
             table = table.rename_columns(_places(columns))
-            return self.session.createDataFrame(table, _spark_schema(table.schema))
+            return self.session.createDataFrame(table, spark_schema(table.schema))
         placed = frame.toDF(*(f"nw_a{place}" for place in range(len(known))))
         found = [functions.col(f"nw_a{known.index(name)}") for name in columns]
         wide = [one.cast("double") if name in source.widened else one for name, one in zip(columns, found, strict=True)]
@@ -242,7 +259,7 @@ class SparkEngine:
         if drops(unit):
             frame = frame.orderBy(ROW)  # bounding has brought the rows of each unit together
         frame = frame.select(_places(columns))
-        released = _spark_schema(output_schema(plans, arrow_schema(frame.toDF(*columns))))
+        released = spark_schema(output_schema(plans, arrow_schema(frame.toDF(*columns))))
         plans = tuple(plans)
         if seed is None:
 
@@ -310,37 +327,9 @@ class SparkEngine:
             teller.join()
 
 
-def arrow_schema(frame: Any) -> pa.Schema:
-    """The names and Arrow types of a Spark frame."""
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    with sentences("a column of the Spark frame has a type that Arrow does not know"):
-        found = to_arrow_schema(frame.schema, timezone="UTC")
-    return pa.schema([pa.field(field.name, field.type) for field in found])
-
-
-def _spark_schema(schema: pa.Schema) -> Any:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema, prefer_timestamp_ntz=True)
-
-
-def _through_spark(field: pa.Field) -> pa.DataType | None:
-    """The type that a column has after Spark, or None where Spark has none for it."""
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    try:
-        with sentences("Spark has no such type"):
-            found = to_arrow_schema(_spark_schema(pa.schema([field])), timezone="UTC")
-    except DataError:
-        return None
-    return found.field(0).type
-
-
-def _zoned(kind: pa.DataType, own: pa.DataType) -> pa.DataType:
-    """Spark keeps moments but not the name of their time zone; it comes from the source."""
-    zoned = pa.types.is_timestamp(kind) and pa.types.is_timestamp(own) and kind.tz is not None and own.tz is not None
-    return pa.timestamp(kind.unit, own.tz) if zoned else kind
+def _check_known(format: OutputFormat) -> None:
+    if format not in ("parquet", "csv"):
+        raise ParameterError(f"Spark writes parquet or csv, not {format!r}; choose one of these, or the engine local.")
 
 
 def _places(columns: Sequence[str]) -> list[str]:

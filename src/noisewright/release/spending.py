@@ -1,0 +1,87 @@
+"""What a planned release asks of the ledger: one question, which the plan rehearses and the release puts in earnest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from fractions import Fraction
+
+from noisewright.core.errors import LedgerError, NoLedgerError
+from noisewright.release.columns import ColumnPlan
+from noisewright.release.engines import Engine
+from noisewright.release.ledger import Balance, Charge, Ledger, Terms
+from noisewright.release.ledger_checks import check_name, checked_terms
+from noisewright.release.ledger_file import default_path
+from noisewright.release.plan import Plan, title
+from noisewright.release.policy import Policy
+from noisewright.release.protected import protected_by
+from noisewright.release.source import Source
+
+__all__ = ["charges_of", "ledger_of", "rehearse", "spend"]
+
+KEPT_WORDS = "released as it is, not protected"
+
+
+def ledger_of(ledger: Ledger | str | os.PathLike[str] | None, policy: Policy, *, create_missing: bool = True) -> Ledger:
+    """The ledger that is named, or else the policy's, or else that of this user."""
+    if isinstance(ledger, Ledger):
+        return ledger
+    named = policy.ledger_path() if ledger is None else ledger
+    if not create_missing:
+        named = default_path() if named is None else named
+    return Ledger(named, create_missing=create_missing)
+
+
+def spend(book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool) -> Balance:
+    """Record the price before anything is drawn."""
+    policy = plan.policy
+    terms, units = terms_of(plan, raise_budget), _units(plan, engine, source)
+    book.spend(policy.dataset, charges_of(plan), name, policy.digest(), units, terms=terms)
+    return book.remaining(policy.dataset)
+
+
+def rehearse(
+    ledger: Ledger | str | os.PathLike[str] | None, plan: Plan, engine: Engine, source: Source
+) -> tuple[Balance | None, str | None]:
+    """What the ledger knows of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
+
+    Nothing is recorded. Budget, neighbours, protected distances and single units are asked about just as by :func:`spend`. A
+    ledger that cannot be used at all is an error, as it is for a release.
+    """
+    policy = plan.policy
+    terms = terms_of(plan)
+    check_name(policy.dataset)
+    checked_terms(terms)
+    try:
+        book = ledger_of(ledger, policy, create_missing=False)
+    except NoLedgerError:  # the first release makes it, and fits if the policy itself does
+        return None, None
+    balance = book.remaining(policy.dataset) if policy.dataset in book.datasets() else None
+    units = _units(plan, engine, source)
+    try:
+        book.rehearse(policy.dataset, charges_of(plan), units, terms=terms)
+    except LedgerError as problem:
+        return balance, str(problem)
+    return balance, None
+
+
+def charges_of(plan: Plan) -> list[Charge]:
+    """What the ledger records of a release: every part with its price, and every column that is given away as it is."""
+    found = [
+        Charge(title(part), "column", part.price, part.delta, part.protects, protected_by(part))
+        if isinstance(part, ColumnPlan)
+        else Charge(title(part), "query", part.price, part.delta, part.protects)
+        for part in plan.parts
+    ]
+    return found + [Charge(name, "kept", Fraction(0), guarantee=KEPT_WORDS) for name in plan.kept]
+
+
+def terms_of(plan: Plan, raise_budget: bool = False) -> Terms:
+    """The budget of a policy, and between which tables it is meant."""
+    budget, scope = plan.policy.budget, plan.policy.ledger.scope
+    return Terms(budget.epsilon, budget.delta, scope, plan.neighbours, raise_budget=raise_budget)
+
+
+def _units(plan: Plan, engine: Engine, source: Source) -> Iterator[bytes] | None:
+    """Who takes part, where every unit has an account of its own."""
+    return engine.units(source, plan.policy.unit) if plan.policy.ledger.scope == "unit" else None
