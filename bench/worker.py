@@ -26,7 +26,8 @@ from bench.work import Work
 
 __all__ = ["main", "memory", "run_round"]
 
-PACKAGES = ("noisewright", "numpy", "scipy", "cryptography", "opendp", "diffprivlib", "scikit-learn", "qif")
+ORACLES = ("pure-ldp", "multi-freq-ldpy", "numba", "xxhash")
+PACKAGES = ("noisewright", "numpy", "scipy", "cryptography", "opendp", "diffprivlib", "scikit-learn", "qif", *ORACLES)
 TABLES = ("pyarrow", "duckdb", "pyspark")
 """Named only where they are used."""
 

@@ -375,6 +375,93 @@ def sign_patterns() -> None:
     plt.close(figure)
 
 
+def replacement_shapes() -> None:
+    """Geometric noise beside randomised response on the numbers 0 to 100."""
+    from noisewright.leakage.families import geometric_family, response_family
+
+    figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
+    cases = ((geometric_family, "25/27", SAFE, "geometric"), (response_family, "1/2", ACCENT, "randomised response"))
+    for family, factor, colour, name in cases:
+        law = family.member(factor=factor, size=101).channel().matrix[50]
+        axes.plot(range(101), law, drawstyle="steps-mid", color=colour, linewidth=1.8, label=f"{name}, a = {factor}")
+    axes.set(xlabel="output, for the true answer 50", ylabel="probability", xlim=(0, 100), ylim=(0, None))
+    axes.legend(frameon=False)
+    figure.savefig(PICTURES / "replacement-shapes.png", dpi=130)
+    plt.close(figure)
+
+
+def replacement_thresholds() -> None:
+    """The largest safe epsilon of one family in place of another, five secrets."""
+    from noisewright.leakage.replacement_table import replacement_table
+    from noisewright.leakage_plots import draw_replacements
+    from noisewright.plots import save_figure
+
+    epsilons = [k / 4 for k in range(1, 25)]
+    save_figure(
+        draw_replacements(replacement_table(epsilons=epsilons, size=5, accuracy=1e-5)),
+        PICTURES / "replacement-thresholds.png",
+    )
+
+
+def replacement_families() -> None:
+    """What adversaries gain from the families, and which of nine members may replace which."""
+    from noisewright.leakage.families import FAMILIES
+    from noisewright.leakage.hasse import hasse
+    from noisewright.leakage_plots import draw_hasse, draw_leakage
+    from noisewright.plots import save_figure
+
+    gains = {"guess the secret": "identity", "come close to it": "metric:line", "is it 2?": "property:2"}
+    curves = draw_leakage(list(FAMILIES), size=5, epsilons=np.linspace(0.02, 5, 120), gains=gains)
+    save_figure(curves, PICTURES / "replacement-leakage.png")
+    members = {f"{f.name} {e}": f.member(epsilon=e, size=4) for f in FAMILIES.values() for e in ("0.5", "1", "2")}
+    diagrams = [hasse(members, order=order) for order in ("average", "privacy")]
+    save_figure(draw_hasse(diagrams), PICTURES / "replacement-hasse.png")
+
+
+def replacement_lattices() -> None:
+    """The join of a geometric and a response on three secrets, and the hexagon without a join on average."""
+    from noisewright.leakage.families import geometric_family, response_family
+    from noisewright.leakage.joins import max_join
+    from noisewright.leakage.no_lattice import hexagon
+    from noisewright.leakage_plots import draw_posteriors
+    from noisewright.plots import save_figure
+
+    a, b = geometric_family.member(factor="1/2", size=3), response_family.member(factor="1/3", size=3)
+    shown = {"geometric, a = 1/2": a, "response, a = 1/3": b, "their join": max_join(a, b).channel}
+    save_figure(draw_posteriors(shown, title="What may replace both"), PICTURES / "replacement-join.png")
+    demo = hexagon()
+    shown = {"X": demo.x, "Y": demo.y, "first upper bound": demo.first, "second upper bound": demo.second}
+    figure = draw_posteriors(shown, title="Two upper bounds, neither above the other on average")
+    save_figure(figure, PICTURES / "replacement-hexagon.png")
+
+
+def survey_plan() -> None:
+    """A plan for a survey: the device, its place among the private designs, and the margin of error."""
+    from noisewright.plots import save_figure
+    from noisewright.survey_plots import draw_survey
+
+    save_figure(draw_survey(nw.survey(epsilon=1, respondents=1000, prevalence="0.1")), PICTURES / "survey.png")
+
+
+def estimates() -> None:
+    """One population of 50,000 people behind geometric noise, as three estimators see it."""
+    from noisewright.estimate_plots import draw_estimates
+    from noisewright.plots import save_figure
+
+    rng = np.random.default_rng(0)
+    mechanism = nw.geometric(epsilon="0.07", within=(0, 100))
+    users = rng.binomial(100, 0.5, 50_000)
+    reports = mechanism.release(users, rng)
+    found = {
+        "iterative Bayesian update": nw.estimate(reports, mechanism, intervals="bootstrap", replicates=100),
+        "most likely population": nw.estimate(reports, mechanism, method="mle"),
+        "matrix inversion, projected": nw.estimate(reports, mechanism, method="inversion"),
+    }
+    figure = draw_estimates(found, np.bincount(users, minlength=101) / len(users))
+    figure.axes[0].set_ylim(0, 0.3)
+    save_figure(figure, PICTURES / "estimation.png")
+
+
 def ternary(points: np.ndarray) -> np.ndarray:
     """Probabilities of three secrets as places in a triangle."""
     return points @ np.array([[0, 0], [0.5, np.sqrt(3) / 2], [1, 0]])
@@ -387,6 +474,18 @@ def simplex(axes: Any, word: str = "surely ") -> None:
         axes.text(*(ternary(corner) + shift), f"{word}{name}", ha="center", va="center", fontsize=9, color=INK)
     axes.set(xlim=(-0.15, 1.15), ylim=(-0.1, 0.95), aspect="equal")
     axes.axis("off")
+
+
+def noisy_counts() -> None:
+    """What a noisy count tells about a new row of a small clinic's table."""
+    from noisewright.attack_plots import draw_new_row
+    from noisewright.leakage.cross_table import CrossTable
+    from noisewright.leakage.new_row import NewRow
+    from noisewright.plots import save_figure
+
+    clinic = CrossTable(np.array([[50, 10, 0], [0, 5, 35]]), ("none", "flu"), (0, 1, 2))
+    figure = draw_new_row(NewRow.from_counts(clinic, 2), [0.25, 0.5, 1, 2, 4, 8])
+    save_figure(figure, PICTURES / "inference-count.png")
 
 
 if __name__ == "__main__":
@@ -403,3 +502,10 @@ if __name__ == "__main__":
     private_posteriors()
     regret_over_all_priors()
     sign_patterns()
+    survey_plan()
+    estimates()
+    noisy_counts()
+    replacement_shapes()
+    replacement_thresholds()
+    replacement_families()
+    replacement_lattices()

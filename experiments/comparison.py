@@ -47,19 +47,20 @@ class Row:
     """One line of a result: what it is about, the numbers found here, and those reported.
 
     ``loose`` marks numbers that the program leaves open: it fixes its objective, and of several best matrices each
-    solver finds its own.
+    solver finds its own. A number that was not reported is None.
     """
 
     label: tuple[str, ...]
     found: tuple[float, ...]
-    reported: tuple[float, ...] | None = None
+    reported: tuple[float | None, ...] | None = None
     loose: tuple[int, ...] = ()
+    close: float = CLOSE
 
     @property
     def agrees(self) -> bool:
         """Whether all numbers that are determined agree with those reported."""
         pairs = [] if self.reported is None else list(zip(self.found, self.reported, strict=True))
-        return all(abs(a - b) <= CLOSE for i, (a, b) in enumerate(pairs) if i not in self.loose)
+        return all(b is None or abs(a - b) <= self.close for i, (a, b) in enumerate(pairs) if i not in self.loose)
 
 
 def answers(query: str, size: int) -> Answers:
@@ -126,23 +127,34 @@ def measures(channel: Channel) -> tuple[float, ...]:
 # Showing it ---------------------------------------------------------------------------------------------------------------
 
 
-def arguments(name: str, description: str | None, given: list[str] | None) -> argparse.Namespace:
-    """The options that every comparison has."""
+def arguments(
+    name: str, description: str | None, given: list[str] | None, *, figure: bool = False
+) -> argparse.Namespace:
+    """The options that every comparison has; ``figure`` adds ``--plot``."""
     parser = argparse.ArgumentParser(
         prog=f"python -m experiments.{name}", description=(description or "").split("\n\n")[0]
     )
     parser.add_argument("--quick", action="store_true", help="a few small cases only")
     parser.add_argument("--json", action="store_true", help="print plain data instead of a table")
+    if figure:
+        parser.add_argument("--plot", metavar="FILE.png", help="draw the figure there as well")
     return parser.parse_args(given)
 
 
 def finish(
-    title: str, columns: Iterable[str], names: Iterable[str], rows: list[Row], as_json: bool, notes: Iterable[str] = ()
+    title: str,
+    columns: Iterable[str],
+    names: Iterable[str],
+    rows: list[Row],
+    as_json: bool,
+    notes: Iterable[str] = (),
+    source: str = SOURCE,
+    decimals: int = 4,
 ) -> int:
     """Print the rows beside the reported numbers; 1 if a number that is determined does not agree."""
     wrong = [row for row in rows if not row.agrees]
     if as_json:
-        print(json.dumps({"title": title, "source": SOURCE, "rows": [{**vars(r), "agrees": r.agrees} for r in rows]}))
+        print(json.dumps({"title": title, "source": source, "rows": [{**vars(r), "agrees": r.agrees} for r in rows]}))
         return 1 if wrong else 0
     console = Console(width=128, highlight=False)
     table = Table(title=title)
@@ -156,20 +168,27 @@ def finish(
             table.add_section()
         before = row.label[:-1]
         told = row.reported or (None,) * len(row.found)
-        cells = [_cell(a, b, i in row.loose) for i, (a, b) in enumerate(zip(row.found, told, strict=True))]
+        cells = [_cell(a, b, i in row.loose, decimals) for i, (a, b) in enumerate(zip(row.found, told, strict=True))]
         table.add_row(*row.label, *cells, style=None if row.agrees else "red")
     console.print(table)
-    for note in (f"Reported: {SOURCE}.", *notes):
+    for note in (f"Reported: {source}.", *notes):
         console.print(note)
     known = [row for row in rows if row.reported is not None]
-    console.print(f"{len(known) - len(wrong)} of {len(known)} rows with reported numbers agree to four decimals.")
+    console.print(
+        f"{len(known) - len(wrong)} of {len(known)} rows with reported numbers agree{_how_closely(decimals)}."
+    )
     return 1 if wrong else 0
 
 
 LOOSE_NOTE = "~ marks numbers that the program leaves open: it fixes its objective, which several matrices may attain."
 
 
-def _cell(found: float, reported: float | None, loose: bool) -> str:
+def _cell(found: float, reported: float | None, loose: bool, decimals: int) -> str:
     if reported is None:
-        return f"{found:.4f}"
-    return f"{found:.4f} ({'~' if loose else ''}{reported:.4f})"
+        return f"{found:.{decimals}f}"
+    return f"{found:.{decimals}f} ({'~' if loose else ''}{reported:.{decimals}f})"
+
+
+def _how_closely(decimals: int) -> str:
+    words = {4: "four", 5: "five", 6: "six"}
+    return f" to {words[decimals]} decimals" if decimals in words else ""

@@ -284,7 +284,9 @@ GOOD: dict[str, dict[str, Any]] = {
     "gaussian": {"epsilon": 1, "delta": "0.01", "within": (0, 5)},
     "geo-laplace": {"level": 1, "radius": 200, "reference": (48.8566, 2.3522)},
     "geometric": {"epsilon": 1, "within": (0, 5)},
+    "hadamard-response": {"categories": ["a", "b"], "epsilon": 1},
     "laplace": {"epsilon": 1, "within": (0, 5)},
+    "local-hashing": {"categories": ["a", "b"], "epsilon": 1},
     "metric-realising": {"points": [0, 1], "epsilon": 1, "metric": nw.Line()},
     "planar-geometric": {"points": [(0, 0), (0, 1), (2, 1)], "epsilon": 1},
     "planar-laplace": {"epsilon": 1},
@@ -294,7 +296,9 @@ GOOD: dict[str, dict[str, Any]] = {
     "snapped-laplace": {"epsilon": 1, "within": (0, 5)},
     "spherical-laplace": {"epsilon": 1, "dimension": 3},
     "staircase": {"epsilon": 1, "within": (0, 5)},
+    "subset-selection": {"categories": ["a", "b", "c"], "epsilon": 1},
     "truncated-laplace": {"epsilon": 1, "within": (0, 5)},
+    "unary-encoding": {"categories": ["a", "b"], "epsilon": 1},
     "uniform": {"points": 3},
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ import qif
 
 from bench.work import Work
 
-__all__ = ["optimal_line", "planar_laplace", "smallest_epsilon"]
+__all__ = ["bayesian_update", "optimal_line", "planar_laplace", "refinement", "smallest_epsilon"]
 
 
 def smallest_epsilon(n: int, metric: str) -> Work:
@@ -55,3 +55,32 @@ def optimal_line(n: int, epsilon: str, loss: str) -> Work:
         )
 
     return Work(run, 1, lambda found: float((found * losses.T).sum() / n))
+
+
+def refinement(n: int, pairs: int, which: str) -> Work:
+    """Average-case refinement of the same random pairs as ours, by its fastest method; the answer is how many refine."""
+    rng = np.random.default_rng(1)
+    given = []
+    for i in range(pairs):
+        a, b = (rng.random((n, n)) for _ in range(2))
+        a, b = (m / m.sum(axis=1, keepdims=True) for m in (a, b))
+        refines = which == "refining" or (which == "both outcomes" and i % 2 == 0)
+        given.append((a, a @ b if refines else b))
+    decide = qif.refinement.refined_by
+    return Work(lambda: sum(bool(decide(a, b)) for a, b in given), pairs, lambda held: 1.0 + held)
+
+
+def bayesian_update(n: int, rate: float, iterations: int) -> Work:
+    """Steps of the iterative Bayesian update on the same counts as ours; the answer is the mean log-likelihood, sign turned."""
+    places, a = np.arange(n), np.exp(-rate)
+    ends = np.full(n, (1 - a) / (1 + a))
+    ends[[0, -1]] = 1 / (1 + a)
+    matrix = a ** np.abs(places[:, None] - places) * ends
+    true = np.exp(-(((places - 0.3 * n) / (0.08 * n)) ** 2) / 2)
+    shares = np.random.default_rng(1).multinomial(100_000, true / true.sum() @ matrix) / 100_000
+    start = np.full(n, 1 / n)
+
+    def run() -> np.ndarray:
+        return qif.channel.iterative_bayesian_update(matrix, shares, start, 0.0, iterations)[0]
+
+    return Work(run, 1, lambda found: -float(shares @ np.log(found @ matrix)))

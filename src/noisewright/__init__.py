@@ -36,7 +36,13 @@ if TYPE_CHECKING:
         Product,
         Table,
     )
+    from noisewright.estimate.population import estimate
+    from noisewright.estimate.survey import survey
     from noisewright.files import load, save
+    from noisewright.leakage.compare import compare
+    from noisewright.leakage.gains import Gain
+    from noisewright.leakage.replacement import safe_replacement
+    from noisewright.leakage.vulnerability import leakage
     from noisewright.mechanisms.approximate import approximate_laplace
     from noisewright.mechanisms.auditing import audit
     from noisewright.mechanisms.continuum import truncated_laplace
@@ -47,7 +53,9 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.gaussian import gaussian
     from noisewright.mechanisms.geography import geo_laplace
     from noisewright.mechanisms.geometric import geometric
+    from noisewright.mechanisms.hadamard import hadamard_response
     from noisewright.mechanisms.laplace import laplace
+    from noisewright.mechanisms.local_hashing import local_hashing
     from noisewright.mechanisms.planar import planar_laplace
     from noisewright.mechanisms.planar_geometric import planar_geometric
     from noisewright.mechanisms.realising import metric_realising
@@ -58,6 +66,8 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.snapped import snapped, snapped_laplace
     from noisewright.mechanisms.spherical import product_laplace, spherical_laplace
     from noisewright.mechanisms.staircase import staircase
+    from noisewright.mechanisms.subset import subset_selection
+    from noisewright.mechanisms.unary import unary_encoding
     from noisewright.mechanisms.uniform import uniform
     from noisewright.optimal.design import optimal
     from noisewright.optimal.losses import Loss
@@ -77,6 +87,7 @@ __all__ = [
     "Discrete",
     "EarthMovers",
     "Euclidean",
+    "Gain",
     "Grid",
     "Guarantee",
     "Hamming",
@@ -96,15 +107,20 @@ __all__ = [
     "Table",
     "approximate_laplace",
     "audit",
+    "compare",
     "compare_utility",
     "curve",
+    "estimate",
     "explicit_fair",
     "exponential",
     "gaussian",
     "geo_laplace",
     "geometric",
+    "hadamard_response",
     "laplace",
+    "leakage",
     "load",
+    "local_hashing",
     "mechanism",
     "metric_realising",
     "optimal",
@@ -113,6 +129,7 @@ __all__ = [
     "product_laplace",
     "randomised_response",
     "release",
+    "safe_replacement",
     "sanitise",
     "save",
     "selection",
@@ -120,7 +137,10 @@ __all__ = [
     "snapped_laplace",
     "spherical_laplace",
     "staircase",
+    "subset_selection",
+    "survey",
     "truncated_laplace",
+    "unary_encoding",
     "uniform",
     "unsafe",
 ]
@@ -135,7 +155,11 @@ _OFFERS = {
     "core.guarantee": "Guarantee",
     "core.mechanism": "Mechanism",
     "core.metric": "Angular Discrete EarthMovers Euclidean Hamming Line Manhattan Metric Product Table",
+    "estimate.survey": "survey",
     "files": "load save",
+    "leakage.compare": "compare",
+    "leakage.gains": "Gain",
+    "leakage.replacement": "safe_replacement",
     "mechanisms.approximate": "approximate_laplace",
     "mechanisms.auditing": "audit",
     "mechanisms.continuum": "truncated_laplace",
@@ -146,7 +170,9 @@ _OFFERS = {
     "mechanisms.gaussian": "gaussian",
     "mechanisms.geography": "geo_laplace",
     "mechanisms.geometric": "geometric",
+    "mechanisms.hadamard": "hadamard_response",
     "mechanisms.laplace": "laplace",
+    "mechanisms.local_hashing": "local_hashing",
     "mechanisms.planar": "planar_laplace",
     "mechanisms.planar_geometric": "planar_geometric",
     "mechanisms.realising": "metric_realising",
@@ -157,6 +183,8 @@ _OFFERS = {
     "mechanisms.snapped": "snapped snapped_laplace",
     "mechanisms.spherical": "product_laplace spherical_laplace",
     "mechanisms.staircase": "staircase",
+    "mechanisms.subset": "subset_selection",
+    "mechanisms.unary": "unary_encoding",
     "mechanisms.uniform": "uniform",
     "optimal.losses": "Loss",
     "optimal.priors": "Prior",
@@ -164,7 +192,7 @@ _OFFERS = {
     "release.policy": "Policy",
     "release.run": "Release",
 }
-_ROOMS = ("optimal", "release")
+_ROOMS = ("estimate", "leakage", "optimal", "release")
 """Packages that can be called themselves; see :mod:`noisewright.core.rooms`."""
 
 _HOMES = {name: f"noisewright.{module}" for module, names in _OFFERS.items() for name in names.split()}

@@ -2,7 +2,7 @@ r"""Channels, priors and certificates on disk, without loss and never half-writt
 
 =========  ==========================================================================================================
 ``.json``  a channel, or a certificate (which holds the integer table it is about)
-``.csv``   a channel: the first row names the outputs, the first column the secrets
+``.csv``   a channel: the first row names the outputs, the first column the secrets; numbers may be fractions such as 1/3
 ``.npz``   a channel in numpy's format
 =========  ==========================================================================================================
 
@@ -20,6 +20,7 @@ import os
 import re
 import tempfile
 from collections.abc import Hashable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,20 @@ from noisewright.core import checker
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ChannelError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.core.exact import as_fraction
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.mechanism import Mechanism
 
-__all__ = ["load", "load_certificate", "load_channel", "load_labelled_csv", "save", "write_atomically"]
+__all__ = [
+    "load",
+    "load_blocks_csv",
+    "load_certificate",
+    "load_channel",
+    "load_exact_csv",
+    "load_labelled_csv",
+    "save",
+    "write_atomically",
+]
 
 CHANNEL_FORMAT = "noisewright-channel"
 VERSION = 1
@@ -186,14 +197,10 @@ def _channel_from_csv(path: str | os.PathLike[str]) -> Channel:
 
 def load_labelled_csv(path: str | os.PathLike[str]) -> tuple[list[Hashable], list[Hashable], list[list[float]]]:
     """Numbers with a name for each row and each column: the names of the rows, of the columns, and the numbers."""
-    content = _bytes(path)
-    try:
-        rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")) if row]
-    except (UnicodeDecodeError, csv.Error):
-        raise FileFormatError(f"{_name(path)} is not a text file with comma-separated values.") from None
+    rows = _csv_rows(path)
     if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
         raise FileFormatError(
-            f"{_name(path)}: give a row of output names, then a row for each secret, all of one length."
+            f"{_name(path)}: give a first row of names, then rows that start with a name of their own, all of one length."
         )
     try:
         matrix = [[_number(v) for v in row[1:]] for row in rows[1:]]
@@ -207,8 +214,44 @@ def load_labelled_csv(path: str | os.PathLike[str]) -> tuple[list[Hashable], lis
         raise FileFormatError(f"{_name(path)}: {problem}") from None
 
 
+def load_exact_csv(path: str | os.PathLike[str]) -> list[list[Fraction]] | None:
+    """The numbers of such a file as they are written (0.1 is one tenth), if every row sums to exactly one; otherwise None."""
+    try:
+        rows = [[as_fraction(cell.strip(), "an entry") for cell in row[1:]] for row in _csv_rows(path)[1:]]
+    except ParameterError:
+        return None
+    return rows if all(sum(row) == 1 for row in rows) else None
+
+
+def load_blocks_csv(path: str | os.PathLike[str]) -> dict[Hashable, Hashable]:
+    """A block for each secret: two columns, and a first row that says so, ``secret,block``."""
+    rows = _csv_rows(path)
+    if len(rows) < 2 or any(len(row) != 2 for row in rows):
+        raise FileFormatError(
+            f"{_name(path)}: a partition has two columns and a first row that says so: secret,block; then a row for each secret."
+        )
+    try:
+        pairs = [(_read(secret), _read(block)) for secret, block in rows[1:]]
+    except FileFormatError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise FileFormatError(f"{_name(path)}: a secret occurs twice; give each secret one block.")
+    return found
+
+
+def _csv_rows(path: str | os.PathLike[str]) -> list[list[str]]:
+    content = _bytes(path)
+    try:
+        return [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")) if row]
+    except (UnicodeDecodeError, csv.Error):
+        raise FileFormatError(f"{_name(path)} is not a text file with comma-separated values.") from None
+
+
 def _number(cell: str) -> float:
-    """A number in ASCII digits; ``float`` alone would also read ``0.2_5``."""
+    """A number in ASCII digits, or a fraction of such; ``float`` alone would also read ``0.2_5``."""
+    if "/" in cell:
+        return float(as_fraction(cell.strip(), "an entry"))
     if not re.fullmatch(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|nan)\s*", cell, re.ASCII):
         raise ValueError("not a number")
     return float(cell)

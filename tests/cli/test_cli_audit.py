@@ -20,6 +20,7 @@ FIELDS = {
     "reading",
     "at_epsilon",
     "at_delta",
+    "leakage",
 }
 
 
@@ -37,6 +38,7 @@ def test_a_channel_of_words_is_audited_for_the_discrete_metric(call, files):
     assert smallest["probabilities"] == [0.75, 0.25]
     assert answer.json["at_epsilon"] is None
     assert answer.json["at_delta"] is None
+    assert answer.json["leakage"] is None
 
 
 def test_a_channel_of_numbers_is_audited_along_the_line(call, files):

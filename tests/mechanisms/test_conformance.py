@@ -13,6 +13,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.mechanisms import registry
 from noisewright.mechanisms.finite import FiniteMechanism
 from noisewright.mechanisms.geometric import GeometricMechanism
+from noisewright.mechanisms.local_hashing import LocalHashingMechanism
 from noisewright.testing import ConformanceError, check_mechanism
 
 GRID = [(i, j) for i in range(3) for j in range(3)]
@@ -122,6 +123,57 @@ CASES = {
             lambda: nw.metric_realising(range(3), epsilon=1, metric=nw.Line(), share=0.6),
         ],
     ),
+    "unary-encoding": (
+        lambda: nw.unary_encoding(["a", "b", "c", "d"], epsilon=1),
+        ["a", "b", "c", "d"],
+        ["e", ""],
+        [
+            lambda: nw.unary_encoding(["a"], epsilon=1),
+            lambda: nw.unary_encoding(["a", "a"], epsilon=1),
+            lambda: nw.unary_encoding(3, epsilon=0),
+            lambda: nw.unary_encoding(3, epsilon=1, variant="plain"),
+        ],
+    ),
+    "unary-encoding, symmetric": (lambda: nw.unary_encoding(9, epsilon="1/2", variant="symmetric"), range(9), [9], []),
+    "local-hashing": (
+        lambda: nw.local_hashing(["a", "b", "c"], epsilon=1),
+        ["a", "b", "c"],
+        ["d"],
+        [
+            lambda: nw.local_hashing(1, epsilon=1),
+            lambda: nw.local_hashing(5, epsilon=-1),
+            lambda: nw.local_hashing(5, epsilon=1, buckets=1),
+            lambda: nw.local_hashing(5, epsilon=1, buckets=2.5),
+            lambda: nw.local_hashing(5, epsilon=1, buckets=10**9),
+        ],
+    ),
+    "local-hashing, few hash functions": (
+        lambda: LocalHashingMechanism(tuple("abcde"), nw.randomised_response(3, epsilon=1), prime=7),
+        list("abcde"),
+        ["f"],
+        [],
+    ),
+    "subset-selection": (
+        lambda: nw.subset_selection(["a", "b", "c", "d", "e"], epsilon="1/2"),
+        ["a", "b", "e"],
+        ["f"],
+        [
+            lambda: nw.subset_selection(["a"], epsilon=1),
+            lambda: nw.subset_selection(4, epsilon=math.nan),
+            lambda: nw.subset_selection(4, epsilon=1, size=0),
+            lambda: nw.subset_selection(4, epsilon=1, size=4),
+            lambda: nw.subset_selection(4, epsilon=1, size=1.5),
+            lambda: nw.subset_selection(4, epsilon="1e-30"),
+        ],
+    ),
+    "subset-selection, many bytes": (lambda: nw.subset_selection(10, epsilon=1, size=4), range(10), [10, 0.5], []),
+    "hadamard-response": (
+        lambda: nw.hadamard_response(["a", "b", "c", "d", "e"], epsilon="1/2"),
+        ["a", "c", "e"],
+        ["f"],
+        [lambda: nw.hadamard_response(1, epsilon=1), lambda: nw.hadamard_response([1, 1], epsilon=1)],
+    ),
+    "hadamard-response, blocks": (lambda: nw.hadamard_response(11, epsilon=2), range(11), [11], []),
     "curve": (
         lambda: nw.curve(epsilon=1, sensitivity=2, grid=(0, 1), within=(0, 4), lattice=1),
         [(0.0, 4.0), (1.0, 1.0), (4.0, 3.0)],
@@ -325,6 +377,7 @@ WITHOUT_CHANNEL = {
     "spherical-laplace",
     "product-laplace",
     "selection",
+    "local-hashing",
 }
 
 

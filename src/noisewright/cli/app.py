@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from noisewright.cli import audit, design, doctor, ledger, plan, release, verify
+from noisewright.cli import attack, audit, compare, design, doctor, estimate, ledger, plan, release, survey, verify
 from noisewright.cli.commands import Command, Group
 from noisewright.cli.output import printable, write_json
 
@@ -124,6 +124,10 @@ app.command("release", cls=Command)(release.release)
 app.command("plan", cls=Command)(plan.plan)
 app.command("design", **design.SETTINGS)(design.design)
 app.command("audit", cls=Command)(audit.audit)
+app.command("survey", cls=Command)(survey.survey)
+app.command("estimate", cls=Command)(estimate.estimate)
+app.command("compare", cls=Command)(compare.compare)
 app.command("verify", cls=Command)(verify.verify)
 app.command("doctor", cls=Command)(doctor.doctor)
 app.add_typer(ledger.app)
+app.add_typer(attack.app)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.audit_leakage import GAIN_HELP, PRIOR_HELP, audit_leakage
 from noisewright.cli.certificates import channel_of, claimed, distances_in_words, prove
 from noisewright.cli.metrics import METRIC_HELP, default_metric, exact_or_none, explain, parse_metric
 from noisewright.cli.output import AsJson, emit, facts, heading, label, labels, plural, printable, round_up, working
@@ -33,6 +34,7 @@ FIELDS = (
     "reading",
     "at_epsilon",
     "at_delta",
+    "leakage",
 )
 """What the JSON object always has, null where it does not apply or was not asked for."""
 
@@ -53,12 +55,17 @@ def audit(
     delta: Annotated[
         str | None, typer.Option(metavar="D", help="Also find the smallest epsilon for this delta.")
     ] = None,
+    prior: Annotated[str | None, typer.Option(metavar="uniform|FILE.csv", help=PRIOR_HELP)] = None,
+    gain: Annotated[str | None, typer.Option(metavar="GAIN", help=GAIN_HELP)] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the smallest epsilon that a channel really has, with the worst pair of secrets as evidence.
 
     Epsilon bounds how much likelier any output is under one secret than under another: a factor of at most e^epsilon for
     each unit of distance between them. Delta is an extra probability that any event may have beyond that.
+
+    With --prior or --gain also measure what one adversary gains from the output: somebody who believes the prior and is after
+    the gain. It is compared with what anybody can gain.
     """
     from noisewright.core.channel import Channel
     from noisewright.core.errors import ParameterError
@@ -77,7 +84,7 @@ def audit(
             data["kind"], data["certificate"] = "certificate", _certificate(found, rows)
             behind = channel_of(found) if data["certificate"]["proved"] else "it is not proved."
             if isinstance(behind, str):
-                if data["certificate"]["proved"] and (chosen or epsilon or delta):
+                if data["certificate"]["proved"] and (chosen or epsilon or delta or prior or gain):
                     raise ParameterError(f"{file}: only the certificate's own claim can be shown here: {behind}")
                 if data["certificate"]["proved"]:
                     data["reading"] = claimed(dict(found.document)).reading()
@@ -96,6 +103,9 @@ def audit(
             _delta_at(channel, measure, at_epsilon, str(epsilon), data, rows)
         if at_delta is not None:
             _epsilon_at(channel, worst, at_delta, str(delta), data, rows)
+        if prior is not None or gain is not None:
+            data["leakage"], more = audit_leakage(channel, "uniform" if prior is None else prior, "identity" if gain is None else gain)
+            rows += more
     emit(data, lambda: _page(file, rows), as_json)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from noisewright.core.guarantee import Guarantee
     from noisewright.core.metric import Metric
 
-__all__ = ["channel_of", "claimed", "distances_in_words", "prove", "prove_release"]
+__all__ = ["channel_of", "claimed", "distances_in_words", "prove", "prove_release", "source_of"]
 
 
 def prove(document: Any) -> tuple[str | None, str | None]:
@@ -87,6 +87,21 @@ def distances_in_words(document: Mapping[str, Any]) -> str:
 
 def channel_of(certificate: Certificate) -> tuple[Channel, Metric] | str:
     """The channel that a proved certificate is about and the metric of its claim, or why there is none."""
+    from noisewright.core.channel import Channel
+    from noisewright.core.errors import ParameterError
+
+    found = source_of(certificate)
+    if isinstance(found, str):
+        return found
+    try:
+        return found[0] if isinstance(found[0], Channel) else found[0].channel(), found[1]
+    except ParameterError as problem:
+        return str(problem)
+
+
+def source_of(certificate: Certificate) -> tuple[Any, Metric] | str:
+    """What a proved certificate is about, in the exact numbers it has where it has them, as something with a channel."""
+    from noisewright.core.channel import Channel
     from noisewright.core.errors import ParameterError
     from noisewright.core.labels import decode_label
     from noisewright.mechanisms.geometric import GeometricMechanism
@@ -95,13 +110,17 @@ def channel_of(certificate: Certificate) -> tuple[Channel, Metric] | str:
     proof = certificate.document["proof"]
     if proof["kind"] == "table":
         table = certificate.table()
-        return table.channel(), table.metric
+        return table, table.metric
     metric = _metric(str(certificate.document["claim"]["metric"]))
     try:
         if proof["kind"] == "response":
             names = tuple(decode_label(x) for x in certificate.document["inputs"])
             parts = int(proof["width"]), int(proof["precision"]), int(proof["keep"], 16), int(proof["other"], 16)
-            return ResponseMechanism(names, certificate.epsilon, *parts).channel(), metric
+            return ResponseMechanism(names, certificate.epsilon, *parts), metric
+        if proof["kind"] == "chances":
+            rows = [[count / proof["total"] for count in row] for row in proof["table"]]
+            labels = [[decode_label(x) for x in certificate.document[side]] for side in ("inputs", "outputs")]
+            return Channel(rows, *labels), metric
         if proof["kind"] == "law" and proof["law"] == "discrete laplace":
             if proof.get("clamp") is None:
                 return "it is about noise without bounds, which has infinitely many outputs."
@@ -110,7 +129,7 @@ def channel_of(certificate: Certificate) -> tuple[Channel, Metric] | str:
                 return "one step of its outputs is not one unit of a whole number, so they are not audited as such."
             low, high = (int(end) for end in proof["clamp"])
             rate = 1 / Fraction(proof["scale"])
-            return GeometricMechanism(rate, Fraction(1), (low, high), "refuse").channel(), metric
+            return GeometricMechanism(rate, Fraction(1), (low, high), "refuse"), metric
     except ParameterError as problem:
         return str(problem)
     except (KeyError, TypeError, ValueError, ArithmeticError):

@@ -18,6 +18,7 @@ __all__ = ["verify"]
 PROOFS = {
     "table": "every entry of its table",
     "response": "both of its probabilities",
+    "chances": "every chance of its device",
     "law": "the law of its noise",
     "planar": "the law of its noise in the plane",
     "ranged": "the law of its outputs within their range",

@@ -8,6 +8,7 @@ integers that are drawn from, and proves the one from the other with integers al
   table     output y has probability table[x][y] / 2^width. Proved: every row sums to 2^width, and for every two secrets and
             every output  table[x][y] <= L * table[x'][y],  L being a fraction below e^(epsilon d).
   response  as a table whose diagonal entries are all `keep` and all others `other`; d is one distance for every pair.
+  chances   output y happens in table[x][y] of `total` equally likely cases, as with dice and cards; one distance for every pair.
   law       discrete Laplace noise, added to a number that was rounded to whole steps; perhaps clamped. Proved: the loss for
             one step, or for neighbours, which are at distance at most 1.
   constant  the output does not depend on the secret; nothing is left to prove.
@@ -15,6 +16,7 @@ integers that are drawn from, and proves the one from the other with integers al
 To judge one certificate read prove, then
   for a table               check_table, compare, pairs, exp_below, and check_distances: does the metric's name fit the distances?
   for a response, constant  check_response or check_constant, exp_below, check_distances
+  for chances               check_chances, exp_below, check_distances
   for a law                 check_law, allowance, check_step: does the metric's name fit the step?
 and the readers of numbers at the end. All other noise is proved in checker_noise.py, and the certificate of a whole release in
 checker_release.py. Each must lie beside this file when it is needed, and is looked for only then.
@@ -34,7 +36,7 @@ import sys
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, permutations
 from types import ModuleType
 from typing import Any
 
@@ -85,8 +87,8 @@ def prove(document: Any) -> tuple[str, str]:
     kinds = {"table": check_table, "law": check_law, "constant": check_constant}
     other_law = kind == "law" and (proof["law"] != "discrete laplace" or "norm" in proof)
     sizes, names, more, only = (0, 0), ["line", "manhattan"] if shape == "steps" else ["line"], "", ""
-    if kind == "response":
-        sizes = check_response(epsilon, delta, distances, proof)
+    if kind in ("response", "chances"):
+        sizes = (check_response if kind == "response" else check_chances)(epsilon, delta, distances, proof)
     elif delta or other_law or kind in ("planar", "ranged", "half line"):
         names, more, only = file_beside(SECOND_FILE).check_noise(epsilon, delta, document)
     else:
@@ -146,6 +148,23 @@ def check_response(epsilon: Fraction, delta: Fraction, distances: Any, proof: An
     if max(keep, other) << precision > allowed:
         raise NotProved("the promise is broken between two rows at the output that is likelier in one of them.")
     return size, size
+
+
+def check_chances(epsilon: Fraction, delta: Fraction, distances: Any, proof: Any) -> tuple[Any, Any]:
+    """What a row has beyond e^(epsilon d) times another, added up over the outputs, is the most that any event has: delta."""
+    total, precision = whole(proof["total"]), bits_of(proof["precision"], 64, 1 << 17)
+    rows = [[whole(entry) for entry in row] for row in proof["table"]]
+    if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
+        raise NotProved("the table has rows of different lengths, or none.")
+    if total < 1 or any(min(row) < 0 or sum(row) != total for row in rows):
+        raise NotProved("the cases of a row do not sum to the total, or some are negative, or there are none.")
+    if distances["shape"] != "uniform" or len(rows) ** 2 * len(rows[0]) > 1 << 24:
+        raise NotProved("chances need one distance for every pair, and few enough pairs to look at each.")
+    limit, allowed = exp_below(epsilon * length_of(distances), precision), delta * total * 2**precision
+    for (x, here), (other, there) in permutations(enumerate(rows), 2):
+        if sum(max((a << precision) - limit * b, 0) for a, b in zip(here, there)) > allowed:
+            raise NotProved(f"the promise is broken between rows {x} and {other}.")
+    return len(rows), len(rows[0])
 
 
 def compare(here: list[int], there: list[int], limit: int, precision: int, rows: str) -> None:

@@ -127,6 +127,8 @@ def as_prior(prior: ArrayLike | None, size: int, what: str = "a prior") -> Float
         )
     if not np.isfinite(values).all() or (values < 0).any():
         raise ChannelError(f"{what} needs finite probabilities that are 0 or more.")
-    if abs(values.sum() - 1) > 1e-9:
-        raise ChannelError(f"{what} must sum to 1, not to {values.sum():.12g}; divide it by its sum.")
+    with np.errstate(over="ignore"):
+        total = values.sum()
+    if abs(total - 1) > 1e-9:
+        raise ChannelError(f"{what} must sum to 1, not to {total:.12g}; divide it by its sum.")
     return np.asarray(values / values.sum())

@@ -16,7 +16,9 @@ from noisewright.mechanisms.functional import curve
 from noisewright.mechanisms.gaussian import gaussian
 from noisewright.mechanisms.geography import geo_laplace
 from noisewright.mechanisms.geometric import geometric
+from noisewright.mechanisms.hadamard import hadamard_response
 from noisewright.mechanisms.laplace import laplace
+from noisewright.mechanisms.local_hashing import local_hashing
 from noisewright.mechanisms.planar import planar_laplace
 from noisewright.mechanisms.planar_geometric import planar_geometric
 from noisewright.mechanisms.realising import metric_realising
@@ -25,6 +27,8 @@ from noisewright.mechanisms.selection import selection
 from noisewright.mechanisms.snapped import snapped_laplace
 from noisewright.mechanisms.spherical import product_laplace, spherical_laplace
 from noisewright.mechanisms.staircase import staircase
+from noisewright.mechanisms.subset import subset_selection
+from noisewright.mechanisms.unary import unary_encoding
 from noisewright.mechanisms.uniform import uniform
 
 __all__ = ["Entry", "build", "names", "register", "registry"]
@@ -104,3 +108,9 @@ register(
 )
 register("explicit-fair", explicit_fair, secrets="counts", summary="every count keeps its value equally often")
 register("uniform", uniform, secrets="categories", summary="any output with equal probability: the baseline")
+register("unary-encoding", unary_encoding, secrets="categories", summary="one private bit for each category")
+register("local-hashing", local_hashing, secrets="categories", summary="a private answer about one's own hash function")
+register("subset-selection", subset_selection, secrets="categories", summary="a set that holds the truth rather often")
+register(
+    "hadamard-response", hadamard_response, secrets="categories", summary="one short number from a Hadamard matrix"
+)

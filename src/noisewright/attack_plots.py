@@ -1,0 +1,68 @@
+"""Pictures of attacks: what an adversary learns as epsilon grows. Needs the extra ``plots`` (matplotlib).
+
+Unlike other pictures these are about the data they were computed from, and are no more private than those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noisewright.core.exact import Exact, as_fraction
+from noisewright.leakage.new_row import PLACES, NewRow
+from noisewright.plots import COLOURS, _figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_new_row"]
+
+POINTS = 60
+"""Between the smallest and the largest epsilon the curves go through so many further ones."""
+
+LETTERING: Any = {"xytext": (0, 2), "textcoords": "offset points", "fontsize": 8, "color": "#6b7680"}
+"""How the ends of the scale are named, just above their lines."""
+
+MOST_TICKS = 9
+"""Up to so many epsilons are written on the axis."""
+
+
+def draw_new_row(attack: NewRow, epsilons: Sequence[Exact], noise: str = "geometric") -> Figure:
+    """Privacy loss and utility of a noisy count over epsilon: noise on the count and noise on each row.
+
+    The given epsilons have marks; dashed lines are the ends of the scale, endless noise and none at all.
+    """
+    marked = sorted(float(as_fraction(epsilon, "epsilon")) for epsilon in epsilons)
+    low, high = (marked[0], marked[-1]) if len(set(marked)) > 1 else (marked[0] / 4, marked[0] * 4)
+    dense = np.geomspace(low, high, POINTS).tolist()
+    limits = attack.limits
+    figure = _figure(9, 3.9)
+    left, right = figure.subplots(1, 2)
+    for axes, measure, ends in (
+        (left, "privacy_loss", (1.0, limits.privacy_loss)),
+        (right, "utility", (limits.blind, 1.0)),
+    ):
+        for end, name in zip(ends, ("endless noise", "no noise"), strict=True):
+            axes.axhline(end, color="#9aa4ad", linestyle="--", linewidth=0.9)
+            if end == ends[0] or ends[0] < ends[1]:
+                axes.annotate(name, (0.01, end), xycoords=("axes fraction", "data"), **LETTERING)
+        axes.margins(y=0.09)
+        for place, colour in zip(PLACES, COLOURS, strict=False):
+            which = list(PLACES).index(place)
+            curve = [getattr(pair[which], measure) for pair in attack.sweep(dense, noise)]
+            marks = [getattr(pair[which], measure) for pair in attack.sweep(marked, noise)]
+            axes.plot(dense, curve, color=colour, linewidth=1.6, label=PLACES[place])
+            axes.plot(marked, marks, "o", color=colour, markersize=4.5)
+        axes.set(xscale="log", xlabel="epsilon", ylabel=measure.replace("_", " "))
+        if len(marked) <= MOST_TICKS:
+            axes.set_xticks(marked, [f"{epsilon:.4g}" for epsilon in marked])
+            axes.minorticks_off()
+        axes.grid(color="#e6e9ec", linewidth=0.8)
+        axes.set_axisbelow(True)
+    left.set_title("how many times as likely the sensitive value is guessed", fontsize=9)
+    right.set_title("how likely it is guessed whether the row was counted", fontsize=9)
+    handles, names = left.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
+    return figure

@@ -1,0 +1,184 @@
+r"""Undoing a mechanism: ``W`` with ``M W = 1``, so that ``q W`` is an unbiased estimate of the population.
+
+For a square matrix ``W`` is its inverse. With more outputs than secrets there are many; the one used here is the
+least-squares one weighted by the outputs' mean probabilities. With fewer outputs, or rows that depend on each other,
+there is none, and the population cannot be told from the reports.
+
+>>> import numpy as np
+>>> DenseInverse(np.array([[2, 1], [1, 2]]) / 3).left(np.array([0.9, 0.1])).round(12).tolist()
+[1.7, -0.7]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from noisewright.core.errors import ParameterError
+
+__all__ = ["DenseInverse", "GeometricInverse", "Inverse", "ProductInverse", "ResponseInverse"]
+
+Floats = NDArray[np.float64]
+
+WORST_CONDITION = 1e12
+"""Beyond this an inverse of floats is noise: the matrix counts as singular."""
+
+SINGULAR = (
+    "this mechanism cannot be inverted: some populations give the same reports (epsilon is 0 or nearly so, or there are fewer "
+    "outputs than secrets); choose a larger epsilon, or method='mle' for one of the populations that fit best."
+)
+
+
+class Inverse(Protocol):
+    """A right inverse ``W`` of a mechanism's matrix, seen through its products."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of outputs, number of secrets."""
+
+    def left(self, q: Floats) -> Floats:
+        """``q W``: the estimate of the population from shares of outputs."""
+
+    def right(self, w: Floats) -> Floats:
+        """``W w``: what each output must count for, so that the mean over reports estimates ``sum_x p_x w_x``."""
+
+    def squares(self, q: Floats) -> Floats:
+        """``sum_j q_j W_ji^2`` for every secret ``i``."""
+
+    @property
+    def amplification(self) -> float:
+        r""":math:`\|W\|_\infty`: how much an error of the shares may grow, in the L1 norm."""
+
+
+class DenseInverse:
+    """The inverse of any matrix of full row rank."""
+
+    def __init__(self, matrix: Floats) -> None:
+        n, m = matrix.shape
+        if m < n:
+            raise ParameterError(SINGULAR)
+        used = matrix.sum(axis=0) > 0
+        scaled = matrix[:, used] / np.sqrt(matrix[:, used].mean(axis=0))
+        left, sizes, right = scipy.linalg.svd(scaled, full_matrices=False, check_finite=False)
+        if sizes.shape[0] < n or sizes[-1] * WORST_CONDITION < sizes[0]:
+            raise ParameterError(SINGULAR)
+        self.matrix = np.zeros((m, n))
+        self.matrix[used] = ((right.T / sizes) @ left.T) / np.sqrt(matrix[:, used].mean(axis=0))[:, None]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        outputs, secrets = self.matrix.shape
+        return outputs, secrets
+
+    def left(self, q: Floats) -> Floats:
+        return np.asarray(q @ self.matrix)
+
+    def right(self, w: Floats) -> Floats:
+        return np.asarray(w @ self.matrix.T)
+
+    def squares(self, q: Floats) -> Floats:
+        return np.asarray(q @ self.matrix**2)
+
+    @property
+    def amplification(self) -> float:
+        return float(np.abs(self.matrix).sum(axis=1).max())
+
+
+class ResponseInverse:
+    """The inverse of a response: ``(1 - other J) / lift``."""
+
+    def __init__(self, size: int, other: float, lift: float) -> None:
+        if lift * WORST_CONDITION < 1:
+            raise ParameterError(SINGULAR)
+        self.size, self.other, self.lift = size, other, lift
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.size, self.size
+
+    def left(self, q: Floats) -> Floats:
+        return np.asarray((q - self.other * q.sum(axis=-1, keepdims=True)) / self.lift)
+
+    def right(self, w: Floats) -> Floats:
+        return self.left(w)
+
+    def squares(self, q: Floats) -> Floats:
+        own, others = (1 - self.other) ** 2, self.other**2
+        return np.asarray((others * q.sum(axis=-1, keepdims=True) + (own - others) * q) / self.lift**2)
+
+    @property
+    def amplification(self) -> float:
+        return (1 + (self.size - 2) * self.other) / self.lift
+
+
+class GeometricInverse:
+    """The inverse of a truncated geometric: a tridiagonal matrix, so ``O(n)``."""
+
+    def __init__(self, rate: float, column: Floats) -> None:
+        alpha = math.exp(-rate)
+        if -math.expm1(-2 * rate) * WORST_CONDITION < 1:
+            raise ParameterError(SINGULAR)
+        self.column = column
+        scale = -math.expm1(-2 * rate)
+        self.main = np.full(len(column), (1 + alpha * alpha) / scale)
+        self.main[[0, -1]] = 1 / scale
+        self.beside = -alpha / scale
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.column), len(self.column)
+
+    def _tridiagonal(self, v: Floats, main: Floats, beside: float) -> Floats:
+        found = main * v
+        found[..., 1:] += beside * v[..., :-1]
+        found[..., :-1] += beside * v[..., 1:]
+        return np.asarray(found)
+
+    def left(self, q: Floats) -> Floats:
+        return self._tridiagonal(q / self.column, self.main, self.beside)
+
+    def right(self, w: Floats) -> Floats:
+        return self._tridiagonal(w, self.main, self.beside) / self.column
+
+    def squares(self, q: Floats) -> Floats:
+        return self._tridiagonal(q / self.column**2, self.main**2, self.beside**2)
+
+    @property
+    def amplification(self) -> float:
+        ones = self._tridiagonal(np.ones_like(self.column), self.main, abs(self.beside))
+        return float((ones / self.column).max())
+
+
+class ProductInverse:
+    """The inverse of independent mechanisms is that of each of them, axis by axis."""
+
+    def __init__(self, parts: Sequence[Inverse]) -> None:
+        self.parts = tuple(parts)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return math.prod(part.shape[0] for part in self.parts), math.prod(part.shape[1] for part in self.parts)
+
+    def _apply(self, name: str, v: Floats, side: int) -> Floats:
+        grid = v.reshape(*v.shape[:-1], *(part.shape[side] for part in self.parts))
+        for axis, part in enumerate(self.parts, start=-len(self.parts)):
+            grid = np.moveaxis(getattr(part, name)(np.moveaxis(grid, axis, -1)), -1, axis)
+        return grid.reshape(*v.shape[:-1], -1)
+
+    def left(self, q: Floats) -> Floats:
+        return self._apply("left", q, 0)
+
+    def right(self, w: Floats) -> Floats:
+        return self._apply("right", w, 1)
+
+    def squares(self, q: Floats) -> Floats:
+        return self._apply("squares", q, 0)
+
+    @property
+    def amplification(self) -> float:
+        return math.prod(part.amplification for part in self.parts)

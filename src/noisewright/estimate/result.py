@@ -1,0 +1,159 @@
+"""What an estimate is: shares of the population with intervals, the certificate of the fit, and averages.
+
+:func:`noisewright.estimate.population.estimate` builds one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import upward
+from noisewright.core.labels import encode_label
+from noisewright.estimate.intervals import quantile
+from noisewright.estimate.inversion import linear_estimate
+from noisewright.estimate.likelihood import TracePoint
+from noisewright.estimate.operators import Operator
+
+__all__ = ["Average", "Estimate"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Average:
+    """The mean of some numbers over the population, with an interval."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    level: float
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """An estimated population; build it with :func:`~noisewright.estimate.population.estimate`."""
+
+    secrets: Sequence[Hashable]
+    probabilities: Floats
+    reports: int
+    dropped: int
+    """Reports that were left out because they are not outputs of the mechanism."""
+    method: str
+    likelihood: float | None
+    """The mean log-likelihood of a report; minus infinity if a report is impossible under the estimate, and None where only
+    counts of support are known."""
+    gap: float
+    """No population has a mean log-likelihood of more than ``likelihood + gap``."""
+    iterations: int
+    converged: bool
+    warnings: tuple[str, ...]
+    mechanism: str
+    promise: str | None
+    low: Floats | None = None
+    high: Floats | None = None
+    level: float = 0.95
+    intervals: str | None = None
+    unbiased: Floats | None = None
+    """What matrix inversion gave before it was projected; only for that method."""
+    trace: tuple[TracePoint, ...] = field(default=(), repr=False)
+    _shares: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    _operator: Operator | None = field(default=None, repr=False)
+
+    @property
+    def gap_units(self) -> float:
+        """The certified gap in log-likelihood units: the gap of one report times the number of reports."""
+        return self.gap * self.reports
+
+    @property
+    def counts(self) -> Floats:
+        """How many of those who reported hold each secret, by this estimate."""
+        return self.probabilities * self.reports
+
+    def average(self, values: ArrayLike) -> Average:
+        """The mean of ``values`` (one for each secret) over the population: unbiased, from the reports themselves.
+
+        Means of slowly changing values are known far better than single shares: noise cancels between neighbours. A
+        share of several secrets is the mean of ones and zeros.
+        """
+        weights = np.asarray(list(values) if isinstance(values, range) else values, dtype=np.float64)
+        if weights.shape != (len(self.secrets),) or not np.isfinite(weights).all():
+            raise ParameterError(f"an average needs {len(self.secrets)} finite numbers, one for each secret.")
+        if self._operator is None:
+            raise ParameterError(
+                "counts of support give standard errors of single shares only; for averages use Hadamard or randomised response."
+            )
+        value, error = linear_estimate(weights, self._shares, self.reports, self._operator.inverse())
+        wide = quantile(self.level) * error
+        return Average(value, value - wide, value + wide, error, self.level)
+
+    def table(self, most: int = 20) -> str:
+        """The secrets with the largest shares, in their own order."""
+        return "\n".join(self._lines(most))
+
+    def _lines(self, most: int) -> list[str]:
+        shown = np.sort(np.argsort(-self.probabilities, kind="stable")[:most])
+        names = [_short(self.secrets[int(i)]) for i in shown]
+        wide = max(len(name) for name in [*names, "secret"])
+        head = f"  {'secret':<{wide}}  {'share':>7}"
+        lines = [head + (f"    {100 * self.level:g} % interval" if self.low is not None else "")]
+        for name, i in zip(names, shown, strict=True):
+            line = f"  {name:<{wide}}  {self.probabilities[i]:>7.4f}"
+            if self.low is not None and self.high is not None:
+                line += f"   {self.low[i]:.4f} to {self.high[i]:.4f}"
+            lines.append(line)
+        if len(shown) < len(self.secrets):
+            rest = 1 - float(self.probabilities[shown].sum())
+            lines.append(f"  and {len(self.secrets) - len(shown)} more secrets, with {max(rest, 0.0):.4f} together")
+        return lines
+
+    def certificate(self) -> str:
+        """How far the estimate is from the best likelihood, in words."""
+        if self.likelihood is None:
+            return "unbiased from counts of support, then projected; no likelihood is computed"
+        if math.isinf(self.likelihood):
+            return "some reports are impossible under this estimate, so it has no likelihood; choose method='mle'"
+        return f"within {upward(self.gap_units, 3)} log-likelihood units of the best population (certified)"
+
+    def to_json(self) -> dict[str, Any]:
+        """The estimate as plain data."""
+        return {
+            "mechanism": self.mechanism,
+            "promise": self.promise,
+            "method": self.method,
+            "reports": self.reports,
+            "dropped": self.dropped,
+            "secrets": [encode_label(secret) for secret in self.secrets],
+            "probabilities": self.probabilities.tolist(),
+            "intervals": self.intervals,
+            "level": self.level if self.intervals else None,
+            "low": None if self.low is None else self.low.tolist(),
+            "high": None if self.high is None else self.high.tolist(),
+            "unbiased": None if self.unbiased is None else self.unbiased.tolist(),
+            "log_likelihood": None if self.likelihood is None or math.isinf(self.likelihood) else self.likelihood,
+            "gap": self.gap if math.isfinite(self.gap) else None,
+            "gap_units": self.gap_units if math.isfinite(self.gap) else None,
+            "iterations": self.iterations,
+            "converged": self.converged,
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        how = {"mle": "exact closed form" if not self.iterations else f"{self.iterations} Newton steps"}
+        words = how.get(self.method, "" if self.method == "inversion" else f"{self.iterations} steps")
+        title = f"estimate of {len(self.secrets)} secrets from {self.reports:,} reports ({self.method}"
+        lines = [title + (f", {words})" if words else ")"), *self._lines(20), self.certificate()]
+        return "\n".join([*lines, *(f"note: {warning}" for warning in self.warnings)])
+
+
+def _short(secret: Any) -> str:
+    text = str(secret)
+    clean = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return clean if len(clean) <= 30 else clean[:27] + "..."

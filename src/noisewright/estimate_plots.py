@@ -1,0 +1,120 @@
+"""Pictures of estimated populations. Needs the extra ``plots`` (matplotlib).
+
+:func:`draw_estimate` shows the estimated shares with their intervals (a line over numbers, bars over categories, a map over
+places) and, where the estimator iterated, how its certified gap fell. It shows estimates from private reports, never secrets;
+a ``truth`` can be drawn beside it in simulations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from noisewright.plots import COLOURS, _figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from noisewright.estimate.result import Estimate
+
+__all__ = ["draw_estimate", "draw_estimates"]
+
+INK = "#22303a"
+MOST_BARS = 40
+"""More categories than this are not all drawn: the largest are."""
+
+
+def draw_estimate(found: Estimate, truth: ArrayLike | None = None) -> Figure:
+    """One estimate, and how its certified gap fell."""
+    traced = len([point for point in found.trace if point.iteration > 0]) > 1
+    figure = _figure(12 if traced else 8, 4.2)
+    panels = figure.subplots(1, 2 if traced else 1, squeeze=False, width_ratios=[2, 1] if traced else None)[0]
+    _population(figure, panels[0], found, truth)
+    if traced:
+        _trace(panels[1], found)
+    figure.suptitle(f"{found.mechanism}: {found.reports:,} reports, {found.method}", fontsize=11)
+    return figure
+
+
+def draw_estimates(estimates: dict[str, Estimate], truth: ArrayLike | None = None) -> Figure:
+    """Several estimates over the same numbers side by side, all on one scale."""
+    figure = _figure(min(4.2 * len(estimates), 15), 3.8)
+    panels = figure.subplots(1, len(estimates), sharey=True, squeeze=False)[0]
+    for axes, (name, found) in zip(panels, estimates.items(), strict=True):
+        _population(figure, axes, found, truth)
+        axes.set_title(name, fontsize=10)
+    return figure
+
+
+def _population(figure: Any, axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
+    first = found.secrets[0]
+    if isinstance(first, tuple) and len(first) == 2 and _numbers(first):
+        _map(figure, axes, found)
+    elif _numbers((first, found.secrets[-1])):
+        _line(axes, found, truth)
+    else:
+        _bars(axes, found, truth)
+
+
+def _line(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
+    places = np.array([float(x) for x in found.secrets])  # type: ignore[arg-type]
+    order = np.argsort(places, kind="stable")
+    if truth is not None:
+        axes.fill_between(places[order], np.asarray(truth)[order], color="#d7dde2", step="mid", label="truth")
+    if found.low is not None and found.high is not None:
+        axes.fill_between(
+            places[order], found.low[order], found.high[order], color=COLOURS[2], alpha=0.2, label=_interval(found)
+        )
+    axes.plot(places[order], found.probabilities[order], color=COLOURS[2], linewidth=1.4, label="estimate")
+    axes.set(xlabel="secret", ylabel="share of the population", ylim=(0, None))
+    axes.legend(frameon=False, fontsize=9)
+
+
+def _bars(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
+    shown = np.sort(np.argsort(-found.probabilities, kind="stable")[:MOST_BARS])
+    spots = np.arange(len(shown))
+    bars = None
+    if found.low is not None and found.high is not None:
+        bars = np.abs([found.probabilities[shown] - found.low[shown], found.high[shown] - found.probabilities[shown]])
+    axes.bar(spots, found.probabilities[shown], yerr=bars, color=COLOURS[2], ecolor=INK, capsize=3, label="estimate")
+    if truth is not None:
+        axes.plot(spots, np.asarray(truth)[shown], "_", color=COLOURS[1], markersize=14, label="truth")
+        axes.legend(frameon=False, fontsize=9)
+    axes.set_xticks(spots, [str(found.secrets[int(i)])[:20] for i in shown], rotation=45 if len(shown) > 6 else 0)
+    axes.set(ylabel="share of the population", ylim=(0, None))
+
+
+def _map(figure: Any, axes: Any, found: Estimate) -> None:
+    points = np.array([found.secrets[i] for i in range(len(found.secrets))], dtype=np.float64)
+    xs, i = np.unique(points[:, 0], return_inverse=True)
+    ys, j = np.unique(points[:, 1], return_inverse=True)
+    grid = np.full((len(ys), len(xs)), np.nan)
+    grid[j, i] = found.probabilities
+    image = axes.pcolormesh(xs, ys, grid, cmap="cividis", shading="nearest", rasterized=True)
+    figure.colorbar(image, ax=axes, label="share of the population")
+    axes.set(xlabel="first coordinate", ylabel="second coordinate", aspect="equal")
+
+
+def _trace(axes: Any, found: Estimate) -> None:
+    points = [point for point in found.trace if point.iteration > 0]
+    steps = [point.iteration for point in points]
+    axes.plot(steps, [max(point.gap * found.reports, 1e-12) for point in points], color=COLOURS[1], label="certified")
+    best = max(point.value for point in points)
+    left = [(best - point.value) * found.reports for point in points]
+    if max(left) > 0:
+        axes.plot(
+            steps, np.where(np.array(left) > 0, left, np.nan), color=INK, linestyle=":", label="up to the last step"
+        )
+    axes.set(xlabel="steps", ylabel="log-likelihood left to gain", xscale="log", yscale="log")
+    axes.legend(frameon=False, fontsize=9)
+
+
+def _interval(found: Estimate) -> str:
+    return f"{100 * found.level:g} % interval"
+
+
+def _numbers(labels: Sequence[Any]) -> bool:
+    return all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in labels)

@@ -1,0 +1,390 @@
+r"""Families of mechanisms with one parameter, so that their members can be compared exactly.
+
+On the secrets ``0 .. n-1``, with ``a = e^(-epsilon)``:
+
+* **geometric** (truncated): ``c_y a^|x-y|``, where ``c_y`` is ``1/(1+a)`` at the two ends and ``(1-a)/(1+a)`` between them;
+* **response** (randomised response): ``1/(1+(n-1)a)`` for the truth, ``a`` times that for every other answer;
+* **exponential**: ``b^|x-y| / s_x`` with ``s_x`` the sum of row ``x``. Its epsilon is the *true* one, that of the neighbours
+  at an end: ``e^(-epsilon) = b s_0/s_1``. The sums ``s_x`` are concave in ``x``, so no other neighbours are farther apart, and
+  ``1/b + (1 - b^(n-2))/s_0`` falls in ``b``, so each epsilon has one ``b``;
+* **over-truncated**: geometric noise clamped to a range of outputs that need not hold the secrets.
+
+The epsilon of the response family is for the discrete metric, that of the others per unit of the line.
+
+>>> member = geometric_family.member(factor="1/2", size=3)
+>>> [[str(p) for p in row] for row in member.rows()]
+[['2/3', '1/6', '1/6'], ['1/3', '1/3', '1/3'], ['1/6', '1/6', '2/3']]
+>>> print(exponential_family.member(epsilon=1, size=5))
+exponential(epsilon=1 per unit of line, size=5)
+>>> print(exponential_family.member(weight="1/2", size=3))  # the textbook would say epsilon = ln 4 = 1.38630
+exponential(epsilon=0.826679 per unit of line, size=3)
+
+Reference: Ghosh, Roughgarden and Sundararajan (2009); Warner (1965); McSherry and Talwar (2007).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.channel import Channel
+from noisewright.core.errors import ChannelError, ParameterError
+from noisewright.core.exact import Exact, as_fraction, upward
+from noisewright.core.metric import Discrete, Line, Metric
+from noisewright.leakage.enclosures import Enclosure, Number
+from noisewright.leakage.exponential_weight import exponential_weight
+from noisewright.leakage.factors import Factor
+from noisewright.mechanisms.geometric import GeometricMechanism
+from noisewright.mechanisms.response import ResponseMechanism
+
+__all__ = [
+    "FAMILIES",
+    "Family",
+    "Member",
+    "as_family",
+    "as_member",
+    "exponential_family",
+    "from_callable",
+    "geometric_family",
+    "over_truncated_family",
+    "response_family",
+]
+
+Floats = NDArray[np.float64]
+Rows = tuple[tuple[Fraction, ...], ...]
+
+LARGEST_SIZE = 2_000
+"""Secrets of one member: its channel is a dense matrix."""
+LARGEST_EXACT = 250_000
+"""Entries of a member that is made into fractions as a whole."""
+GEOMETRIC, RESPONSE, EXPONENTIAL, OVER_TRUNCATED = "geometric", "response", "exponential", "over-truncated"
+
+
+class Family(Protocol):
+    """Mechanisms that differ in epsilon alone."""
+
+    @property
+    def name(self) -> str:
+        """What the family is called in tables."""
+
+    def member(
+        self,
+        *,
+        epsilon: Exact | None = None,
+        factor: Exact | None = None,
+        size: int | None = None,
+        secrets: tuple[Hashable, ...] | None = None,
+    ) -> Member:
+        """The member with that epsilon (or ``factor = e^(-epsilon)``) on ``size`` secrets, which may be named."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One mechanism of a family; :meth:`Family.member` makes it.
+
+    ``factor`` is ``e^(-epsilon)`` for its true epsilon. ``weight`` is the ``b`` of the exponential family where it was given
+    as a fraction, ``within`` the outputs of the over-truncated one, ``made`` the channel of a user's family.
+    """
+
+    family: str
+    factor: Factor
+    size: int
+    secrets: tuple[Hashable, ...]
+    weight: Factor | None = None
+    within: tuple[int, int] | None = None
+    made: Channel | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What the member is called: its family, epsilon and size."""
+        return str(self)
+
+    @property
+    def epsilon(self) -> float:
+        """The true epsilon for :attr:`metric`, rounded up."""
+        return self.factor.epsilon_up()
+
+    @property
+    def metric(self) -> Metric | None:
+        """The metric that the epsilon is counted in; a user's family does not say."""
+        if self.made is not None:
+            return None
+        return Discrete() if self.family == RESPONSE else Line()
+
+    @property
+    def exact(self) -> bool:
+        """Whether the probabilities are fractions."""
+        known = self.factor if self.family != EXPONENTIAL or self.size == 2 else self.weight
+        return self.made is None and ((known is not None and known.exact is not None) or self.factor.exact == 1)
+
+    @property
+    def no_leak(self) -> bool:
+        """Whether all rows are known to be equal: epsilon is 0, or there is one output."""
+        return self.made is None and (self.factor.exact == 1 or len(self.outputs) == 1)
+
+    @property
+    def inputs(self) -> tuple[Hashable, ...]:
+        """The secrets."""
+        return self.secrets
+
+    @property
+    def outputs(self) -> tuple[Hashable, ...]:
+        """The outputs: the secrets themselves, or the range that the noise is clamped to."""
+        if self.made is not None:
+            return self.made.outputs
+        return self.secrets if self.within is None else tuple(range(self.within[0], self.within[1] + 1))
+
+    def channel(self) -> Channel:
+        """The channel of floats."""
+        return self.made if self.made is not None else Channel.from_logs(self.logs(), self.inputs, self.outputs)
+
+    def rows(self) -> Rows | None:
+        """The probabilities as fractions, where the factor (the weight of an exponential) is one; None otherwise.
+
+        Also None beyond ``LARGEST_EXACT`` of them: a thousand secrets would make millions of long integers.
+        """
+        if not self.exact or self.size * len(self.outputs) > LARGEST_EXACT:
+            return None
+        base = self.base(64)
+        assert base is not None
+        columns = range(len(self.outputs))
+        return tuple(tuple(_fraction(self.entry(base, x, y)) for y in columns) for x in range(self.size))
+
+    def bounds(self, bits: int) -> tuple[Rows, Rows] | None:
+        """Fractions below and above every probability, to that many significant bits; None for a user's family."""
+        base = self.base(bits)
+        if base is None:
+            return None
+        columns = range(len(self.outputs))
+        ends = [[_ends(self.entry(base, x, y)) for y in columns] for x in range(self.size)]
+        low, high = (tuple(tuple(pair[k] for pair in row) for row in ends) for k in (0, 1))
+        return low, high
+
+    def base(self, bits: int) -> Number | None:
+        """The number that the entries are made of: ``b`` for the exponential family, ``a`` for the others."""
+        if self.made is not None:
+            return None
+        if self.family != EXPONENTIAL or self.size == 2:  # on two secrets the three families are one
+            return self.factor.number(bits)
+        return self.weight.number(bits) if self.weight is not None else exponential_weight(self.factor, self.size, bits)
+
+    def entry(self, base: Number, x: int, y: int) -> Number:
+        """The probability of output number ``y`` for secret number ``x``, in the arithmetic of ``base``."""
+        if self.family == RESPONSE:
+            return (1 if x == y else base) / (1 + (self.size - 1) * base)
+        if self.family == EXPONENTIAL:
+            return base ** abs(x - y) / self.row_sum(base, x)
+        if self.family == GEOMETRIC:
+            ends = y in (0, self.size - 1)
+            return (1 if ends else 1 - base) * base ** abs(x - y) / (1 + base)
+        low, high = self.within or (0, 0)
+        if low == high:
+            return Fraction(1)
+        if low < low + y < high:
+            return (1 - base) * base ** abs(x - low - y) / (1 + base)
+        past = low - x if y == 0 else x - high  # above 0 for a secret beyond that end
+        return 1 - base ** (past + 1) / (1 + base) if past > 0 else base ** (-past) / (1 + base)
+
+    def row_sum(self, base: Number, x: int) -> Number:
+        """``s_x`` of the exponential family: the sum of ``b^|x-y|`` over all ``y``."""
+        if base == 1:
+            return Fraction(self.size)
+        return (1 + base - base ** (x + 1) - base ** (self.size - x)) / (1 - base)
+
+    def log_base(self) -> float:
+        """The logarithm of :meth:`base` as a float."""
+        if self.family != EXPONENTIAL or self.size == 2:
+            return self.factor.log
+        if self.weight is not None:
+            return self.weight.log
+        low, high = _ends(exponential_weight(self.factor, self.size, 160))
+        middle = (low + high) / 2
+        if middle > Fraction(1, 2):
+            return math.log1p(-float(1 - middle))
+        return math.log(middle.numerator) - math.log(middle.denominator)  # which may be too small for a float
+
+    def log_sums(self) -> Floats:
+        """The logarithms of ``s_x`` of the exponential family."""
+        rate, x = self.log_base(), np.arange(self.size)
+        if rate == 0:
+            return np.full(self.size, math.log(self.size))
+        left, right = -np.expm1((x + 1) * rate), -math.exp(rate) * np.expm1((self.size - 1 - x) * rate)
+        return np.asarray(np.log((left + right) / -math.expm1(rate)))  # one logarithm: two would cancel near rate 0
+
+    def logs(self) -> Floats:
+        """The logarithms of the probabilities, as floats."""
+        if self.made is not None:
+            return self.made.logs
+        rate, x, n = self.log_base(), np.arange(self.size), self.size
+        if self.family == RESPONSE:
+            lie = rate - math.log1p((n - 1) * math.exp(rate))
+            return np.asarray(np.where(np.eye(n, dtype=bool), lie - rate, lie))
+        if self.family == EXPONENTIAL:
+            return np.asarray(rate * np.abs(x[:, None] - x[None, :]) - self.log_sums()[:, None])
+        low, high = self.within or (0, n - 1)
+        if low == high:
+            return np.zeros((n, 1))
+        logs = rate * np.abs(x[:, None] - np.arange(low, high + 1)[None, :]) - math.log1p(math.exp(rate))
+        logs[:, 1:-1] += math.log(-math.expm1(rate)) if rate < 0 else -np.inf
+        for column, past in ((0, low - x), (-1, x - high)):
+            beyond = past > 0
+            logs[beyond, column] = np.log1p(-np.exp(rate * (past[beyond] + 1)) / (1 + math.exp(rate)))
+        return np.asarray(logs)
+
+    def __str__(self) -> str:
+        kind = f" {self._unit()}" if self.metric is not None else ""
+        return f"{self.family}(epsilon={upward(self.epsilon)}{kind}, size={self.size})"
+
+    def _unit(self) -> str:
+        return "for discrete" if self.family == RESPONSE else "per unit of line"
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A built-in family."""
+
+    name: str
+    within: tuple[int, int] | None = None
+
+    def member(
+        self,
+        *,
+        epsilon: Exact | None = None,
+        factor: Exact | None = None,
+        size: int | None = None,
+        secrets: tuple[Hashable, ...] | None = None,
+        weight: Exact | None = None,
+    ) -> Member:
+        """The member with that epsilon, or ``factor = e^(-epsilon)``; an exponential one also by its ``weight = b``."""
+        names = tuple(range(_size(size))) if secrets is None else tuple(secrets)
+        if size is not None and len(names) != size:
+            raise ParameterError(f"{len(names)} secrets were named for size = {size}.")
+        _size(len(names))
+        if weight is None:
+            return Member(self.name, Factor.of(epsilon=epsilon, factor=factor), len(names), names, None, self.within)
+        if self.name != EXPONENTIAL or epsilon is not None or factor is not None:
+            raise ParameterError("weight is for the exponential family, in place of epsilon and factor.")
+        base = as_fraction(weight, "weight")
+        if not 0 < base <= 1:
+            raise ParameterError("weight is the ratio of neighbouring weights: it must be above 0 and at most 1.")
+        member = Member(self.name, Factor(base, None), len(names), names, Factor(base, None))
+        true = base * _fraction(member.row_sum(base, 0)) / _fraction(member.row_sum(base, 1))
+        return replace(member, factor=Factor(true, None))
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A user's family: a function from epsilon to a channel."""
+
+    name: str
+    function: Callable[[float], Channel]
+
+    def member(
+        self,
+        *,
+        epsilon: Exact | None = None,
+        factor: Exact | None = None,
+        size: int | None = None,
+        secrets: tuple[Hashable, ...] | None = None,
+    ) -> Member:
+        """The member that the function gives for this epsilon."""
+        given = Factor.of(epsilon=epsilon, factor=factor)
+        channel = self.function(given.epsilon_down())
+        if not isinstance(channel, Channel):
+            raise ChannelError(
+                f"the family {self.name!r} must give a Channel for every epsilon, not {type(channel).__name__}."
+            )
+        if (size is not None and size != len(channel.inputs)) or (secrets is not None and secrets != channel.inputs):
+            raise ChannelError(f"the family {self.name!r} gave a channel over other secrets than those asked for.")
+        return Member(self.name, given, len(channel.inputs), channel.inputs, made=channel)
+
+
+geometric_family = _Shape(GEOMETRIC)
+"""Truncated geometric noise; epsilon per unit of the line."""
+response_family = _Shape(RESPONSE)
+"""Randomised response; epsilon for the discrete metric (and so also per unit of the line)."""
+exponential_family = _Shape(EXPONENTIAL)
+"""The exponential mechanism by its true epsilon per unit of the line."""
+
+FAMILIES: dict[str, Family] = {shape.name: shape for shape in (geometric_family, response_family, exponential_family)}
+"""The families that can be named, for instance at the command line."""
+
+
+def over_truncated_family(low: int, high: int) -> Family:
+    """Geometric noise on the secrets ``0 .. n-1``, clamped to the outputs ``low .. high``.
+
+    >>> member = over_truncated_family(0, 1).member(factor="1/4", size=3)
+    >>> [str(p) for p in member.rows()[2]]
+    ['1/20', '19/20']
+    """
+    for end in (low, high):
+        if isinstance(end, bool) or not isinstance(end, (int, np.integer)):
+            raise ParameterError("the outputs of an over-truncated family go from one whole number to another.")
+    if low > high or high - low >= LARGEST_SIZE:
+        raise ParameterError(f"outputs must go from a low to a high number, over {LARGEST_SIZE} at most.")
+    return _Shape(OVER_TRUNCATED, (int(low), int(high)))
+
+
+def from_callable(name: str, function: Callable[[float], Channel]) -> Family:
+    """A user's family: ``function(epsilon)`` is its channel. A smaller epsilon must be at least as safe.
+
+    >>> noisy = from_callable("coin", lambda e: Channel([[1, math.exp(-e)], [math.exp(-e), 1]], normalise=True))
+    >>> noisy.member(epsilon=1).channel().shape
+    (2, 2)
+    """
+    if not callable(function):
+        raise ParameterError("a family is made from a function of epsilon that returns a Channel.")
+    return _Made(str(name), function)
+
+
+def as_family(family: object) -> Family:
+    """A family, or the one of that name: ``geometric``, ``response`` or ``exponential``."""
+    if isinstance(family, str):
+        if family.strip() in FAMILIES:
+            return FAMILIES[family.strip()]
+        raise ParameterError(f"there is no family called {family.strip()[:40]!r}; choose one of {', '.join(FAMILIES)}.")
+    if isinstance(family, type) or not callable(getattr(family, "member", None)):
+        raise ParameterError(
+            f"a family is needed, such as 'geometric' or from_callable(...), not {type(family).__name__}."
+        )
+    return family  # type: ignore[return-value]
+
+
+def as_member(thing: Any) -> Member | None:
+    """The member that a mechanism is, in the very numbers it draws from; None where it is of no family.
+
+    >>> from noisewright.mechanisms.geometric import geometric
+    >>> print(as_member(geometric(epsilon=1, within=(0, 4))))
+    geometric(epsilon=1 per unit of line, size=5)
+    """
+    if isinstance(thing, Member):
+        return thing
+    if isinstance(thing, GeometricMechanism) and thing.within is not None and thing.outside != "keep":
+        low, high = thing.within
+        rate = 1 / thing.scale
+        if 2 <= high - low + 1 <= LARGEST_SIZE and rate <= 10_000:
+            return geometric_family.member(epsilon=rate, secrets=tuple(range(low, high + 1)))
+    if isinstance(thing, ResponseMechanism) and len(thing.categories) <= LARGEST_SIZE:
+        return response_family.member(factor=Fraction(thing.other, thing.keep), secrets=thing.categories)
+    return None
+
+
+def _size(size: object) -> int:
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 2 <= size <= LARGEST_SIZE:
+        raise ParameterError(f"size is the number of secrets, from 2 to {LARGEST_SIZE}.")
+    return int(size)
+
+
+def _ends(number: Number) -> tuple[Fraction, Fraction]:
+    return number.ends() if isinstance(number, Enclosure) else (Fraction(number), Fraction(number))
+
+
+def _fraction(number: Number) -> Fraction:
+    assert not isinstance(number, Enclosure)
+    return Fraction(number)

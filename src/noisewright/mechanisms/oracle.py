@@ -1,0 +1,104 @@
+r"""Frequency oracles: mechanisms whose reports each support some categories, so that counts of support tell the frequencies.
+
+A report *supports* a category when it speaks for it: its bit is 1, its hash is the reported one, it is in the reported set. If
+the truth is supported with probability ``p`` and every other category with the same probability ``q < p``, then
+``(count / reports - q) / (p - q)`` is an unbiased estimate of the share of a category, whatever the population.
+
+Such a mechanism has ``categories``, ``support_probabilities`` (``p`` and ``q``, as exact fractions), and ``support(reports)``,
+which counts. :mod:`noisewright.estimate.oracles` does the rest.
+
+Reference: Wang, Blocki, Li and Jha (2017), who call these protocols *pure*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import float_up, log_bounds
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.labels import decode_label, encode_label
+from noisewright.mechanisms.values import counted_labels
+
+__all__ = ["ORACLES", "Oracle", "Support", "domain_json", "log_ratio", "no_error", "oracle_categories", "read_domain"]
+
+ORACLES = {"unary-encoding", "local-hashing", "subset-selection", "hadamard-response"}
+"""Mechanisms whose reports are no categories: they are for estimates, and cannot replace the values of a column."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """How many reports support each category, how many reports there are, and how many were none of the mechanism's."""
+
+    counts: NDArray[np.int64]
+    reports: int
+    outside: int = 0
+
+    def __add__(self, other: Support) -> Support:
+        """Counts of two batches together."""
+        return Support(self.counts + other.counts, self.reports + other.reports, self.outside + other.outside)
+
+
+@runtime_checkable
+class Oracle(Protocol):
+    """A mechanism whose reports support the truth with one probability, and every other category with another."""
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+
+    @property
+    def categories(self) -> tuple[Hashable, ...]:
+        """The secrets."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised."""
+
+    @property
+    def support_probabilities(self) -> tuple[Fraction, Fraction]:
+        """The probability that the truth is supported, and that any other given category is."""
+
+    def support(self, reports: Any) -> Support:
+        """How many reports support each category."""
+
+
+def oracle_categories(categories: Iterable[Hashable] | int, what: str) -> tuple[Hashable, ...]:
+    """At least two different categories."""
+    names = counted_labels(categories, f"the categories of {what}")
+    if len(names) < 2:
+        raise ParameterError(f"{what} needs at least 2 categories, not {len(names)}.")
+    if len(set(names)) < len(names):
+        raise ParameterError(f"the categories of {what} must be different from each other.")
+    return names
+
+
+def log_ratio(ratio: Fraction) -> float:
+    """The logarithm of a ratio of probabilities, rounded up."""
+    return float_up(Fraction(log_bounds(ratio, 128)[1], 1 << 128))
+
+
+def no_error(what: str, loss: str) -> NoReturn:
+    """Reports that are no categories have no error of their own."""
+    raise ParameterError(
+        f"a report of {what} is not a category, so it has no {loss} loss; estimates from many reports have a variance, see "
+        "noisewright.estimate.oracles.variance."
+    )
+
+
+def domain_json(categories: tuple[Hashable, ...]) -> Any:
+    """The categories for a certificate: the number of them where they are 0, 1, 2 and so on."""
+    if categories == tuple(range(len(categories))) and not isinstance(categories[0], bool):
+        return len(categories)
+    return [encode_label(label) for label in categories]
+
+
+def read_domain(stated: Any) -> tuple[Hashable, ...]:
+    """The categories that a certificate names."""
+    return oracle_categories(stated if isinstance(stated, int) else [decode_label(x) for x in stated], "a certificate")

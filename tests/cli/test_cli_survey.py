@@ -1,0 +1,133 @@
+"""``noisewright survey``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import noisewright as nw
+
+USUAL = ("survey", "--epsilon", "1", "--delta", "0", "--respondents", "1000", "--prevalence", "0.1")
+
+
+def test_the_page_has_the_device_the_promise_the_margin_and_the_comparison(call):
+    answer = call(*USUAL, "--target-margin", "0.03")
+    assert answer.code == 0
+    for words in (
+        "use 11 cards",
+        "Ace to 5: answer truthfully.",
+        '9 to jack: say "yes", whatever the truth is.',
+        "epsilon = 1 per unit of discrete; proved in whole numbers",
+        "± 0.0635 with 1000 respondents, at prevalence 0.1",
+        "4482 respondents for a margin of 0.03",
+        "3.89% more respondents than the best design",
+        "direct question none 1 1 0.0186 385 1.000",
+        "11 cards 0.9809 8/11 8/11 0.0635 4482 0.229",
+    ):
+        assert words in answer.words
+
+
+def test_json_is_the_plan(call):
+    data = call(*USUAL, "--json").json
+    plan = nw.survey(epsilon=1, respondents=1000, prevalence="0.1").to_json()
+    assert data["format"] == "noisewright-survey"
+    assert data["proved"] == "epsilon = 1 per unit of discrete"
+    assert data["device"] == plan["device"]
+    assert data["margin"] == plan["margin"]
+    assert data["options"][0]["epsilon"] == "inf"
+    assert data["file"] is None
+
+
+def test_files_are_written_and_proved(call, files):
+    path, picture = files / "cards.json", files / "plan.png"
+    answer = call(*USUAL, "-o", path, "--plot", picture)
+    assert answer.code == 0
+    assert str(path) in "".join(answer.out.split())
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    shown = call("verify", path)
+    assert shown.code == 0
+    assert "proved" in shown.words
+    assert "every chance of its device" in shown.words
+    assert json.loads(path.read_text())["randomness"] == "drawn by each respondent with 11 cards"
+    audited = call("audit", path, "--json").json
+    assert audited["smallest"]["epsilon"] == pytest.approx(0.980829253, abs=1e-9)
+
+
+def test_a_changed_certificate_is_not_proved(call, files):
+    path = files / "cards.json"
+    assert call(*USUAL, "-o", path).code == 0
+    document = json.loads(path.read_text())
+    document["proof"]["table"] = [[10, 1], [1, 10]]
+    path.write_text(json.dumps(document))
+    assert call("verify", path).code == 1
+
+
+def test_a_stranger_proves_the_device(shell, files):
+    import subprocess
+    import sys
+
+    path, checker = files / "cards.json", files / "checker.py"
+    assert shell(*USUAL, "-o", path).code == 0
+    assert shell("verify", path, "--export-checker", checker).code == 0
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(checker), str(path)], capture_output=True, text=True, env={}, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "proved: epsilon = 1 per unit of discrete" in done.stdout
+
+
+def test_categories_by_number_and_by_name(call):
+    assert "one of 5 slips" in call("survey", "--epsilon", "1", "--respondents", "100", "--categories", "5").words
+    named = call("survey", "--epsilon", "1", "--respondents", "100", "--categories", "clean,doped")
+    assert 'say "doped"' in named.words
+    data = call("survey", "--epsilon", "1", "--respondents", "9", "--categories", "a,b,c", "--json").json
+    assert data["answers"] == ["a", "b", "c"]
+    hostile = call("survey", "--epsilon", "1", "--respondents", "9", "--categories", "no,\x1b[31myes")
+    assert "\x1b" not in hostile.out
+
+
+def test_disclosure_is_said_aloud(call):
+    words = ("survey", "--epsilon", "1", "--delta", "0.4", "--respondents", "100", "--prevalence", "0.1")
+    assert "Beware" not in call(*words).words
+    frank = call(*words, "--allow-certain-disclosure")
+    assert "some answers give the truth away for certain" in frank.words
+    assert "delta = 0.4" in frank.words
+
+
+def test_devices_confidence_and_whole_populations(call):
+    data = call(*USUAL, "--device", "dice", "--confidence", "0.99", "--whole-population", "--json").json
+    assert data["device"]["name"] == "two ten-sided dice"
+    assert data["confidence"] == 0.99
+    assert data["whole_population"] is True
+
+
+def test_refusals_say_what_to_do_and_leave_nothing(call, files):
+    before = sorted(files.iterdir())
+    out, picture = str(files / "a.json"), str(files / "a.png")
+    for words, arguments in (
+        ("how many respondents", ["--epsilon", "1"]),
+        ("both 0", ["--epsilon", "0", "--respondents", "9", "-o", out]),
+        ("promises nothing", ["--epsilon", "1", "--delta", "1", "--respondents", "9", "--plot", picture]),
+        ("let a computer draw", ["--epsilon", "0.0001", "--respondents", "9"]),
+        ("from 0 to 1", ["--epsilon", "1", "--respondents", "9", "--prevalence", "3"]),
+        ("1 or more", ["--epsilon", "1", "--respondents", "0"]),
+        ("target margin", ["--epsilon", "1", "--target-margin", "0"]),
+        ("confidence", ["--epsilon", "1", "--respondents", "9", "--confidence", "2"]),
+        ("is not a number", ["--epsilon", "one", "--respondents", "9"]),
+        ("coins, dice, cards", ["--epsilon", "1", "--respondents", "9", "--device", "hat"]),
+        ("from 2 to 100", ["--epsilon", "1", "--respondents", "9", "--categories", "1"]),
+        ("ends in .json", ["--epsilon", "1", "--respondents", "9", "-o", str(files / "a.txt")]),
+        ("ends in .png", ["--epsilon", "1", "--respondents", "9", "--plot", str(files / "a.gif")]),
+        ("more than once", ["--epsilon", "1", "--epsilon", "2", "--respondents", "9"]),
+    ):
+        answer = call("survey", *arguments)
+        assert answer.code == 2, arguments
+        assert words in answer.err
+    assert sorted(files.iterdir()) == before
+
+
+def test_it_is_explained(shell):
+    page = shell("survey", "--help", COLUMNS="150").words
+    for option in ("--target-margin", "--allow-certain-disclosure", "--categories", "--device", "--plot"):
+        assert option in page
