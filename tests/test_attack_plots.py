@@ -39,3 +39,20 @@ def test_one_epsilon_has_a_curve_around_it(attack: NewRow) -> None:
     axes = draw_new_row(attack, [2]).axes[0]
     curve = max(axes.get_lines(), key=lambda line: len(line.get_xdata()))
     assert (curve.get_xdata()[0], curve.get_xdata()[-1]) == pytest.approx((0.5, 8))
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.5", "2", "8"]
+
+
+def test_the_ends_of_the_scale_are_named_beside_their_lines(attack: NewRow) -> None:
+    for axes in draw_new_row(attack, [1, 2]).axes:
+        dashed = [line.get_ydata()[0] for line in axes.get_lines() if line.get_linestyle() == "--"]
+        assert [(text.get_text(), text.xy[1]) for text in axes.texts] == list(
+            zip(("endless noise", "no noise"), dashed, strict=True)
+        )
+
+
+def test_of_two_curves_that_are_the_same_both_can_be_seen() -> None:
+    nothing = NewRow(Correlation([[1.0]]), (5,), 0)
+    axes = draw_new_row(nothing, [1, 2]).axes[0]
+    first, second = (line for line in axes.get_lines() if len(line.get_xdata()) > 2)
+    assert list(first.get_ydata()) == list(second.get_ydata())
+    assert first.get_linewidth() > second.get_linewidth() + 1

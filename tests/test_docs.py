@@ -42,7 +42,10 @@ def test_blocks_run(page, tmp_path, monkeypatch):
 
 def run_console(text: str, folder: Path) -> None:
     """Run each `$ command`; lines below it are what it must print, spaces aside."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    kept = {
+        key: value for key, value in os.environ.items() if key != "COLUMNS"
+    }  # pages have one width, whoever runs this
+    environment = {**kept, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
         done = subprocess.run(

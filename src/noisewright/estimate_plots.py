@@ -70,6 +70,8 @@ def _line(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
         )
     axes.plot(places[order], found.probabilities[order], color=COLOURS[2], linewidth=1.4, label="estimate")
     axes.set(xlabel="secret", ylabel="share of the population", ylim=(0, None))
+    if (places == np.floor(places)).all():
+        axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between whole numbers
     axes.legend(frameon=False, fontsize=9)
 
 

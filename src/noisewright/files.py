@@ -335,4 +335,4 @@ def _path(path: object) -> Path:
 
 
 def _name(path: str | os.PathLike[str]) -> str:
-    return Path(path).name
+    return Path(path).name or str(path)

@@ -124,6 +124,8 @@ def _margins(axes: Any, plan: Survey) -> None:
             axes.loglog(counts, one / np.sqrt(counts), color=colour, linestyle=style, linewidth=1.6, label=name)
     axes.axvline(plan.respondents, color=INK, linewidth=0.8, linestyle=":")
     axes.plot(plan.respondents, plan.margin, "o", color=COLOURS[1], markersize=6)
+    axes.yaxis.set_major_formatter("{x:g}")  # margins are read as shares, not as powers of ten
+    axes.yaxis.set_minor_formatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "235" else "")
     axes.annotate(
         f"{plan.respondents} respondents:\n± {plan.margin:.4f}",
         (plan.respondents, plan.margin),

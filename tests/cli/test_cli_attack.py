@@ -120,6 +120,20 @@ def test_numbers_and_truth_values_are_named_as_they_are_written(call, files):
     assert call(*asked(path, "--order", "3.5,2,1", "--json", useful="n", value="2")).json["share_counted"] == 0.5
 
 
+def test_moments_are_named_as_iso_dates(call, files):
+    from datetime import datetime
+
+    days = [datetime(2026, 1, 1)] * 3 + [datetime(2026, 1, 2, 12)] * 2
+    path = files / "days.parquet"
+    pa.parquet.write_table(pa.table({"illness": ["none", "flu", "flu", "none", "none"], "day": days}), path)
+    for spelled in ("2026-01-01", "2026-01-01 00:00:00", "2026-01-01T00:00"):
+        assert call(*asked(path, "--json", useful="day", value=spelled)).json["share_counted"] == pytest.approx(0.6)
+    assert call(*asked(path, "--json", useful="day", value="2026-01-02T12:00:00")).json[
+        "share_counted"
+    ] == pytest.approx(0.4)
+    assert call(*asked(path, useful="day", value="2026-01-02")).code == 2
+
+
 def test_rows_without_a_value(call, files):
     path = files / "gaps.csv"
     path.write_text("illness,visits\nflu,1\nnone,\n,2\nnone,1\n")

@@ -90,14 +90,14 @@ def test_properties_partitions_and_metrics(call, files):
 
 def test_the_page_tells_it_in_words(call, files, sure, treat):
     page = call("audit", files / "response.csv", "--prior", sure, "--gain", treat).words
-    assert "sure.csv (2 possible secrets), and is after" in page
-    assert "Before the output gains 1.25; the best action is treat" in page
+    assert "sure.csv says (2 possible secrets), and is after" in page
+    assert "Before the output gains 1.25; best action: treat" in page
     assert "After the output gains 1.3875: 1.11 times as much (0.15056 bits), 0.1375 more" in page
-    assert "Best actions wait at output no, treat at output yes" in page
+    assert "Best actions at output no: wait; at output yes: treat" in page
     assert "Luckiest output yes: gains 2.375" in page
     assert "Any adversary at most 1.5 times as much" in page
     plain = call("audit", files / "response.csv", "--gain", "property:yes").words
-    assert "believes that all of 2 secrets are equally likely, and is after property:yes" in plain
+    assert "believes that all 2 secrets are equally likely, and is after property:yes" in plain
     assert "Adversary" not in call("audit", files / "response.csv").words
 
 
@@ -131,6 +131,11 @@ REFUSED = [
     (("--gain", "metric:line"), "needs finite numbers"),
     (("--gain", "gone.csv"), "there is no file gone.csv"),
     (("--prior", "gone.csv"), "there is no file gone.csv"),
+    (("--prior", ""), "--prior is uniform, or a file with a first row label,probability; it was empty"),
+    (("--gain", ""), "there is no gain called ''"),
+    (("--gain", "partition:"), "there is no gain called 'partition:'; choose identity"),
+    (("--gain", "property:"), "there is no gain called 'property:'; choose identity"),
+    (("--gain", "identity:"), "there is no gain called 'identity:'; choose identity"),
 ]
 
 
@@ -146,9 +151,11 @@ FILES = [
     ("prior.csv", "label,probability\nno,0.9\nmaybe,0.1\n", "--prior", "not among the 2 given ones"),
     ("prior.csv", "label,probability\nno,0.9\nyes,0.3\n", "--prior", "must sum to 1"),
     ("prior.csv", "no,0.9\nyes,0.1\n", "--prior", "label,probability"),
-    ("gain.csv", ",no\nbet,1\n", "--gain", "does not know the secret 'yes'"),
+    ("gain.csv", ",no\nbet,1\n", "--gain", "no column for 1 of the 2 secrets (the one at place 1"),
+    ("gain.csv", ",no,yes\nbet,1\n", "--gain", "a first row of names, then rows that start with a name of their own"),
+    ("prior.csv", "", "--prior", "a first row of names"),
     ("gain.csv", ",no,yes\nbet,1,much\n", "--gain", "an entry is not a number"),
-    ("blocks.csv", "secret,block\nno,one\n", "partition", "'yes' is in none"),
+    ("blocks.csv", "secret,block\nno,one\n", "partition", "there is none for 1 of the 2 secrets (the one at place 1"),
     ("blocks.csv", "secret,block\nno,one\nno,two\nyes,one\n", "partition", "a secret occurs twice"),
     ("blocks.csv", "secret,block,why\nno,one,x\nyes,two,y\n", "partition", "two columns"),
     ("blocks.csv", "secret,block\nno,NaN\nyes,2\n", "partition", "NaN"),

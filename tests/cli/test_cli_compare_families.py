@@ -39,7 +39,7 @@ def test_several_epsilons_and_a_picture(call, files):
     assert answer.code == 0
     assert "1/2" in answer.words
     assert "3.98185" in answer.words
-    assert str(path) in answer.out
+    assert str(path) in "".join(answer.out.split())  # a long path is wrapped
     assert path.read_bytes().startswith(b"\x89PNG")
 
 

@@ -98,3 +98,8 @@ def test_what_caps_need_is_said() -> None:
         promise_cap(nw.Guarantee(1.0, Line(), delta=1e-6), range(3))
     with pytest.raises(NoisewrightError, match="not from float"):
         promise_cap(1.0, range(3))  # type: ignore[arg-type]
+
+
+def test_a_cap_on_guessing_one_of_many_secrets_needs_no_matrix() -> None:
+    channel = Channel(np.random.default_rng(3).dirichlet(np.ones(3), 6_000))
+    assert success_cap(leakage_caps(channel), None) == pytest.approx(channel.matrix.max(axis=0).sum() / 6_000)

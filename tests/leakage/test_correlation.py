@@ -82,7 +82,7 @@ def test_inputs_are_matched_by_name_and_not_by_place() -> None:
     pi = Correlation([[0.5, 0.0], [0.0, 0.5]], ["s", "t"], ["b", "a"])
     channel = Channel([[1, 0], [0.5, 0.5], [0, 1]], ["a", "b", "c"])
     assert pi.after(channel).joint.tolist() == [[0.25, 0.25], [0.5, 0.0]]
-    with pytest.raises(ParameterError, match="'a' is not an input of the channel"):
+    with pytest.raises(ParameterError, match="1 of the 2 inputs of the correlation is no input of the channel"):
         dalenius_vulnerability(pi, Channel.identity(["b", "c"]))
 
 

@@ -186,10 +186,10 @@ def test_functions_of_beliefs_are_told_from_functions_of_actions(function: objec
 REFUSED = [
     (lambda: partition("abc", []), "one block or more"),
     (lambda: partition("abc", [{"a", "b", "c"}, set()]), "none is empty"),
-    (lambda: partition("abc", [{"a", "b"}]), "'c' is in none"),
+    (lambda: partition("abc", [{"a", "b"}]), "there is none for 1 of the 3 secrets (the one at place 2"),
     (lambda: partition("abc", [{"a", "b"}, {"b", "c"}]), "'b' is in blocks 0 and 1"),
     (lambda: partition("abc", [{"a", "b"}, {"c", "z"}]), "'z', which is not one of the secrets"),
-    (lambda: partition("abc", {"a": 1, "b": 2}), "'c' is in none"),
+    (lambda: partition("abc", {"a": 1, "b": 2}), "there is none for 1 of the 3 secrets (the one at place 2"),
     (lambda: partition("abc", "abc"), "a list of sets of secrets, not str"),
     (lambda: partition("abc", 3), "a list of sets of secrets, not int"),
     (lambda: partition("abc", lambda x: 1 / 0), "ZeroDivisionError"),
@@ -202,7 +202,7 @@ REFUSED = [
     (lambda: as_gain("property:q", "ab"), "'q' is not one of the 2 secrets"),
     (lambda: as_gain(None, "ab"), "a gain is needed"),
     (lambda: as_gain([[1, 2, 3], [4, 5, 6]], "ab"), "3 columns for 2 secrets; give one for each. It looks transposed"),
-    (lambda: as_gain(identity("ac"), "ab"), "does not know the secret 'b'"),
+    (lambda: as_gain(identity("ac"), "ab"), "no column for 1 of the 2 secrets"),
     (lambda: as_gain(lambda w, x: "much", "ab"), "must give a number for every action and secret"),
     (lambda: Gain([[1, np.nan]]), "NaN or infinite"),
     (lambda: Gain([[1, 2], [3]]), "rows of one length"),
@@ -227,3 +227,10 @@ def test_what_is_no_gain_is_refused_in_a_sentence(make: Any, words: str) -> None
         make()
     assert isinstance(problem.value, (ParameterError, MetricError))
     assert words in str(problem.value)
+
+
+def test_secrets_with_commas_can_be_named_in_text() -> None:
+    places = ["Rome, IT", "Paris, FR", "Paris, TX"]
+    assert as_gain("property:Rome, IT", places).matrix.tolist() == [[1, 0, 0], [0, 1, 1]]
+    assert as_gain('property:"Paris, FR", "Paris, TX"', places).matrix.tolist() == [[0, 1, 1], [1, 0, 0]]
+    assert as_gain("property:(0, 1)", [(0, 1), (1, 0)]).matrix.tolist() == [[1, 0], [0, 1]]

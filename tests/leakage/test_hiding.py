@@ -102,7 +102,7 @@ def test_partitions_may_be_gains() -> None:
     [
         (Gain([[1, 1, 0, 0.5], [0, 0, 1, 0.5]], secrets="abcd"), "private must be a partition"),
         (Gain([[1, 1, 1, 1], [0, 0, 0, 1]], secrets="abcd"), "private must be a partition"),
-        ([{"a", "b"}], "'c' is in none"),
+        ([{"a", "b"}], "there is none for 2 of the 4 secrets (the first of them is the one at place 2"),
         ([{"a", "b", "c", "d"}, set()], "none is empty"),
     ],
 )
@@ -110,3 +110,12 @@ def test_what_is_no_partition_is_refused(private: Any, words: str) -> None:
     with pytest.raises(NoisewrightError) as problem:
         hiding_and_revealing(TELLS_TOPIC, private, TOPICS)
     assert words in str(problem.value)
+
+
+def test_large_partitions_need_no_matrix() -> None:
+    size = 6_000
+    rows = np.random.default_rng(3).dirichlet(np.ones(3), size)
+    found = hiding_and_revealing(Channel(rows), lambda x: x, lambda x: x % 2)
+    assert found.private.posterior == pytest.approx(rows.max(axis=0).sum() / size)
+    assert found.nesting is not None
+    assert (found.nesting.most, found.nesting.equal) == (size // 2, True)

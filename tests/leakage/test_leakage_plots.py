@@ -66,6 +66,14 @@ def test_thresholds_are_those_of_the_table():
     np.testing.assert_allclose(line.get_ydata(), table.values("response", "geometric")[::-1])
 
 
+def test_thresholds_that_are_the_same_can_both_be_seen():
+    table = replacement_table(epsilons=["0.5", 1, 2], size=4, accuracy=1e-5)
+    _, first, second = draw_replacements(table).axes[2].lines
+    np.testing.assert_allclose(first.get_ydata(), second.get_ydata(), rtol=1e-4)
+    assert first.get_linewidth() > second.get_linewidth() + 1
+    assert second.get_linestyle() != "-"
+
+
 def test_hasse_pictures_have_a_box_for_every_node_and_a_line_for_every_edge():
     things = {f"{n} {e}": FAMILIES[n].member(epsilon=e, size=3) for n in FAMILIES for e in ("1", "2")}
     diagrams = [hasse(things, order=order) for order in ORDERS]

@@ -79,7 +79,7 @@ def test_inference_is_the_half_that_fails_for_a_release_that_tells_all() -> None
     assert smallest_promise({"a": 0.25, "b": 0.25, "c": 0.25, "d": 0.25}, [{"a", "b"}, {"c", "d"}]) == 0.25
 
 
-@pytest.mark.parametrize("t", [-0.1, 1.1, float("nan"), "0.1"])
+@pytest.mark.parametrize("t", [-0.1, 1.1, "11/10"])
 def test_a_promise_has_a_probability(t: float) -> None:
     with pytest.raises(ParameterError, match="t must be a number from 0 to 1"):
         check_promise(Channel.identity("ab"), t)
@@ -192,3 +192,20 @@ def test_large_channels_with_probabilities_too_small_for_a_float() -> None:
 def test_large_evidence_is_not_spelled_out() -> None:
     verdict = check_secrecy_focussed(nw.geometric(epsilon=1, within=(0, 40)), "line")
     assert "(2 by 41; see .correlation)" in str(verdict.evidence)
+
+
+def test_the_leaking_secret_tells_the_farthest_inputs_apart() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        matrix = rng.dirichlet(np.full(4, 2.0), size=int(rng.integers(2, 7)))
+        pairs = [(matrix[i], matrix[j]) for i in range(len(matrix)) for j in range(i)]
+        best = max(np.maximum(first, second).sum() / 2 for first, second in pairs)
+        assert check_utility_focussed(Channel(matrix)).evidence.found == pytest.approx(best, abs=1e-12)
+
+
+def test_inputs_of_a_very_large_channel_are_told_apart_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noisewright.leakage.no_free_lunch.MOST_COMPARED", 0)
+    matrix = [[0.5, 0.5], [0.6, 0.4], [0.1, 0.9]]
+    found = check_utility_focussed(Channel(matrix)).evidence
+    assert found.correlation.inputs == (1, 2)
+    assert found.found == pytest.approx(0.75)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Hashable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -146,7 +147,7 @@ def _order(read: pa.Table, useful: str, text: str) -> list[Hashable]:
 
 
 def _label(text: str, labels: Sequence[Hashable], option: str | None) -> Hashable:
-    """The value that an option spells: numbers by what they are, everything else by how it is written."""
+    """The value that an option spells: numbers and moments by what they are, everything else by how it is written."""
     from noisewright.core.errors import ParameterError
 
     for known in labels:
@@ -156,9 +157,18 @@ def _label(text: str, labels: Sequence[Hashable], option: str | None) -> Hashabl
     for known in labels:
         if isinstance(known, (int, float)) and not isinstance(known, bool) and _same_number(text, known):
             return known
+        if isinstance(known, datetime) and _same_moment(text, known):
+            return known
     if option is None:
         return text
     raise ParameterError(f"{option} names no value of the useful column; spell it as it is in the table.")
+
+
+def _same_moment(text: str, known: datetime) -> bool:
+    try:
+        return datetime.fromisoformat(text) == known
+    except ValueError:
+        return False
 
 
 def _same_number(text: str, known: float) -> bool:

@@ -104,7 +104,9 @@ def audit(
         if at_delta is not None:
             _epsilon_at(channel, worst, at_delta, str(delta), data, rows)
         if prior is not None or gain is not None:
-            data["leakage"], more = audit_leakage(channel, "uniform" if prior is None else prior, "identity" if gain is None else gain)
+            data["leakage"], more = audit_leakage(
+                channel, "uniform" if prior is None else prior, "identity" if gain is None else gain
+            )
             rows += more
     emit(data, lambda: _page(file, rows), as_json)
 

@@ -50,8 +50,8 @@ def audit_leakage(channel: Channel, prior: str, gain: str) -> tuple[dict[str, An
     }
     possible = int((belief.probabilities > 0).sum())
     rows = [
-        ("Adversary", f"believes {_belief(prior, possible)}, and is after {gain}"),
-        ("Before the output", f"gains {found.prior:.6g}; the best action is {label(found.best_guess)}"),
+        ("Adversary", f"believes {_belief(prior, possible)}, and is after {_aim(gain)}"),
+        ("Before the output", f"gains {found.prior:.6g}; best action: {label(found.best_guess)}"),
         ("After the output", f"gains {found.posterior:.6g}: {_more(found)}"),
         *_actions(found),
         ("Luckiest output", f"{label(worst.output)}: gains {worst.value:.6g}"),
@@ -89,8 +89,12 @@ def read_gain(text: str, channel: Channel) -> Any:
 
 def _belief(prior: str, possible: int) -> str:
     if prior == "uniform":
-        return f"that all of {plural(possible, 'secret')} are equally likely" if possible > 1 else "in the only secret"
+        return f"that all {plural(possible, 'secret')} are equally likely" if possible > 1 else "in the only secret"
     return f"what {prior} says ({plural(possible, 'possible secret')})"
+
+
+def _aim(gain: str) -> str:
+    return "the secret itself (identity)" if gain == "identity" else gain
 
 
 def _more(found: Leakage) -> str:
@@ -102,5 +106,5 @@ def _more(found: Leakage) -> str:
 def _actions(found: Leakage) -> Rows:
     if len(found.best_actions) > MOST_SHOWN:
         return []
-    words = ", ".join(f"{label(action)} at output {label(output)}" for output, action in found.best_actions.items())
+    words = "; ".join(f"at output {label(output)}: {label(action)}" for output, action in found.best_actions.items())
     return [("Best actions", words)]

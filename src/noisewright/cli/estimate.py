@@ -108,6 +108,7 @@ def estimate(
             counts,
             made_by,
             method=cast(Any, method),
+            outside=cast(Any, outside),
             intervals=cast(Any, intervals),
             level=level,
             iterations=iterations,

@@ -119,6 +119,13 @@ def _as_text(source: Source, path: str, names: list[str], parts: Sequence[Output
     return source_of(path, text) if text and source.format == "csv" else source
 
 
+def _truth_values(part: Outputs) -> bool:
+    """Whether the outputs are true and false, which a text file has as words."""
+    from noisewright.estimate.counts import LabelOutputs
+
+    return isinstance(part, LabelOutputs) and all(isinstance(label, bool) for label in part.labels)
+
+
 class _ByValue:
     """A GROUP BY over the columns of the reports, in the form in which engines take statistics."""
 
@@ -143,6 +150,10 @@ def _joined(columns: list[pa.Array], parts: Sequence[Outputs]) -> pa.Array:
         if part.numbers and (pa.types.is_string(found.type) or pa.types.is_large_string(found.type)):
             known = pc.match_substring_regex(found, PLAIN_NUMBER)
             columns[place] = pc.utf8_trim_whitespace(pc.if_else(known, found, None)).cast(pa.float64())
+        elif _truth_values(part) and (pa.types.is_string(found.type) or pa.types.is_large_string(found.type)):
+            word = pc.utf8_lower(pc.utf8_trim_whitespace(found))
+            known = pc.is_in(word, value_set=pa.array(["true", "false"], word.type))
+            columns[place] = pc.if_else(known, pc.equal(word, "true"), None)
     if len(columns) == 1:
         return columns[0]
     return pa.StructArray.from_arrays(columns, names=[str(place) for place in range(len(columns))])

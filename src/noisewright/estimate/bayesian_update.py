@@ -29,13 +29,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.errors import ParameterError
 from noisewright.estimate.likelihood import Likelihood, TracePoint, certify, check_possible, ratios
 from noisewright.estimate.operators import DenseOperator, Operator
 
-__all__ = ["Fit", "bayesian_update", "bayesian_updates", "starting_point"]
+__all__ = ["Fit", "bayesian_update", "bayesian_updates", "check_update", "starting_point"]
 
 Floats = NDArray[np.float64]
 
@@ -127,26 +127,38 @@ def _dense_stepper(q: Floats, operator: DenseOperator) -> Callable[[Floats, int]
     matrix, shares = np.ascontiguousarray(operator.matrix[:, seen]), q[seen]
     transposed = np.ascontiguousarray(matrix.T)
     law, factors = np.empty(len(shares)), np.empty(len(matrix))
+    floor = np.full(len(shares), TINY)
+    forward, backward, divide, multiply = transposed.dot, matrix.dot, np.divide, np.multiply
 
-    def step(p: Floats, count: int) -> Floats:
+    def walk(p: Floats, count: int, floored: bool) -> Floats:
         p = p.copy()
         for _ in range(count):
-            np.dot(p, matrix, out=law)
-            np.maximum(law, TINY, out=law)
-            np.divide(shares, law, out=law)
-            np.dot(law, transposed, out=factors)
-            np.multiply(p, factors, out=p)
+            forward(p, law)
+            if floored:
+                np.maximum(law, floor, out=law)
+            divide(shares, law, law)
+            backward(law, factors)
+            multiply(p, factors, p)
         return p
+
+    def step(p: Floats, count: int) -> Floats:
+        with np.errstate(all="ignore"):
+            found = walk(p, count, floored=False)
+        # A law that rounding made 0 shows in what comes out, and is so rare that it is cheaper to walk again than to look.
+        return found if np.isfinite(found).all() else walk(p, count, floored=True)
 
     return step
 
 
-def starting_point(operator: Operator, start: Floats | None) -> Floats:
+def starting_point(operator: Operator, start: ArrayLike | None) -> Floats:
     """A starting population with full support: a secret that starts at 0 would stay there."""
     n = operator.shape[0]
     if start is None:
         return np.full(n, 1 / n)
-    given = np.asarray(start, dtype=np.float64)
+    try:
+        given = np.asarray(start, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)
     if given.shape != (n,) or not np.isfinite(given).all() or not (given > 0).all():
         raise ParameterError(f"start must be {n} numbers above 0, one for each secret: a secret at 0 would stay there.")
     return np.asarray(given / given.sum())
@@ -156,10 +168,14 @@ def check_update(iterations: int, gap: float, smoothing: float) -> None:
     """Refuse settings that make no sense."""
     if isinstance(iterations, bool) or not isinstance(iterations, (int, np.integer)) or iterations < 1:
         raise ParameterError("iterations must be a whole number from 1.")
-    if not gap >= 0:
+    if not _is_number(gap) or not gap >= 0:
         raise ParameterError("gap must be a number from 0, in log-likelihood.")
-    if not 0 <= smoothing <= 1:
+    if not _is_number(smoothing) or not 0 <= smoothing <= 1:
         raise ParameterError("smoothing must be a number from 0 to 1.")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def _smoothed(p: Floats, weight: float) -> Floats:

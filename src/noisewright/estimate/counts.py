@@ -37,6 +37,9 @@ __all__ = ["Counts", "LabelOutputs", "Outputs", "PartOutputs", "Tally", "WholeNu
 
 Positions = NDArray[np.int64]
 
+MOST_REPORTS = 10**18
+"""So many reports of a few mechanisms together still fit in 64 bits."""
+
 
 class Outputs(Protocol):
     """The outputs of a mechanism, numbered."""
@@ -112,10 +115,8 @@ def count_reports(reports: Any, outputs: Outputs, outside: str = "refuse") -> Co
     if isinstance(reports, Counts):
         if len(reports.counts) != outputs.size:
             raise ParameterError(f"there are {len(reports.counts)} counts for {outputs.size} outputs of the mechanism.")
-        if (np.asarray(reports.counts) < 0).any():
-            raise DataError("counts of reports must be 0 or more.")
         tally = Tally(outputs)
-        tally.counts, tally.outside = np.asarray(reports.counts, dtype=np.int64), 0
+        tally.counts, tally.outside = _numbers(np.asarray(reports.counts).tolist()), 0
         return Counts(tally.result().counts, reports.dropped)
     tally = Tally(outputs)
     if isinstance(reports, Mapping):
@@ -170,8 +171,8 @@ class LabelOutputs:
         else:
             self._index = {label: i for i, label in enumerate(self.labels)}
             text = all(isinstance(label, str) for label in self.labels)
-            # In a column that is not text, the output that stands for none of the secrets is null.
-            self._null = -1 if text else self._index.get(EXTRA, -1)
+            # Null is an output where it is a label; in a column that is not text it is the one that stands for no secret.
+            self._null = self._index.get(None, -1 if text else self._index.get(EXTRA, -1))
 
     @property
     def size(self) -> int:
@@ -194,7 +195,7 @@ class LabelOutputs:
         return np.where(missing, self._null, distinct[codes])
 
     def _position(self, value: Any) -> int:
-        if value is None and None not in self._index:
+        if value is None:
             return self._null
         try:
             return self._index.get(value.item() if isinstance(value, np.generic) else value, -1)
@@ -333,5 +334,7 @@ def _length(values: Any) -> int:
 
 def _numbers(values: list[Any]) -> NDArray[np.int64]:
     if not all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) and v >= 0 for v in values):
-        raise DataError("counts of reports must be whole numbers from 0.")
+        raise DataError("counts of reports must be whole numbers, 0 or more.")
+    if sum(map(int, values)) > MOST_REPORTS:
+        raise DataError(f"counts of reports must sum to at most {MOST_REPORTS:.0e}.")
     return np.array(values, dtype=np.int64)

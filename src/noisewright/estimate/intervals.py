@@ -1,9 +1,11 @@
 r"""Confidence intervals for each secret's share of the population.
 
-``asymptotic``: the unbiased linear estimate ``q W`` with its standard error
-(:func:`~noisewright.estimate.inversion.standard_errors`) and the normal law. It holds wherever the true population
-lies, at the boundary too, because nothing was clipped before; only then is the interval cut to [0, 1]. For several
-mechanisms in one data set it is a little too wide, never too narrow.
+``asymptotic``: the unbiased linear estimate ``q W`` is a mean over reports, and the interval is Agresti and Coull's for such a
+mean: :math:`z^2/2` reports are added at each end of what one report can count for, and the normal law is used for the mean
+and the variance that result. Few reports, or shares near 0, which have hardly any variance of their own, so get intervals
+that are wide enough, and many reports are left as they are. It holds at the boundary too, because nothing was clipped
+before; only then is the interval cut to [0, 1]. For several mechanisms in one data set it is a little too wide, never
+too narrow.
 
 ``bootstrap``: reports are drawn again from their own shares, the whole estimator is run on each draw, and the interval
 is between quantiles of what comes out. It shows how much the estimate itself varies. For the unbiased estimate and for
@@ -12,12 +14,14 @@ boundary, which is biased, it may cover less, and the asymptotic one is the hone
 
 Each interval is about one secret alone, at the given level; all together hold less often.
 
+Reference: Agresti and Coull, *Approximate is better than "exact" for interval estimation of binomial proportions* (1998).
+
 >>> import numpy as np
 >>> from noisewright.estimate.operators import ResponseOperator
 >>> coin = ResponseOperator(2, other=0.25, lift=0.5)
 >>> low, high = asymptotic(np.array([0.4, 0.6]), 1000, coin.inverse(), 0.95)
 >>> low.round(3).tolist(), high.round(3).tolist()
-([0.239, 0.639], [0.361, 0.761])
+([0.24, 0.639], [0.361, 0.76])
 """
 
 from __future__ import annotations
@@ -30,9 +34,8 @@ from scipy.special import ndtri
 
 from noisewright.core.errors import ParameterError
 from noisewright.estimate.inverses import Inverse
-from noisewright.estimate.inversion import standard_errors
 
-__all__ = ["asymptotic", "bootstrap", "check_level", "quantile"]
+__all__ = ["asymptotic", "bootstrap", "check_level", "mean_interval", "quantile"]
 
 Floats = NDArray[np.float64]
 
@@ -45,8 +48,20 @@ TOGETHER = 1 << 22
 
 def asymptotic(q: Floats, reports: int, inverse: Inverse, level: float) -> tuple[Floats, Floats]:
     """Both ends of the interval of every secret, within [0, 1]."""
-    centre, wide = inverse.left(q), quantile(level) * standard_errors(q, reports, inverse)
-    return np.clip(centre - wide, 0, 1), np.clip(centre + wide, 0, 1)
+    low, high = mean_interval(inverse.left(q), inverse.squares(q), inverse.extremes(), reports, level)
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def mean_interval(
+    mean: Floats, square: Floats, extremes: tuple[Floats, Floats], reports: int, level: float
+) -> tuple[Floats, Floats]:
+    """Agresti and Coull's interval of a mean over reports, given that of the squares and the ends of what one can be."""
+    z, (low, high) = quantile(level), extremes
+    size = reports + z * z
+    centre = (reports * mean + z * z * (low + high) / 2) / size
+    spread = (reports * square + z * z * (low**2 + high**2) / 2) / size - centre**2
+    wide = z * np.sqrt(np.maximum(spread, 0.0) / size)
+    return np.asarray(centre - wide), np.asarray(centre + wide)
 
 
 def bootstrap(

@@ -50,6 +50,9 @@ class Inverse(Protocol):
     def squares(self, q: Floats) -> Floats:
         """``sum_j q_j W_ji^2`` for every secret ``i``."""
 
+    def extremes(self) -> tuple[Floats, Floats]:
+        """The least and the most that one report counts for each secret: ``min_j W_ji`` and ``max_j W_ji``."""
+
     @property
     def amplification(self) -> float:
         r""":math:`\|W\|_\infty`: how much an error of the shares may grow, in the L1 norm."""
@@ -84,6 +87,9 @@ class DenseInverse:
     def squares(self, q: Floats) -> Floats:
         return np.asarray(q @ self.matrix**2)
 
+    def extremes(self) -> tuple[Floats, Floats]:
+        return self.matrix.min(axis=0), self.matrix.max(axis=0)
+
     @property
     def amplification(self) -> float:
         return float(np.abs(self.matrix).sum(axis=1).max())
@@ -110,6 +116,9 @@ class ResponseInverse:
     def squares(self, q: Floats) -> Floats:
         own, others = (1 - self.other) ** 2, self.other**2
         return np.asarray((others * q.sum(axis=-1, keepdims=True) + (own - others) * q) / self.lift**2)
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        return np.full(self.size, -self.other / self.lift), np.full(self.size, (1 - self.other) / self.lift)
 
     @property
     def amplification(self) -> float:
@@ -148,6 +157,10 @@ class GeometricInverse:
     def squares(self, q: Floats) -> Floats:
         return self._tridiagonal(q / self.column**2, self.main**2, self.beside**2)
 
+    def extremes(self) -> tuple[Floats, Floats]:
+        edge = np.pad(self.column, 1, constant_values=np.inf)
+        return self.beside / np.minimum(edge[:-2], edge[2:]), self.main / self.column
+
     @property
     def amplification(self) -> float:
         ones = self._tridiagonal(np.ones_like(self.column), self.main, abs(self.beside))
@@ -178,6 +191,13 @@ class ProductInverse:
 
     def squares(self, q: Floats) -> Floats:
         return self._apply("squares", q, 0)
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        low, high = np.ones(1), np.ones(1)
+        for part in self.parts:
+            ends = [np.outer(mine, theirs).ravel() for mine in (low, high) for theirs in part.extremes()]
+            low, high = np.min(ends, axis=0), np.max(ends, axis=0)
+        return low, high
 
     @property
     def amplification(self) -> float:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -36,6 +36,7 @@ from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label
 from noisewright.core.metric import Euclidean
+from noisewright.estimate.chances import Chances
 from noisewright.estimate.counts import LabelOutputs, Outputs, PartOutputs, WholeNumbers
 from noisewright.estimate.operators import (
     DenseOperator,
@@ -250,7 +251,13 @@ def _certified(certificate: Certificate, within: Any) -> Model:
         if kind == "response":
             names = tuple(decode_label(label) for label in document["inputs"])
             parts = int(proof["width"]), int(proof["precision"]), int(proof["keep"], 16), int(proof["other"], 16)
-            return _no_range(_response(ResponseMechanism(names, certificate.epsilon, *parts)), within)
+            model = _response(ResponseMechanism(names, certificate.epsilon, *parts))
+            return _no_range(replace(model, promise=promise), within)  # the file's words: it may have a delta
+        if kind == "chances":
+            rows = tuple(tuple(int(count) for count in row) for row in proof["table"])
+            names, answers = (tuple(decode_label(label) for label in document[side]) for side in ("inputs", "outputs"))
+            table = Chances(rows, int(proof["total"]), names, answers)
+            return _no_range(_channel(table.channel(), str(document["mechanism"]), promise), within)
         if kind == "law" and proof["law"] == "discrete laplace" and document["mechanism"] == "geometric":
             clamp = proof.get("clamp")
             own = None if clamp is None else (int(clamp[0]), int(clamp[1]))

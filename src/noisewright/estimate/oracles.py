@@ -26,6 +26,7 @@ References: Wang, Blocki, Li and Jha (2017); Ye and Barg (2018).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,12 +38,11 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.certificate import Certificate
 from noisewright.core.choices import one_of
 from noisewright.core.errors import CertificateError, DataError, NoisewrightError, ParameterError
-from noisewright.core.exact import ceil_div
 from noisewright.estimate.intervals import quantile
 from noisewright.estimate.inverses import WORST_CONDITION
 from noisewright.estimate.inversion import project
 from noisewright.mechanisms.hadamard import HadamardMechanism
-from noisewright.mechanisms.local_hashing import PRIME, LocalHashingMechanism
+from noisewright.mechanisms.local_hashing import MOST_BUCKETS, LocalHashingMechanism
 from noisewright.mechanisms.oracle import Oracle, Support, read_domain
 from noisewright.mechanisms.response import ResponseMechanism
 from noisewright.mechanisms.subset import SubsetMechanism
@@ -98,8 +98,9 @@ class SupportTally:
         self._found = Support(np.zeros(len(oracle.categories), dtype=np.int64), 0)
 
     def add(self, reports: Any) -> None:
-        """Count a batch of reports."""
-        self._found = self._found + self.oracle.support(reports)
+        """Count a batch of reports, or add what was counted of one."""
+        counted = self._checked(reports) if isinstance(reports, Support) else self.oracle.support(reports)
+        self._found = self._found + counted
 
     def result(self, outside: str = "refuse") -> Support:
         """What was counted; refused if some are no reports of this mechanism, unless they are to be dropped."""
@@ -113,6 +114,19 @@ class SupportTally:
                 "the one that made them, or drop such reports (outside: drop)."
             )
         return found
+
+    def _checked(self, counted: Support) -> Support:
+        size, counts = len(self.oracle.categories), np.asarray(counted.counts)
+        if counts.shape != (size,):
+            raise ParameterError(f"there are {counts.size} counts for {size} categories.")
+        if (
+            counts.dtype.kind not in "iu"
+            or (counts < 0).any()
+            or (counts > counted.reports).any()
+            or counted.outside < 0
+        ):
+            raise DataError("counts of support must be whole numbers from 0 to the number of reports.")
+        return counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +176,8 @@ def combine(reports: Sequence[Any], oracles: Sequence[Oracle], outside: str = "r
 def certified_oracle(certificate: Certificate) -> Oracle | HadamardMechanism | None:
     """The oracle behind a certificate, which is proved first; None for a certificate of another mechanism.
 
-    The integers that say how the reports were drawn must be those of the proof: the oracle's own certificate is compared.
+    The oracle is read from the integers of the proof, and then its own certificate must say the same: the claim, which another
+    metric would make another one, the proof, and how reports are read.
     """
     document = certificate.document
     build = _BUILDERS.get(str(document["mechanism"]))
@@ -170,13 +185,13 @@ def certified_oracle(certificate: Certificate) -> Oracle | HadamardMechanism | N
         return None
     certificate.verify()
     try:
-        found = build(document, document["oracle"], certificate.epsilon, read_domain(document["oracle"]["domain"]))
+        found = build(document["proof"], certificate.epsilon, read_domain(document["oracle"]["domain"]))
         own = found.certificate().document
     except NoisewrightError:
         raise
     except (KeyError, TypeError, ValueError, ArithmeticError):
-        raise CertificateError("the certificate does not name its categories properly.") from None
-    if own["proof"] != document["proof"] or own["oracle"] != document["oracle"]:
+        raise CertificateError("the certificate does not name its categories or its integers properly.") from None
+    if any(_spelled(own[part]) != _spelled(document[part]) for part in ("claim", "proof", "oracle")):
         raise CertificateError("the certificate does not describe the mechanism that it proves.")
     return found  # type: ignore[no-any-return]
 
@@ -193,53 +208,54 @@ def _probabilities(oracle: Oracle) -> tuple[float, float, float]:
 
 
 def _counted(reports: Any, oracle: Oracle, outside: str) -> Support:
-    if isinstance(reports, Support):
-        if len(reports.counts) != len(oracle.categories):
-            raise ParameterError(f"there are {len(reports.counts)} counts for {len(oracle.categories)} categories.")
-        if (reports.counts < 0).any() or (reports.counts > reports.reports).any():
-            raise DataError("counts of support must be from 0 to the number of reports.")
-        return reports
     tally = SupportTally(oracle)
     tally.add(reports)
     return tally.result(outside)
 
 
-def _unary(document: Any, oracle: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> UnaryMechanism:
-    one, other = int(oracle["one"], 16), int(oracle["other"], 16)
-    precision = int(document["proof"]["precision"])
-    if not 0 < other < one < 1 << oracle["width"]:
-        raise ValueError("no probabilities")
-    return UnaryMechanism(names, epsilon, str(oracle["variant"]), int(oracle["width"]), precision, one, other)
+def _spelled(part: Any) -> str:
+    """As JSON, in which 2, 2.0 and true are told apart."""
+    return json.dumps(part, sort_keys=True)
 
 
-def _subset(document: Any, oracle: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> SubsetMechanism:
-    del document
-    if not 1 <= oracle["size"] < len(names):
-        raise ValueError("no sets of this size")
-    return SubsetMechanism(names, epsilon, int(oracle["size"]), int(oracle["width"]), int(oracle["inside"], 16))
+def _unary(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> UnaryMechanism:
+    """The table of two bits has the probability of the truth's bit in its first two entries, and of the other in every second."""
+    width = proof["width"] // 2
+    both, first, second, _ = (int(entry, 16) for entry in proof["table"][0])
+    one, other = (both + first) >> width, (both + second) >> width
+    variant = "optimised" if 2 * one == 1 << width else "symmetric"
+    if not 0 < other < one < 1 << width or (variant == "symmetric" and one + other != 1 << width):
+        raise ValueError("no probabilities of unary encoding")
+    return UnaryMechanism(names, epsilon, variant, width, proof["precision"], one, other)
 
 
-def _hashing(document: Any, oracle: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> LocalHashingMechanism:
-    if oracle["prime"] != PRIME:
-        raise ValueError("another family of hash functions")
-    return LocalHashingMechanism(names, _response(document, epsilon))
+def _subset(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> SubsetMechanism:
+    both, first, _, _ = proof["table"][0]
+    inside, whole = (both + first) // (len(names) - 1), proof["total"] // (len(names) - 1)
+    size = both // inside + 1
+    if not 1 <= size < len(names) or inside * len(names) <= size * whole:
+        raise ValueError("no sets that hold the truth more often than others")
+    return SubsetMechanism(names, epsilon, size, whole.bit_length() - 1, inside)
 
 
-def _hadamard(document: Any, oracle: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> HadamardMechanism:
-    response, length = _response(document, epsilon), int(oracle["length"])
-    blocks = len(response.categories) // 2
-    if len(response.categories) % 2 or length & (length - 1) or ceil_div(len(names), blocks) > length - 1:
-        raise ValueError("no blocks")
-    return HadamardMechanism(names, response, length)
+def _hashing(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> LocalHashingMechanism:
+    return LocalHashingMechanism(names, _response(proof, epsilon, MOST_BUCKETS))
 
 
-def _response(document: Any, epsilon: Fraction) -> ResponseMechanism:
-    proof = document["proof"]
-    parts = int(proof["width"]), int(proof["precision"]), int(proof["keep"], 16), int(proof["other"], 16)
-    return ResponseMechanism(tuple(range(int(proof["size"]))), epsilon, *parts)
+def _hadamard(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> HadamardMechanism:
+    if proof["size"] % 2:
+        raise ValueError("no halves")
+    return HadamardMechanism(names, _response(proof, epsilon, 4 * len(names)))
 
 
-_BUILDERS: dict[str, Callable[[Any, Any, Fraction, tuple[Hashable, ...]], Any]] = {
+def _response(proof: Any, epsilon: Fraction, most: int) -> ResponseMechanism:
+    size, keep, other = proof["size"], int(proof["keep"], 16), int(proof["other"], 16)
+    if size > most or keep <= other:
+        raise ValueError("no response that an oracle uses")
+    return ResponseMechanism(tuple(range(size)), epsilon, proof["width"], proof["precision"], keep, other)
+
+
+_BUILDERS: dict[str, Callable[[Any, Fraction, tuple[Hashable, ...]], Any]] = {
     "unary-encoding": _unary,
     "local-hashing": _hashing,
     "subset-selection": _subset,

@@ -20,8 +20,8 @@ private already, so it changes nothing about the promise made to those who gave 
 >>> print(found)
 estimate of 2 secrets from 10,000 reports (mle, exact closed form)
   secret    share    95 % interval
-  no       0.7000   0.6808 to 0.7192
-  yes      0.3000   0.2808 to 0.3192
+  no       0.7000   0.6807 to 0.7191
+  yes      0.3000   0.2809 to 0.3193
 within ... log-likelihood units of the best population (certified)
 
 Numbers, with the mean of the population and its interval:
@@ -50,7 +50,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import NoisewrightError, ParameterError
 from noisewright.core.exact import upward
 from noisewright.estimate.acceleration import accelerated_update
-from noisewright.estimate.bayesian_update import Fit, bayesian_update, bayesian_updates
+from noisewright.estimate.bayesian_update import Fit, bayesian_update, bayesian_updates, check_update, starting_point
 from noisewright.estimate.counts import Counts, count_reports
 from noisewright.estimate.identifiability import WEAK, identifiability, rank_of
 from noisewright.estimate.intervals import asymptotic, bootstrap, check_level
@@ -111,9 +111,10 @@ def estimate(
     population, ``smoothing`` mixes neighbours, and ``accelerate`` takes strides towards the most likely population.
     """
     one_of(method, "method", METHODS)
+    check_update(1 if iterations is None else iterations, gap, smoothing)
+    check_level(level)
     if intervals is not None:
         one_of(intervals, "intervals", ("asymptotic", "bootstrap"))
-        check_level(level)
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise ParameterError("seed must be a whole number from 0.")
     oracles = as_oracles(mechanism if isinstance(mechanism, list) else [mechanism])
@@ -140,7 +141,7 @@ def estimate(
             "outputs."
         )
     steps = _steps(operator) if iterations is None else iterations
-    prior = None if start is None else np.asarray(start, dtype=np.float64)
+    prior = None if start is None else starting_point(operator, start)
     unbiased: Floats | None = None
     if chosen == "inversion":
         unbiased = invert(shares, operator)
@@ -333,6 +334,10 @@ def _warnings(operator: Operator, q: Floats, fit: Fit, method: str, dropped: int
         found += identifiability(operator, q, fit.probabilities, fit.likelihood.gap).warnings
     elif (rank_of(operator) or operator.shape[0]) < operator.shape[0]:
         found += identifiability(operator, q, fit.probabilities).warnings[:1]
+    elif method == "ibu" and operator.shape[0] <= QUICK and not (q > 0).all() and int((q > 0).sum()) <= QUICK:
+        best = most_likely(q, operator)  # where it is going: not told by where it stopped
+        if best.likelihood.gap <= SHARP:
+            found += identifiability(operator, q, best.probabilities, best.likelihood.gap).warnings
     if method == "mle" and not fit.converged:
         found.append("floats allow no better certificate here; the gap says how much may be left.")
     if method == "inversion":

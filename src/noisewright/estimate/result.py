@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
 from noisewright.core.labels import encode_label
-from noisewright.estimate.intervals import quantile
+from noisewright.estimate.intervals import mean_interval
 from noisewright.estimate.inversion import linear_estimate
 from noisewright.estimate.likelihood import TracePoint
 from noisewright.estimate.operators import Operator
@@ -83,16 +83,22 @@ class Estimate:
         Means of slowly changing values are known far better than single shares: noise cancels between neighbours. A
         share of several secrets is the mean of ones and zeros.
         """
-        weights = np.asarray(list(values) if isinstance(values, range) else values, dtype=np.float64)
+        try:
+            weights = np.asarray(list(values) if isinstance(values, range) else values, dtype=np.float64)
+        except (TypeError, ValueError):
+            weights = np.empty(0)
         if weights.shape != (len(self.secrets),) or not np.isfinite(weights).all():
             raise ParameterError(f"an average needs {len(self.secrets)} finite numbers, one for each secret.")
         if self._operator is None:
             raise ParameterError(
                 "counts of support give standard errors of single shares only; for averages use Hadamard or randomised response."
             )
-        value, error = linear_estimate(weights, self._shares, self.reports, self._operator.inverse())
-        wide = quantile(self.level) * error
-        return Average(value, value - wide, value + wide, error, self.level)
+        inverse = self._operator.inverse()
+        value, error = linear_estimate(weights, self._shares, self.reports, inverse)
+        worth = inverse.right(weights)
+        ends = np.array(value), np.array(self._shares @ worth**2), (worth.min(), worth.max())
+        low, high = mean_interval(*ends, self.reports, self.level)
+        return Average(value, min(float(low), value), max(float(high), value), error, self.level)
 
     def table(self, most: int = 20) -> str:
         """The secrets with the largest shares, in their own order."""

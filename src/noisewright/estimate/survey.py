@@ -2,7 +2,8 @@ r"""Planning a survey on a sensitive question: a device that people can use, wha
 
 ``survey(epsilon=1, respondents=1000, prevalence=0.1)`` looks for coins, dice, cards or a spinner that keep the promise,
 proves it in whole numbers, and says what it costs against the best design there is. It recommends the handiest device whose
-variance is within ``tolerance`` (10 % more respondents) of that design, or the most accurate one if none is.
+variance is within ``tolerance`` (10 % more respondents) of that design, or the most accurate one if none is. One that gives
+truths away is recommended only where it was allowed and no other is good enough.
 
 **Guarantee.** ``(epsilon, delta)`` for the discrete metric and every respondent, whatever the others say: respondents draw
 lots independently, so the promise for all answers together is that for one. Planning and estimating change nothing about
@@ -109,7 +110,8 @@ def survey(
         return one.design.planned_variance(share, whole_population=whole_population)
 
     good = [one for one in found if spread(one) <= limit]
-    chosen = good[0] if good else min(found, key=spread)
+    discreet = [one for one in good if not one.chances().discloses()]  # what is allowed is not yet called for
+    chosen = next(iter(discreet or good), None) or min(found, key=spread)
     target = None if target_margin is None else _positive(target_margin, "the target margin")
     needed = None if target is None else respondents_for(spread(chosen), target, confidence)
     return Survey(

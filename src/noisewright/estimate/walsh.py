@@ -138,6 +138,10 @@ class HadamardInverse:
         mass = q.reshape(*q.shape[:-1], one.blocks, one.length).sum(axis=-1, keepdims=True)
         return one.of_categories(np.broadcast_to(mass, (*mass.shape[:-1], one.length))) / one.lift**2
 
+    def extremes(self) -> tuple[Floats, Floats]:
+        most = np.full(self._operator.size, 1 / self._operator.lift)
+        return -most, most
+
     @property
     def amplification(self) -> float:
         return min(self._operator.length - 1, self._operator.size) / self._operator.lift

@@ -42,7 +42,8 @@ from noisewright.leakage.closed_orders import closed_refined
 from noisewright.leakage.columns import post_processing
 from noisewright.leakage.deficiency import best_gain, least_total, least_worst
 from noisewright.leakage.exact_matrix import Floats, Read
-from noisewright.leakage.families import as_member
+from noisewright.leakage.families import Member, as_member
+from noisewright.leakage.neighbours import through_neighbours
 from noisewright.leakage.pair import Pair, prepare
 from noisewright.leakage.rational_program import TooLargeError, stochastic
 from noisewright.leakage.refinement import Refinement
@@ -50,7 +51,7 @@ from noisewright.leakage.roc import better_test, curtain, curtain_in_floats
 from noisewright.leakage.separation import bet, gap_of_bet, rounding_slack, shorten
 from noisewright.leakage.witness import GainWitness, PostProcessing, gain_witness
 
-__all__ = ["FORWARD", "average_refined", "closed_answer", "trivial", "within"]
+__all__ = ["FORWARD", "average_refined", "closed_answer", "sharpened", "trivial", "within"]
 
 FORWARD = "B may replace A"
 
@@ -74,7 +75,19 @@ def average_refined(
         return closed
     ready = prepare(a, b, tol) if pair is None else pair()
     status, reason, residual, witness = _decide(ready)
-    return Refinement("average", direction, status, reason, residual, witness)
+    found = Refinement("average", direction, status, reason, residual, witness)
+    return sharpened(found, ready, lambda near: average_refined(ready.first, near, tol, direction=direction))
+
+
+def sharpened(found: Refinement, pair: Pair, decide: Callable[[Member], Refinement]) -> Refinement:
+    """The answer, made exact where A is exact and B a member that only its floats stood for."""
+    member = None if pair.second.rounded_from is None else as_member(pair.second.rounded_from)
+    if found.status not in (WITHIN, UNDECIDED) or pair.first.exact is None or member is None:
+        return found
+    exact = through_neighbours(member, decide)
+    if exact is None:
+        return found
+    return replace(exact, witness=found.witness) if exact.status == EXACT else exact
 
 
 def closed_answer(a: Any, b: Any, order: str, direction: str) -> Refinement | None:

@@ -129,7 +129,7 @@ def success_cap(caps: Caps, prior: object, gain: object = "identity") -> float:
     if wanted.signed:
         raise ParameterError("a cap on leakage needs a gain that is 0 or more everywhere; use gain.shifted().")
     before = prior_vulnerability(prior, wanted, caps.secrets)
-    largest = float(wanted.matrix.max())
+    largest = 1.0 if wanted.blocks is not None else float(wanted.matrix.max())
     if math.isinf(caps.best) or not before:
         return largest if before else 0.0
     return min(largest, float_up(Fraction(caps.best) * Fraction(before)))

@@ -33,10 +33,13 @@ from noisewright.leakage.families import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED,
 from noisewright.leakage.refinement import Refinement
 from noisewright.leakage.witness import OWN, MetricWitness
 
-__all__ = ["closed_private", "member_distances"]
+__all__ = ["CLOSED", "PRECISIONS", "closed_private", "closeness", "member_distances"]
 
 Floats = NDArray[np.float64]
+CLOSED = (GEOMETRIC, RESPONSE, EXPONENTIAL)
+"""Families whose distances have a closed form."""
 PRECISIONS = (160, 512, 2048)
+"""Significant bits that a sign is tried with, one after the other."""
 MOST_PAIRS = 20_000
 """Pairs that are decided one by one; beyond them an answer stays open."""
 
@@ -47,9 +50,8 @@ def closed_private(a: Member, b: Member) -> Refinement | None:
     ``a`` is geometric, response or exponential; ``b`` is one of those, or over-truncated where ``a`` is geometric. A failure
     carries the metric of ``a``, for which ``b`` needs the larger epsilon.
     """
-    families = (GEOMETRIC, RESPONSE, EXPONENTIAL)
     clamped = a.family == GEOMETRIC and b.family == OVER_TRUNCATED
-    if a.made is not None or b.made is not None or a.family not in families or not (b.family in families or clamped):
+    if a.made is not None or b.made is not None or a.family not in CLOSED or not (b.family in CLOSED or clamped):
         return None
     if a.inputs != b.inputs:
         raise ChannelError("the privacy order compares members over the same secrets in the same order.")
@@ -116,7 +118,7 @@ def _sign(a: Member, b: Member, x: int, z: int) -> int | None:
             left, right = one.exact**many, other.exact**times
             return (left > right) - (left < right)
     for bits in PRECISIONS:
-        value = _closeness(a, x, z, bits) - _closeness(b, x, z, bits)
+        value = closeness(a, x, z, bits) - closeness(b, x, z, bits)
         if not isinstance(value, Enclosure):
             return (value > 0) - (value < 0)
         sign = value.sign()
@@ -133,7 +135,8 @@ def _power(member: Member, x: int, z: int) -> tuple[Factor, int] | None:
     return member.factor, 1 if member.family == RESPONSE else abs(x - z)
 
 
-def _closeness(member: Member, x: int, z: int, bits: int) -> Number:
+def closeness(member: Member, x: int, z: int, bits: int) -> Number:
+    """``e^(-d)`` for two secrets of a member of one of the closed families."""
     power = _power(member, x, z)
     if power is not None:
         return power[0].number(bits) ** power[1]
@@ -152,7 +155,7 @@ def _witness(a: Member, b: Member, x: int, z: int) -> MetricWitness:
     after = math.inf
     if not a.no_leak:
         bits = 256 + 2 * max(a.factor.fine, b.factor.fine)  # also for an epsilon near 0
-        ends = [_ends(_closeness(member, x, z, bits)) for member in (a, b)]
+        ends = [_ends(closeness(member, x, z, bits)) for member in (a, b)]
         least = Fraction(log_bounds(1 / ends[1][1], bits)[0], 1 << bits)
         most = Fraction(log_bounds(1 / ends[0][0], bits)[1], 1 << bits)
         after = max(float_down(least / most), math.nextafter(1.0, 2.0))  # the sign is known, whatever floats show

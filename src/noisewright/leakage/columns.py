@@ -33,6 +33,9 @@ DIGITS = 13
 SMALLEST = 1e-300
 """Stands for sums that are too small for a float."""
 
+LARGEST_INVERSE = 1e150
+"""A guess is not made from an inverse with entries beyond this: products would overflow."""
+
 TURNS = 200
 """Projections that a guess may take."""
 
@@ -178,6 +181,8 @@ def guess(a: Read, b: Read, tol: float) -> PostProcessing | None:
     try:
         inverse = np.linalg.inv(left) if left.shape[0] == left.shape[1] else np.linalg.pinv(left)
     except np.linalg.LinAlgError:
+        return None
+    if not np.abs(inverse).max() < LARGEST_INVERSE:  # also where it is no number
         return None
     found = inverse @ right
     least = found.min()

@@ -7,8 +7,9 @@ privacy       for every metric: B has each guarantee that A has
 metric        for the one metric that is given: the smallest epsilon of B is at most that of A
 ============  ===================================================================================================
 
-Each implies the next. ``forward`` is "B may replace A" and ``backward`` "A may replace B"; where both hold, no adversary of
-that kind can tell which of them leaks more.
+Each implies the next, and a failure of one is a failure of all before it; no comparison says otherwise, although within a
+tolerance each order alone might: a rare output hardly changes an average. ``forward`` is "B may replace A" and ``backward``
+"A may replace B"; where both hold, no adversary of that kind can tell which of them leaks more.
 
 >>> geometric = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
 >>> response = [["3/5", "1/5", "1/5"], ["1/5", "3/5", "1/5"], ["1/5", "1/5", "3/5"]]
@@ -34,6 +35,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from noisewright.core.errors import ParameterError
 from noisewright.core.metric import Metric, as_metric, named_metric
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 from noisewright.leakage.average import average_refined
@@ -123,6 +125,8 @@ def compare(
     ``tol`` matters to floats alone.
     """
     check_tolerance(tol)
+    if not isinstance(names, tuple) or len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise ParameterError("names are two pieces of text, such as ('old', 'new'), for the two that are compared.")
     measure = None if metric is None else named_metric(metric) if isinstance(metric, str) else as_metric(metric)
     first, second = read(a), read(b)
     common_secrets(first, second)

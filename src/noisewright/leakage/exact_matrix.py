@@ -232,6 +232,8 @@ def _plain(channel: Channel) -> Rows | None:
 def _from_numbers(thing: Any, name: str) -> Read:
     """Nested numbers: fractions where no float is among them."""
     try:
+        if isinstance(thing, (str, bytes, dict, set, frozenset)):
+            raise TypeError  # which would be taken apart into letters or keys
         rows = [list(row) for row in thing]
     except TypeError:
         raise ParameterError(

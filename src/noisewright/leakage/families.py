@@ -262,7 +262,7 @@ class _Shape:
         weight: Exact | None = None,
     ) -> Member:
         """The member with that epsilon, or ``factor = e^(-epsilon)``; an exponential one also by its ``weight = b``."""
-        names = tuple(range(_size(size))) if secrets is None else tuple(secrets)
+        names = tuple(range(_size(size))) if secrets is None else _names(secrets)
         if size is not None and len(names) != size:
             raise ParameterError(f"{len(names)} secrets were named for size = {size}.")
         _size(len(names))
@@ -373,6 +373,18 @@ def as_member(thing: Any) -> Member | None:
     if isinstance(thing, ResponseMechanism) and len(thing.categories) <= LARGEST_SIZE:
         return response_family.member(factor=Fraction(thing.other, thing.keep), secrets=thing.categories)
     return None
+
+
+def _names(secrets: object) -> tuple[Hashable, ...]:
+    """Different names of secrets; text is one name and not several."""
+    try:
+        found = () if isinstance(secrets, (str, bytes)) else tuple(secrets)  # type: ignore[arg-type]
+        different = len(set(found)) == len(found) >= 1
+    except TypeError:
+        different = False
+    if not different:
+        raise ParameterError("secrets are a list of different names, such as ('low', 'middle', 'high').")
+    return found
 
 
 def _size(size: object) -> int:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
+from noisewright.optimal.loss_algebra import as_matrix
 
 __all__ = ["Gain", "check_size", "gain_labels", "make_gain"]
 
@@ -47,7 +48,7 @@ class Gain:
     def __init__(
         self, matrix: ArrayLike, actions: Points | None = None, secrets: Points | None = None, name: str = "custom"
     ) -> None:
-        values = _as_matrix(matrix)
+        values = as_matrix(matrix, "gain")
         labelled = secrets is not None
         _set(
             self,
@@ -80,6 +81,11 @@ class Gain:
     def signed(self) -> bool:
         """Whether some action at some secret is worth less than nothing."""
         return self._blocks is None and bool((self.matrix < 0).any())
+
+    @property
+    def blocks(self) -> Places | None:
+        """The place of each secret's action, for an identity or a partition; None for every other gain."""
+        return self._blocks
 
     def expected(self, joint: Floats) -> Floats:
         """``sum_x g[w, x] J[x, y]`` for every action and output: one matrix product, or sums over blocks."""
@@ -208,24 +214,3 @@ def _names(names: Points | None, count: int, what: str, which: str) -> tuple[Has
     if len(labels) != count:
         raise ParameterError(f"{len(labels)} {what} were named for {count} {which} of a gain; name each once.")
     return labels
-
-
-def _as_matrix(matrix: ArrayLike) -> Floats:
-    try:
-        given = np.asarray(matrix)
-        if given.dtype.kind not in "biufO":
-            raise TypeError
-        values = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(
-            "a gain needs a matrix of numbers with rows of one length, one row for each action."
-        ) from None
-    if values.ndim != 2 or 0 in values.shape:
-        raise ParameterError(
-            f"a gain needs one row for each action and one column for each secret, not shape {values.shape}."
-        )
-    if not np.isfinite(values).all():
-        raise ParameterError("a gain needs finite numbers; one is NaN or infinite.")
-    if np.abs(values).max() > 1e150:
-        raise ParameterError("a gain needs numbers below 1e150 in size; rescale it.")
-    return values

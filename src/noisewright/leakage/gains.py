@@ -26,6 +26,7 @@ Reference: Alvim, Chatzikokolakis, McIver, Morgan, Palamidessi, Smith, *The scie
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
@@ -246,16 +247,23 @@ def _named(text: str, secrets: tuple[Hashable, ...]) -> Gain:
 
 
 def _members(text: str, secrets: tuple[Hashable, ...]) -> list[Hashable]:
-    """The secrets that text names: by their own spelling, parted by commas, or as a range of whole numbers."""
+    """The secrets that text names: by their own spelling, parted by commas, or as a range of whole numbers.
+
+    A spelling with a comma stands alone, or in double quotes.
+    """
     spelled = {str(x): x for x in secrets}
-    between = None if text in spelled else labels_between(text, "property")
+    if text.strip() in spelled:
+        return [spelled[text.strip()]]
+    between = labels_between(text, "property")
     if between is not None:
         found: list[Hashable] = [x for x in secrets if isinstance(x, (int, float)) and between[0] <= x <= between[-1]]
         return found
-    parts = [part.strip() for part in text.split(",")]
+    parts = [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
     unknown = [part for part in parts if part not in spelled]
     if unknown:
-        raise ParameterError(f"property: {unknown[0][:40]!r} is not one of the {len(secrets)} secrets; spell each as the channel does.")
+        raise ParameterError(
+            f"property: {unknown[0][:40]!r} is not one of the {len(secrets)} secrets; spell each as the channel does."
+        )
     return [spelled[part] for part in parts]
 
 
@@ -299,7 +307,9 @@ def _all_in_blocks(inside: list[bool]) -> None:
 
 def _places_of(missing: list[bool]) -> str:
     """Which secrets are missing, by their places: secrets may be values of somebody's table, which no message repeats."""
-    first = f"the {'first of them is the ' if sum(missing) > 1 else ''}one at place {missing.index(True)}, counted from 0"
+    first = (
+        f"the {'first of them is the ' if sum(missing) > 1 else ''}one at place {missing.index(True)}, counted from 0"
+    )
     return f"{sum(missing)} of the {len(missing)} secrets ({first})"
 
 

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
+from noisewright.leakage.exact_matrix import read
+from noisewright.leakage.families import as_member
 from noisewright.leakage.replacement import ORDERS, may_replace
 
 __all__ = ["Hasse", "hasse"]
@@ -53,10 +55,12 @@ class Hasse:
 def hasse(things: Mapping[str, Any], *, order: str = "average") -> Hasse:
     """The diagram of named members, mechanisms or channels over the same secrets, under one order."""
     one_of(order, "order", ORDERS)
+    if not isinstance(things, Mapping):
+        raise ParameterError("a diagram takes mechanisms by name, such as {'old': .., 'new': ..}.")
     names = [str(name) for name in things]
     if not 1 <= len(names) <= MOST:
         raise ParameterError(f"a diagram takes from 1 to {MOST} mechanisms, not {len(names)}.")
-    given = list(things.values())
+    given = [thing if as_member(thing) is not None else read(thing) for thing in things.values()]
     below = np.array(
         [[i == j or bool(may_replace(a, b, order)) for j, b in enumerate(given)] for i, a in enumerate(given)]
     )

@@ -19,7 +19,7 @@ about A: ``Delta <= eps``. Without equally likely blocks that is false, even if 
 >>> print(hiding_and_revealing(topic, private=[{"a", "b"}, {"c"}, {"d"}], useful=[{"a", "b"}, {"c", "d"}]))
 private: right 0.5 of the time before the output and 0.75 after it, so 0.5-hiding
 useful: right 0.5 of the time before the output and 1 after it, so 1-revealing
-every private block lies in a useful one, and they are not equally likely: revealing 1 takes hiding no better than 0
+every private block lies in a useful one, and they are not equally likely: revealing 1 sets no limit to hiding
 
 Two partitions that cross need not conflict:
 
@@ -34,6 +34,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
@@ -96,9 +97,9 @@ class HidingAndRevealing:
         else:
             likely = "equally likely" if self.nesting.equal else "not equally likely"
             least = self.nesting.least_hiding(self.revealing)
+            limit = f"takes hiding no better than {least:.6g}" if least else "sets no limit to hiding"
             lines.append(
-                f"every private block lies in a useful one, and they are {likely}: revealing {self.revealing:.6g} takes "
-                f"hiding no better than {least:.6g}"
+                f"every private block lies in a useful one, and they are {likely}: revealing {self.revealing:.6g} {limit}"
             )
         return "\n".join(lines)
 
@@ -150,6 +151,8 @@ def hiding_and_revealing(
 def _partition(blocks: Blocks | Gain, channel: Channel, what: str) -> Gain:
     if isinstance(blocks, Gain):
         found = blocks.restrict(channel.inputs)
+        if found.blocks is not None:
+            return found
         ones = (found.matrix == 1).sum(axis=0)
         if not (ones == 1).all() or (found.matrix != 0).sum() != len(channel.inputs):
             raise ParameterError(f"{what} must be a partition: each secret worth 1 in one block and 0 in the others.")
@@ -157,9 +160,14 @@ def _partition(blocks: Blocks | Gain, channel: Channel, what: str) -> Gain:
     return partition(channel.inputs, blocks)
 
 
+def _block_of(gain: Gain) -> NDArray[np.intp]:
+    """The block of each secret; a partition that is held as such needs no matrix."""
+    return gain.matrix.argmax(axis=0) if gain.blocks is None else gain.blocks
+
+
 def _nesting(private: Gain, useful: Gain, prior: Prior) -> Nesting | None:
     possible_secrets = prior.probabilities > 0
-    inner, outer = (gain.matrix.argmax(axis=0)[possible_secrets] for gain in (private, useful))
+    inner, outer = (_block_of(gain)[possible_secrets] for gain in (private, useful))
     home: dict[int, int] = {}
     for a, t in zip(inner.tolist(), outer.tolist(), strict=True):
         if home.setdefault(a, t) != t:

@@ -131,8 +131,13 @@ def d_leakage(channel: Channel | Mechanism, prior: object = None, metric: Metric
     if (given.probabilities <= 0).any():
         raise ParameterError("d-leakage needs a prior that gives every secret a probability above 0.")
     measure = as_metric(metric, Discrete())
-    after = _worst_for_metric(given.probabilities, seen, measure).value
-    return max(0.0, after - audit.d_vulnerability(given.probabilities, measure, seen.inputs))
+    before = audit.d_vulnerability(given.probabilities, measure, seen.inputs)
+    if math.isinf(before):
+        raise ParameterError(
+            "d-leakage needs a prior that gives secrets at distance 0 the same probability; from an infinite d-vulnerability "
+            "nothing can grow."
+        )
+    return max(0.0, _worst_for_metric(given.probabilities, seen, measure).value - before)
 
 
 def quasi_convex(function: Callable[[Floats], float], size: int, *, samples: int = 1000, seed: int = 0) -> Verdict:

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
-from noisewright.leakage.average import FORWARD, closed_answer, trivial
+from noisewright.leakage.average import FORWARD, closed_answer, sharpened, trivial
 from noisewright.leakage.columns import Columns
 from noisewright.leakage.deficiency import least_worst
 from noisewright.leakage.exact_matrix import Floats, Rows, common_secrets, read
@@ -77,7 +77,8 @@ def max_refined(
         return closed
     ready = prepare(a, b, tol) if pair is None else pair()
     status, reason, residual, witness = _decide(ready)
-    return Refinement("max", direction, status, reason, residual, witness)
+    found = Refinement("max", direction, status, reason, residual, witness)
+    return sharpened(found, ready, lambda near: max_refined(ready.first, near, tol, direction=direction))
 
 
 def hull_shortfall(a: Any, b: Any) -> float:

@@ -154,7 +154,9 @@ class NewRow:
     def from_counts(cls, table: CrossTable, value: Hashable) -> NewRow:
         """Expect of the new row what a table of counts shows, sensitive values by useful values."""
         if not isinstance(table, CrossTable):
-            raise ParameterError(f"counts are a CrossTable, not {type(table).__name__}; for a table use NewRow.from_table.")
+            raise ParameterError(
+                f"counts are a CrossTable, not {type(table).__name__}; for a table use NewRow.from_table."
+            )
         correlation = Correlation(table.counts / table.total, table.rows, table.columns)
         return cls(correlation, tuple(table.counts.sum(axis=0).tolist()), value, table.columns_ordered)
 
@@ -232,7 +234,7 @@ class NewRow:
         """The two measures, from the joint laws of the sensitive value, and of being counted, with the new row's vote."""
         most = float(self.correlation.prior.max())
         # Sums round: nobody knows less after the release than before it, and nobody more than everything.
-        loss = max(1.0, _guessed(secret, votes) / most)
+        loss = min(1 / most, max(1.0, _guessed(secret, votes) / most))
         utility = min(1.0, max(self.limits.blind, _guessed(useful, votes)))
         return Outcome(place, epsilon, per, loss, utility, left_out / most)
 

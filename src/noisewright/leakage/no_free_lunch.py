@@ -37,6 +37,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
@@ -69,6 +70,8 @@ the violating distribution weaker, never wrong: it is evaluated afterwards."""
 
 LARGEST_MARGIN = 1e6
 """A prior is no more lopsided than this."""
+MOST_COMPARED = 1_000_000_000
+"""Rows are compared two by two as long as no more pairs of entries are looked at than this."""
 FEW = 24
 """So many centres are looked at before all others are."""
 MOST_SHOWN = 10
@@ -160,8 +163,8 @@ def check_promise(
 def check_utility_focussed(channel: Channel | Mechanism) -> Verdict:
     """Whether no release leaks less than this one, whatever secret goes with its input: true of constant ones only.
 
-    The evidence otherwise is the secret that says which of the two inputs that are told apart best it is: the constant
-    release leaves it at 1/2.
+    The evidence otherwise is the secret that says which of two inputs it is: those that are told apart best, or in a very large
+    channel two that are told apart well. The constant release leaves it at 1/2.
 
     >>> import noisewright as nw
     >>> broken = check_utility_focussed(nw.randomised_response([0, 1], epsilon=0.6931471805599453)).evidence
@@ -172,11 +175,7 @@ def check_utility_focussed(channel: Channel | Mechanism) -> Verdict:
     matrix = seen.matrix
     if (matrix == matrix[0]).all():
         return Verdict(EXACT, "the release does not depend on its input, and tells nothing about anything")
-    # Total variation from the first row finds inputs that differ; from the farthest of those, the best partner is looked for.
-    first = int(np.abs(matrix - matrix[0]).sum(axis=1).argmax())
-    distances = np.abs(matrix - matrix[first]).sum(axis=1)
-    second = int(distances.argmax())
-    low, high = sorted((first, second))
+    low, high = _farthest(matrix)
     joint = np.zeros((2, len(seen.inputs)))
     joint[0, low] = joint[1, high] = 0.5
     names = (seen.inputs[low], seen.inputs[high])
@@ -188,6 +187,17 @@ def check_utility_focussed(channel: Channel | Mechanism) -> Verdict:
         f"a secret that tells {names[0]!r} from {names[1]!r} is guessed with probability {found:.6g} instead of 1/2"
     )
     return Verdict(FAILS, reason, Violation(pair, "inference", found, 0.5))
+
+
+def _farthest(matrix: Floats) -> tuple[int, int]:
+    """The two rows that are farthest apart in total variation; in a large matrix two that are far apart."""
+    if len(matrix) * matrix.size <= MOST_COMPARED:
+        distances = cdist(matrix, matrix, "cityblock")
+        first, second = (int(i) for i in np.unravel_index(int(distances.argmax()), distances.shape))
+    else:  # the farthest from the first row, and the farthest from that
+        first = int(np.abs(matrix - matrix[0]).sum(axis=1).argmax())
+        second = int(np.abs(matrix - matrix[first]).sum(axis=1).argmax())
+    return min(first, second), max(first, second)
 
 
 def check_secrecy_focussed(channel: Channel | Mechanism, metric: Metric | str | None = None) -> Verdict:

@@ -7,6 +7,7 @@ r"""Two channels on their way to be compared: read once, reduced once, and asked
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -64,5 +65,5 @@ def prepare(a: Any, b: Any, tol: float) -> Pair:
 
 def check_tolerance(tol: object) -> None:
     """Refuse a tolerance that is none."""
-    if isinstance(tol, bool) or not isinstance(tol, (int, float)) or not 0 <= tol < 1:
+    if isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= float(tol) < 1:
         raise ParameterError("tol is the largest entry that may be off in a refinement: a number from 0 to below 1.")

@@ -6,8 +6,8 @@ metric. It survives any query in front. For one metric d, ``A <=d B`` compares o
 from the privacy order and does not survive queries.
 
 Where it fails, **the witness is A's own metric**: A is private for it with epsilon 1, and B is not. (B's own metric shows
-nothing.) Exact channels are compared by the ratios themselves, in fractions; for floats a pair counts as failing only
-beyond rounding.
+nothing.) Exact channels are compared by the ratios themselves, in fractions, and members of families with powers of e within
+bounds that tell; for floats a pair counts as failing only beyond rounding.
 
 >>> geometric = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
 >>> response = [["3/5", "1/5", "1/5"], ["1/5", "3/5", "1/5"], ["1/5", "1/5", "3/5"]]
@@ -24,7 +24,7 @@ differential privacy* (2019).
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -35,9 +35,12 @@ from noisewright.core.exact import log_bounds, upward
 from noisewright.core.metric import Metric, Table, as_metric, named_metric
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 from noisewright.leakage.average import FORWARD
-from noisewright.leakage.closed_privacy import closed_private
+from noisewright.leakage.closed_privacy import CLOSED, closed_private, closeness, member_distances
+from noisewright.leakage.closed_privacy import PRECISIONS as CLOSED_PRECISIONS
+from noisewright.leakage.enclosures import Enclosure, Number
 from noisewright.leakage.exact_matrix import Floats, Read, common_secrets, read
-from noisewright.leakage.families import as_member
+from noisewright.leakage.families import Member, as_member
+from noisewright.leakage.pair import check_tolerance
 from noisewright.leakage.refinement import Refinement
 from noisewright.leakage.witness import OWN, MetricWitness
 
@@ -55,6 +58,7 @@ MOST_CLOSE = 50_000
 
 def privacy_refined(a: Any, b: Any, tol: float = 1e-8, *, direction: str = FORWARD) -> Refinement:
     """Whether every guarantee of ``a``, for whatever metric, is one of ``b``; ``tol`` is in units of epsilon, for floats."""
+    check_tolerance(tol)
     member, other = as_member(a), as_member(b)
     closed = None if member is None or other is None else closed_private(member, other)
     if closed is not None and closed.status != UNDECIDED:
@@ -65,7 +69,9 @@ def privacy_refined(a: Any, b: Any, tol: float = 1e-8, *, direction: str = FORWA
     def answer(status: str, reason: str, residual: float | None, witness: MetricWitness | None = None) -> Refinement:
         return Refinement("privacy", direction, status, reason, residual, witness)
 
-    mine, theirs = first.channel.distinguishability(), second.channel.distinguishability()
+    known = _Known(first, _closed(member)), _Known(second, _closed(other))
+    mine, theirs = known[0].distances(), known[1].distances()
+    proved = known[0].provable and known[1].provable
     with np.errstate(invalid="ignore"):
         excess = np.where(np.isinf(mine), -np.inf, theirs - mine)
     np.fill_diagonal(excess, -np.inf)
@@ -73,15 +79,17 @@ def privacy_refined(a: Any, b: Any, tol: float = 1e-8, *, direction: str = FORWA
     noise = ROUNDING * (1 + np.where(np.isfinite(mine), mine, 0.0) + _largest_log(first, second))
     place = np.unravel_index(int(excess.argmax()), excess.shape)
     x, y = int(place[0]), int(place[1])
-    if (excess > noise).any() and (worst > tol or _exact(first, second)):
-        return answer(FAILS, _WHY, None, _own_metric(first, second, mine, x, y))
-    if _exact(first, second):
-        close = np.argwhere(np.triu(np.abs(excess) <= noise, 1))
-        if len(close) <= MOST_CLOSE:
-            for i, j in close.tolist():
-                if _ratio(second, i, j) > _ratio(first, i, j):
-                    return answer(FAILS, _WHY, None, _own_metric(first, second, mine, i, j))
-            return answer(EXACT, "no pair of secrets is told apart better by the new one, in fractions", 0.0)
+    if (excess > noise).any() and (worst > tol or proved):
+        return answer(FAILS, _WHY, None, _own_metric(known[0], second, mine, x, y))
+    close = np.argwhere(np.triu(np.abs(excess) <= noise, 1))
+    if proved and len(close) <= MOST_CLOSE:
+        signs = [_sign(*known, i, j) for i, j in close.tolist()]
+        if 1 in signs:
+            i, j = close[signs.index(1)].tolist()
+            return answer(FAILS, _WHY, None, _own_metric(known[0], second, mine, i, j))
+        if None not in signs:
+            how = "in fractions" if _exact(first, second) else "within bounds that tell"
+            return answer(EXACT, f"no pair of secrets is told apart better by the new one, {how}", 0.0)
     if worst <= max(tol, 0.0):
         reason = f"no pair of secrets is told apart better by the new one, within {max(worst, 0.0):.2g}"
         return answer(WITHIN, reason, max(worst, 0.0))
@@ -91,8 +99,48 @@ def privacy_refined(a: Any, b: Any, tol: float = 1e-8, *, direction: str = FORWA
 _WHY = "the new one tells a pair of secrets apart better than the old one"
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What is known about the distances of a channel: ``member`` where they have a closed form."""
+
+    given: Read
+    member: Member | None
+
+    @property
+    def provable(self) -> bool:
+        """Whether two distances can be compared beyond floats."""
+        return self.given.exact is not None or self.member is not None
+
+    def distances(self) -> Floats:
+        return self.given.channel.distinguishability() if self.member is None else member_distances(self.member)
+
+    def closeness(self, i: int, j: int, bits: int) -> Number:
+        """``e^(-d)``, as a fraction where the channel is exact, otherwise within bounds."""
+        if self.given.exact is None and self.member is not None:
+            return closeness(self.member, i, j, bits)
+        ratio = _ratio(self.given, i, j)
+        return Fraction(0) if isinstance(ratio, float) else 1 / ratio
+
+
+def _closed(member: Member | None) -> Member | None:
+    return member if member is not None and member.made is None and member.family in CLOSED else None
+
+
+def _sign(first: _Known, second: _Known, i: int, j: int) -> int | None:
+    """1 where the pair is farther apart in the second, -1 or 0 where it is not, None where that stays open."""
+    for bits in CLOSED_PRECISIONS:
+        value = first.closeness(i, j, bits) - second.closeness(i, j, bits)
+        if not isinstance(value, Enclosure):
+            return (value > 0) - (value < 0)
+        sign = value.sign()
+        if sign is not None:
+            return sign
+    return None
+
+
 def metric_refined(a: Any, b: Any, metric: Metric | str, tol: float = 1e-8, *, direction: str = FORWARD) -> Refinement:
     """Whether the smallest epsilon of ``b`` for ``metric`` is at most that of ``a``."""
+    check_tolerance(tol)
     measure = named_metric(metric) if isinstance(metric, str) else as_metric(metric)
     first, second = read(a), read(b)
     common_secrets(first, second)
@@ -140,27 +188,32 @@ def _least_distance(metric: Metric, given: Read) -> float:
 
 def _ratio(given: Read, i: int, j: int) -> Fraction | float:
     """The largest ratio between two rows, either way round, exactly; infinite where one has a zero that the other has not."""
-    whole = given.whole[0]
-    best = Fraction(1)
-    for u, v in zip(whole[i], whole[j], strict=True):
-        if bool(u) != bool(v):
-            return math.inf
-        if u:
-            best = max(best, Fraction(int(u), int(v)), Fraction(int(v), int(u)))
-    return best
+    whole, logs = given.whole[0], given.channel.logs
+    both = whole[i].astype(bool)
+    if (both != whole[j].astype(bool)).any():
+        return math.inf
+    apart = np.abs(logs[i, both] - logs[j, both])
+    slack = ROUNDING * (1 + np.abs(logs[i, both]).max(initial=0.0))  # floats find the outputs, integers the ratio
+    top, bottom = 1, 1
+    for y in np.flatnonzero(both)[~(apart < apart.max(initial=0.0) - 2 * slack)].tolist():
+        small, large = sorted((whole[i, y], whole[j, y]))
+        if large * bottom > top * small:
+            top, bottom = large, small
+    return Fraction(int(top), int(bottom))
 
 
-def _own_metric(first: Read, second: Read, mine: Floats, i: int, j: int) -> MetricWitness:
+def _own_metric(known: _Known, second: Read, mine: Floats, i: int, j: int) -> MetricWitness:
     """The first channel's metric with its two epsilons, and the output of the second at which the pair shows.
 
     For its own metric a channel needs epsilon 1 by definition, or 0 where no two secrets are at a finite distance above 0. The
     pair is known to be farther apart in the second, if only by less than floats show.
     """
+    first = known.given
     table = Table(np.maximum(mine, mine.T), first.inputs, name=OWN)
     logs = second.channel.logs
     with np.errstate(invalid="ignore"):
         apart = np.abs(np.nan_to_num(logs[i] - logs[j], nan=0.0, posinf=np.inf, neginf=-np.inf))
-    together = _ratio(first, i, j) == 1 if first.exact is not None else mine[i, j] == 0
+    together = mine[i, j] == 0 if first.exact is None else _ratio(first, i, j) == 1
     before = 1.0 if (np.isfinite(mine) & (mine > 0)).any() else 0.0
     after = math.inf if together else max(float(second.channel.epsilon(table).value), math.nextafter(1.0, 2.0))
     output = int(apart.argmax())

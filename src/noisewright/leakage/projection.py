@@ -30,9 +30,10 @@ import numpy as np
 from scipy import sparse
 
 from noisewright.core.errors import ParameterError
+from noisewright.leakage.average import average_refined
 from noisewright.leakage.exact_matrix import Floats, common_secrets, read
 from noisewright.leakage.separation import rounding_slack
-from noisewright.leakage.witness import GainWitness, gain_witness
+from noisewright.leakage.witness import GainWitness, PostProcessing, gain_witness
 
 __all__ = ["Projection", "project"]
 
@@ -64,6 +65,9 @@ def project(a: Any, b: Any) -> Projection:
     common_secrets(first, second)
     left, right = first.floats, second.floats
     between = _polished(left, right, _solve(left, right))
+    known = average_refined(first, second).witness
+    if isinstance(known, PostProcessing):  # where B refines A, the solver gets only near to it
+        between = min(between, known.channel.matrix, key=lambda one: float(np.linalg.norm(left @ one - right)))
     nearest = left @ between
     gain = right - nearest
     worth = [float((gain.T @ matrix).max(axis=0).sum()) / len(left) for matrix in (left, right)]

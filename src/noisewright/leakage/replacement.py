@@ -60,6 +60,8 @@ __all__ = ["ORDERS", "Replacement", "downward", "may_replace", "safe_replacement
 
 ORDERS = ("average", "max", "privacy")
 CLOSED, BISECTION = "closed form", "bisection"
+TOLERANCE = 1e-12
+"""How far an entry may be off where a channel of floats is replaced: far less than moves an epsilon by the accuracy."""
 MOST, LEAST = 512.0, 1e-90
 """A family that is still safe at the first epsilon, or still not at the second, is not searched further."""
 
@@ -127,7 +129,7 @@ def safe_replacement(a: Any, family: Family | str, *, order: str = "average", ac
     checks: dict[float, Refinement] = {}
 
     def safe(epsilon: float) -> bool:
-        checks[epsilon] = may_replace(replaced, wanted.member(epsilon=epsilon, secrets=secrets), order)
+        checks[epsilon] = may_replace(replaced, wanted.member(epsilon=epsilon, secrets=secrets), order, TOLERANCE)
         return bool(checks[epsilon])
 
     known = None if member is None else _closed(member, wanted, order)
@@ -166,8 +168,8 @@ def downward(value: float, digits: int = 6) -> str:
     return f"{shown:f}" if not shown or -5 <= shown.adjusted() < digits + 2 else f"{shown:e}"
 
 
-def may_replace(a: Any, b: Any, order: str = "average") -> Refinement:
-    """Whether ``b`` may replace ``a`` under one order, by the cheapest decision that there is for the two.
+def may_replace(a: Any, b: Any, order: str = "average", tol: float = 1e-8) -> Refinement:
+    """Whether ``b`` may replace ``a`` under one order, by the cheapest decision that there is for the two; ``tol`` is for floats.
 
     >>> from noisewright.leakage.families import response_family
     >>> print(may_replace(response_family.member(epsilon=2, size=9), response_family.member(epsilon=1, size=9), "max").status)
@@ -185,14 +187,14 @@ def may_replace(a: Any, b: Any, order: str = "average") -> Refinement:
     if order == "average":
         from noisewright.leakage.average import average_refined
 
-        return average_refined(a, b)
+        return average_refined(a, b, tol)
     if order == "max":
         from noisewright.leakage.max_order import max_refined
 
-        return max_refined(a, b)
+        return max_refined(a, b, tol)
     from noisewright.leakage.privacy_order import privacy_refined
 
-    return privacy_refined(a, b)
+    return privacy_refined(a, b, tol)
 
 
 def _closed(a: Member, family: Family, order: str) -> float | None:

@@ -77,6 +77,11 @@ def replacement_table(
 ) -> ReplacementTable:
     """The safe replacement of each family by each other one, at each epsilon, on the secrets ``0 .. size-1``."""
     one_of(order, "order", ORDERS)
+    if not isinstance(families, Iterable) or isinstance(families, str):
+        raise ParameterError("families are a list, such as ['geometric', 'response'].")
+    if not isinstance(epsilons, Iterable) or isinstance(epsilons, str):
+        raise ParameterError("epsilons are a list of numbers, such as [1, 2].")
+    epsilons = tuple(epsilons)
     chosen = [as_family(family) for family in families]
     names = [family.name for family in chosen]
     if len(chosen) < 2 or len(set(names)) < len(names):

@@ -246,7 +246,8 @@ def _far(gap: Fraction, direction: Vector, a: Columns, b: Columns, tol: float) -
 def _shortened(direction: Vector, a: Columns, b: Columns) -> tuple[Fraction, Vector] | None:
     """The direction in short numbers with what betting it gains, if it separates exactly; None if it does not.
 
-    Subtracting a number from a direction moves all posteriors along it alike, so that those of A can be brought to at most 0.
+    Subtracting a number from a direction moves all posteriors along it alike, so that those of A can be brought to at most 0
+    and the one of B beyond them above it.
     """
     largest = max(abs(v) for v in direction)
     if not largest:
@@ -255,7 +256,8 @@ def _shortened(direction: Vector, a: Columns, b: Columns) -> tuple[Fraction, Vec
     found = _measure(scaled, a.given, b.given)
     if found.reach <= 0:
         return None
-    centred = scaled if found.furthest <= 0 else tuple(v - found.furthest for v in scaled)
+    bets = found.furthest <= 0 and found.bet > 0
+    centred = scaled if bets else tuple(v - found.furthest for v in scaled)
 
     def gap(h: Sequence[Fraction]) -> Fraction:
         measured = _measure(h, a.given, b.given)

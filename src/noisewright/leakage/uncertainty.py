@@ -91,7 +91,9 @@ def uncertainty(
         after = float(np.dot(hyper.outers, belief_values(measure, hyper.inners.T)))
         name = f"the function {getattr(measure, '__name__', 'given')}"
         if not (math.isfinite(before) and math.isfinite(after)):
-            raise ParameterError(f"{name} is infinite before or after the output; a concave function of beliefs is finite.")
+            raise ParameterError(
+                f"{name} is infinite before or after the output; a concave function of beliefs is finite."
+            )
         if after > before + 1e-9 * max(abs(before), 1.0):
             raise ParameterError(
                 f"{name} is larger after the output than before it, so it is not concave; an uncertainty is "

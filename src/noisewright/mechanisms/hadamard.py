@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificate import Certificate
 from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
-from noisewright.core.exact import Exact, float_up
+from noisewright.core.exact import Exact, ceil_div, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -56,8 +56,7 @@ def hadamard_response(categories: Iterable[Hashable] | int, *, epsilon: Exact) -
     # Only how good the estimate is depends on this float, not the promise.
     most = min(math.exp(min(float(budget), 700.0)), 2.0 * len(names))
     blocks = 1 << max(math.ceil(math.log2(most)) - 1, 0)
-    rows = -(-len(names) // blocks)
-    return HadamardMechanism(names, randomised_response(2 * blocks, epsilon=budget), 1 << rows.bit_length())
+    return HadamardMechanism(names, randomised_response(2 * blocks, epsilon=budget))
 
 
 @dataclass(frozen=True)
@@ -67,8 +66,6 @@ class HadamardMechanism:
     categories: tuple[Hashable, ...]
     response: ResponseMechanism
     """Randomised response over the halves: the own one and all others."""
-    length: int
-    """``b``: how many outputs a block has, a power of two."""
 
     @property
     def name(self) -> str:
@@ -84,6 +81,11 @@ class HadamardMechanism:
     def blocks(self) -> int:
         """``B``: how many blocks there are."""
         return len(self.response.categories) // 2
+
+    @property
+    def length(self) -> int:
+        """``b``: how many outputs a block has, the least power of two above the number of its categories."""
+        return 1 << ceil_div(len(self.categories), self.blocks).bit_length()
 
     @property
     def outputs(self) -> int:

@@ -259,8 +259,11 @@ def _pairs(reports: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     elif not isinstance(reports, (str, bytes, pa.Array, np.ndarray)):
         try:
             listed = list(reports) if not isinstance(reports, tuple) else [reports]
-            rows = np.array(listed, dtype=np.int64).reshape(-1, 2) if listed else np.zeros((0, 2), dtype=np.int64)
-            return rows[:, 0], rows[:, 1]
+            rows = np.array(listed) if listed else np.zeros((0, 2), dtype=np.int64)
+            if (
+                rows.dtype.kind in "iu" and rows.ndim == 2 and rows.shape[1] == 2
+            ):  # numpy would cut 1.5 to 1, and read text
+                return rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
         except (TypeError, ValueError, OverflowError):
             pass
     raise DataError(

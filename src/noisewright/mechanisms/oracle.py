@@ -7,6 +7,9 @@ the truth is supported with probability ``p`` and every other category with the 
 Such a mechanism has ``categories``, ``support_probabilities`` (``p`` and ``q``, as exact fractions), and ``support(reports)``,
 which counts. :mod:`noisewright.estimate.oracles` does the rest.
 
+The certificate of an oracle proves the promise on the integers that are drawn from, and states them there only; beside them it
+names the categories and what else reports are read by, on which the promise does not depend.
+
 Reference: Wang, Blocki, Li and Jha (2017), who call these protocols *pure*.
 """
 
@@ -94,8 +97,8 @@ def no_error(what: str, loss: str) -> NoReturn:
 
 def domain_json(categories: tuple[Hashable, ...]) -> Any:
     """The categories for a certificate: the number of them where they are 0, 1, 2 and so on."""
-    if categories == tuple(range(len(categories))) and not isinstance(categories[0], bool):
-        return len(categories)
+    if categories == tuple(range(len(categories))) and all(type(label) is int for label in categories):
+        return len(categories)  # 0.0 and False are equal to 0, but other labels
     return [encode_label(label) for label in categories]
 
 

@@ -25,7 +25,16 @@ from noisewright.mechanisms.values import Form
 from noisewright.noise import Rng
 from noisewright.noise.packed import packed_coins
 
-__all__ = ["LARGEST_SETS", "check_room", "coin_rows", "give_packed", "read_packed", "set_matrix", "support_counts"]
+__all__ = [
+    "LARGEST_SETS",
+    "check_room",
+    "coin_rows",
+    "give_packed",
+    "read_packed",
+    "set_matrix",
+    "set_sizes",
+    "support_counts",
+]
 
 Bytes = NDArray[np.uint8]
 
@@ -36,7 +45,7 @@ LARGEST_SETS = 12
 """Categories up to which all sets are listed as the outputs of a channel."""
 
 AT_ONCE = 1 << 22
-"""Bits that are unpacked at once when reports are counted."""
+"""Bits that are unpacked, or bytes that are counted, at once."""
 
 
 def check_room(reports: int, size: int) -> None:
@@ -73,6 +82,20 @@ def read_packed(reports: Any, size: int) -> tuple[Bytes, NDArray[np.bool_]]:
     if size % 8:
         there = there & (rows[:, -1] < 1 << size % 8)
     return rows, there
+
+
+def set_sizes(rows: Bytes) -> NDArray[np.int64]:
+    """How many categories each report holds."""
+    sizes = np.zeros(len(rows), dtype=np.int64)
+    words = rows.shape[1] // 8 * 8  # most bytes are counted eight at a time
+    step = max(1, AT_ONCE // max(rows.shape[1], 1))
+    for start in range(0, len(rows), step):
+        part = np.ascontiguousarray(rows[start : start + step])
+        found = np.bitwise_count(part[:, words:]).sum(axis=1, dtype=np.int64)
+        if words:
+            found += np.bitwise_count(part[:, :words].view(np.uint64)).sum(axis=1, dtype=np.int64)
+        sizes[start : start + step] = found
+    return sizes
 
 
 def support_counts(rows: Bytes, size: int) -> NDArray[np.int64]:
@@ -134,8 +157,11 @@ def _arrow_rows(column: Any, width: int) -> tuple[Bytes, NDArray[np.bool_]]:
 
 
 def _bytes(report: Any, width: int) -> bytes | None:
+    """One report as bytes: given as such, or as a row of whole numbers. Bytes that some other object has in memory are none."""
+    if isinstance(report, np.ndarray):
+        report = report.tolist()
     try:
-        found = report if isinstance(report, bytes) else bytes(report if not isinstance(report, int) else ())
+        found = bytes(report) if isinstance(report, (bytes, bytearray, memoryview, list, tuple)) else None
     except (TypeError, ValueError):
         return None
-    return found if len(found) == width else None
+    return found if found is not None and len(found) == width else None

@@ -39,12 +39,20 @@ from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
 from noisewright.core.checker import exp_below
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, float_up
+from noisewright.core.exact import Exact, ceil_div, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.oracle import Support, domain_json, log_ratio, no_error, oracle_categories
-from noisewright.mechanisms.packed import check_room, coin_rows, give_packed, read_packed, set_matrix, support_counts
+from noisewright.mechanisms.packed import (
+    check_room,
+    coin_rows,
+    give_packed,
+    read_packed,
+    set_matrix,
+    set_sizes,
+    support_counts,
+)
 from noisewright.mechanisms.values import Labels
 from noisewright.noise import bernoulli, uniform_below
 
@@ -54,8 +62,8 @@ WHOLE_BITS = 127
 """The checker reads chances below ``2**128``."""
 
 PRECISION = 384
-SHARE_BITS = 20
-"""Sets are begun with coins of about the right share, given to so many bits; then members are added or taken away."""
+SHARE_BITS = 24
+"""Sets are begun with coins, whose probability is given to so many bits."""
 
 SMALLEST = Fraction(1, 1 << 64)
 """Below this the chances over ``2**width`` could not tell the truth from the others."""
@@ -133,18 +141,14 @@ class SubsetMechanism:
         flat = codes.reshape(-1)
         check_room(flat.size, len(self.categories))
         held = np.asarray(bernoulli(self.support_probabilities[0], flat.shape, rng))
-        share = round(Fraction(self.size, len(self.categories)) * (1 << SHARE_BITS))
-        rows = coin_rows(Fraction(share, 1 << SHARE_BITS), flat.size, len(self.categories), rng)
-        people, place, bit = np.arange(flat.size), flat >> 3, np.uint8(1) << (flat & 7).astype(np.uint8)
-        rows[people, place] &= ~bit
-        self._level(rows, flat, self.size - held, rng)
-        rows[people, place] |= np.where(held, bit, np.uint8(0))
+        rows = self._others(flat, self.size - held, rng)
+        rows[np.arange(flat.size), flat >> 3] |= np.where(held, _bit(flat), np.uint8(0))
         return give_packed(rows, codes.shape, form)
 
     def support(self, reports: Any) -> Support:
         """How many reports hold each category; a set of another size is no report."""
         rows, there = read_packed(reports, len(self.categories))
-        there = there & (np.bitwise_count(rows).sum(axis=1, dtype=np.int64) == self.size)
+        there = there & (set_sizes(rows) == self.size)
         kept = rows if there.all() else rows[there]
         return Support(support_counts(kept, len(self.categories)), len(kept), len(rows) - len(kept))
 
@@ -172,7 +176,7 @@ class SubsetMechanism:
             inputs=["one category", "another category"],
             outputs=["both in the set", "only the first", "only the second", "neither"],
             about="any two categories; given which of them are in the set, the rest of it is uniform under both",
-            oracle={"size": d, "width": self.width, "inside": f"{held:x}", "domain": domain_json(self.categories)},
+            oracle={"domain": domain_json(self.categories)},
         )
 
     def audit(self) -> MechanismAudit:
@@ -193,24 +197,48 @@ class SubsetMechanism:
         matrix = np.where(held[kept].T, float(p / math.comb(k - 1, d - 1)), float((1 - p) / math.comb(k - 1, d)))
         return Channel(matrix, self.categories, [names[i] for i in np.flatnonzero(kept)], normalise=True)
 
-    def _level(self, rows: NDArray[np.uint8], codes: NDArray[np.intp], wanted: NDArray[Any], rng: Any) -> None:
-        """Add or take away uniform categories other than the secret until every set has as many as wanted.
+    def _others(self, codes: NDArray[np.intp], wanted: NDArray[np.int64], rng: Any) -> NDArray[np.uint8]:
+        """For every secret a uniform set of as many categories as wanted, without the secret itself.
 
-        Independent coins make a set that is uniform given its number of members, and a uniform member more or less leaves it
-        uniform. A category that cannot be added or taken away is drawn again.
+        Independent coins make a set that is uniform given its number of members, so one with too many may be drawn again, and a
+        uniform member more leaves it uniform. The coins are a little too rare, by about a standard deviation. Sets of more than
+        half of the categories are made from those left out, so that a category to add is soon found: one that is in the set
+        already is drawn again.
         """
-        over = np.bitwise_count(rows).sum(axis=1, dtype=np.int64) - wanted
-        active = np.flatnonzero(over)
+        others = len(self.categories) - 1
+        swapped = 2 * self.size > others
+        goal = others - wanted if swapped else wanted
+        usual = others - self.size if swapped else self.size
+        share = max(usual - math.sqrt(usual) - 1, 0) / (others + 1)
+        coin = Fraction(math.floor(share * (1 << SHARE_BITS)), 1 << SHARE_BITS)
+        rows = np.zeros((codes.size, ceil_div(others + 1, 8)), dtype=np.uint8)
+        missing = np.asarray(goal, dtype=np.int64).copy()
+        begun = np.arange(codes.size) if coin else np.zeros(0, dtype=np.intp)
+        while begun.size:
+            fresh = coin_rows(coin, begun.size, others + 1, rng)
+            fresh[np.arange(begun.size), codes[begun] >> 3] &= ~_bit(codes[begun])
+            lack = goal[begun] - set_sizes(fresh)
+            if begun.size == codes.size:
+                rows = fresh
+            else:
+                rows[begun] = fresh
+            missing[begun] = lack
+            begun = begun[lack < 0]
+        active = np.flatnonzero(missing)
         while active.size:
-            spot = np.asarray(uniform_below(len(self.categories) - 1, active.shape, rng))
+            spot = np.asarray(uniform_below(others, active.shape, rng))
             spot += spot >= codes[active]
-            bit = np.uint8(1) << (spot & 7).astype(np.uint8)
-            there = (rows[active, spot >> 3] & bit) != 0
-            change = there == (over[active] > 0)
-            moved = active[change]
-            rows[moved, spot[change] >> 3] ^= bit[change]
-            over[moved] -= np.where(there[change], 1, -1)
-            active = active[over[active] != 0]
+            place, bit = spot >> 3, _bit(spot)
+            free = (rows[active, place] & bit) == 0
+            rows[active, place] |= bit
+            missing[active] -= free
+            active = active[missing[active] > 0]
+        if swapped:
+            np.invert(rows, out=rows)
+            rows[np.arange(codes.size), codes >> 3] &= ~_bit(codes)
+            if (others + 1) % 8:
+                rows[:, -1] &= np.uint8((1 << (others + 1) % 8) - 1)
+        return rows
 
     @cached_property
     def _labels(self) -> Labels:
@@ -221,3 +249,8 @@ class SubsetMechanism:
 
     def __repr__(self) -> str:
         return f"subset_selection({len(self.categories)} categories, sets of {self.size}, {self.guarantee})"
+
+
+def _bit(codes: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """The bit of each category in its byte."""
+    return np.uint8(1) << (codes & 7).astype(np.uint8)

@@ -153,13 +153,7 @@ class UnaryMechanism:
             change=0.0,
             outputs=["both bits 1", "1 and 0", "0 and 1", "both bits 0"],
             about="the bits of any two categories; all other bits have one law under both, and are independent of these",
-            oracle={
-                "variant": self.variant,
-                "width": self.width,
-                "one": f"{p:x}",
-                "other": f"{q:x}",
-                "domain": domain_json(self.categories),
-            },
+            oracle={"domain": domain_json(self.categories)},
         )
 
     def audit(self) -> MechanismAudit:

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
 
-__all__ = ["Displacement", "Loss", "Made", "check_size"]
+__all__ = ["Displacement", "Loss", "Made", "as_matrix", "check_size"]
 
 Floats = NDArray[np.float64]
 
@@ -121,7 +121,7 @@ class Loss:
                 raise ParameterError("a loss needs a matrix of numbers, one row for each action.")
             values, shape = None, None
         else:
-            values = _as_matrix(matrix)
+            values = as_matrix(matrix, "loss")
             shape = (values.shape[0], values.shape[1])
         if (
             matrix is None and isinstance(actions, tuple) and isinstance(secrets, tuple)
@@ -304,7 +304,8 @@ def _restore(
     return Loss(matrix, actions, secrets if labelled else None, made, rule=rule)
 
 
-def _as_matrix(matrix: ArrayLike) -> Floats:
+def as_matrix(matrix: ArrayLike, what: str) -> Floats:
+    """The numbers of a loss or a gain (``what``), one row for each action, checked; they cannot be changed."""
     try:
         given = np.asarray(matrix)
         if given.dtype.kind not in "biufO":
@@ -312,16 +313,16 @@ def _as_matrix(matrix: ArrayLike) -> Floats:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(
-            "a loss needs a matrix of numbers with rows of one length, one row for each action."
+            f"a {what} needs a matrix of numbers with rows of one length, one row for each action."
         ) from None
     if values.ndim != 2 or 0 in values.shape:
         raise ParameterError(
-            f"a loss needs one row for each action and one column for each secret, not shape {values.shape}."
+            f"a {what} needs one row for each action and one column for each secret, not shape {values.shape}."
         )
     if not np.isfinite(values).all():
-        raise ParameterError("a loss needs finite numbers; one is NaN or infinite.")
+        raise ParameterError(f"a {what} needs finite numbers; one is NaN or infinite.")
     if np.abs(values).max() > 1e150:
-        raise ParameterError("a loss needs numbers below 1e150 in size; rescale it.")
+        raise ParameterError(f"a {what} needs numbers below 1e150 in size; rescale it.")
     values.flags.writeable = False
     return values
 
