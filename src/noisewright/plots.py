@@ -21,6 +21,7 @@ from noisewright.core.errors import MissingPartError, NoisewrightError, Paramete
 from noisewright.core.exact import upward
 from noisewright.core.mechanism import Mechanism
 from noisewright.files import write_atomically
+from noisewright.mechanisms.oracle import ORACLES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,6 +58,10 @@ def draw(mechanism: Mechanism) -> Figure:
     figure = _figure(8, 4.2)
     axes = figure.add_subplot()
     channel = _channel(mechanism)
+    if channel is None and mechanism.name in ORACLES:
+        raise ParameterError(
+            f"there is no picture of this {mechanism.name}: it has too many different reports to show one by one."
+        )
     if channel is not None and len(channel.inputs) <= 12 and not _numbers(channel.outputs):
         _heat_map(figure, axes, channel)
     elif channel is not None and _numbers(channel.inputs) and _numbers(channel.outputs):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import noisewright as nw
-from noisewright.cli import main
+from noisewright.cli import run as command
 from noisewright.estimate.inversion import project
 from noisewright.files import save
 from noisewright.optimal.extreme_response import optimal_response
@@ -15,7 +15,7 @@ from noisewright.optimal.extreme_response import optimal_response
 
 def run(capsys, words):
     """The exit code of a command, and what it printed as JSON."""
-    code = main(words.split())
+    code = command(words.split())
     return code, json.loads(capsys.readouterr().out)
 
 

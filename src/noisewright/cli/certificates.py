@@ -102,11 +102,19 @@ def channel_of(certificate: Certificate) -> tuple[Channel, Metric] | str:
 def source_of(certificate: Certificate) -> tuple[Any, Metric] | str:
     """What a proved certificate is about, in the exact numbers it has where it has them, as something with a channel."""
     from noisewright.core.channel import Channel
-    from noisewright.core.errors import ParameterError
+    from noisewright.core.errors import NoisewrightError, ParameterError
     from noisewright.core.labels import decode_label
+    from noisewright.core.metric import Discrete
+    from noisewright.estimate.oracles import certified_oracle
     from noisewright.mechanisms.geometric import GeometricMechanism
     from noisewright.mechanisms.response import ResponseMechanism
 
+    try:
+        oracle = certified_oracle(certificate)  # its table is about two categories only, the channel about all
+        if oracle is not None:
+            return oracle.channel(), Discrete()
+    except NoisewrightError as problem:
+        return str(problem)
     proof = certificate.document["proof"]
     if proof["kind"] == "table":
         table = certificate.table()

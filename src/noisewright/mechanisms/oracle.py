@@ -23,6 +23,7 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up, log_bounds
 from noisewright.core.guarantee import Guarantee
@@ -70,6 +71,9 @@ class Oracle(Protocol):
 
     def support(self, reports: Any) -> Support:
         """How many reports support each category."""
+
+    def channel(self) -> Channel:
+        """All reports with their probabilities, where there are few."""
 
 
 def oracle_categories(categories: Iterable[Hashable] | int, what: str) -> tuple[Hashable, ...]:

@@ -45,7 +45,10 @@ LARGEST_SETS = 12
 """Categories up to which all sets are listed as the outputs of a channel."""
 
 AT_ONCE = 1 << 22
-"""Bits that are unpacked, or bytes that are counted, at once."""
+"""Bytes that are counted at once."""
+
+TILE = 1 << 12
+"""Bytes of a report that are unpacked at once, of so few reports that their bits stay in the processor's cache."""
 
 
 def check_room(reports: int, size: int) -> None:
@@ -101,15 +104,11 @@ def set_sizes(rows: Bytes) -> NDArray[np.int64]:
 def support_counts(rows: Bytes, size: int) -> NDArray[np.int64]:
     """How many reports hold each category."""
     counts = np.zeros(rows.shape[1] * 8, dtype=np.int64)
-    if len(rows) >= 2048:  # each byte has 256 values: one histogram for eight categories
-        for place in range(rows.shape[1]):
-            found = np.bincount(rows[:, place], minlength=256)
-            counts[8 * place : 8 * place + 8] = found @ _BITS
-        return counts[:size]
-    step = max(1, min(255, AT_ONCE // max(len(counts), 1)))  # at most 255, so that a byte holds the sum
-    for start in range(0, len(rows), step):
-        bits = np.unpackbits(rows[start : start + step], axis=1, bitorder="little")
-        counts += np.add.reduce(bits, axis=0, dtype=np.uint8)
+    for left in range(0, rows.shape[1], TILE):
+        found = counts[8 * left : 8 * (left + TILE)]
+        for start in range(0, len(rows), 255):  # no more, so that a byte holds the sum
+            bits = np.unpackbits(rows[start : start + 255, left : left + TILE], axis=1, bitorder="little")
+            found += np.add.reduce(bits, axis=0, dtype=np.uint8)
     return counts[:size]
 
 
@@ -121,9 +120,6 @@ def set_matrix(size: int) -> tuple[NDArray[np.bool_], list[tuple[int, ...]]]:
     held = (numbers[:, None] >> np.arange(size)) & 1 == 1
     packed = np.packbits(held, axis=1, bitorder="little")
     return held, [tuple(row) for row in packed.tolist()]
-
-
-_BITS = (np.arange(256)[:, None] >> np.arange(8)) & 1
 
 
 def _rows(reports: Any, width: int) -> tuple[Bytes, NDArray[np.bool_]]:
