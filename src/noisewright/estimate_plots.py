@@ -115,7 +115,7 @@ def _trace(axes: Any, found: Estimate) -> None:
 
 
 def _interval(found: Estimate) -> str:
-    return f"{100 * found.level:g} % interval"
+    return f"{100 * found.level:g} % interval ({found.intervals})"
 
 
 def _numbers(labels: Sequence[Any]) -> bool:

@@ -8,6 +8,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.cli import run as command
+from noisewright.core import checker
+from noisewright.core.errors import ParameterError
 from noisewright.estimate.inversion import project
 from noisewright.files import save
 from noisewright.optimal.extreme_response import optimal_response
@@ -67,3 +69,20 @@ def test_a_device_that_gives_truths_away_is_the_last_resort():
     assert not plan.device.chances().discloses()
     rare = nw.survey(epsilon=2, delta="0.3", prevalence="0.01", respondents=1000, allow_certain_disclosure=True)
     assert rare.device.chances().discloses()
+
+
+@pytest.mark.parametrize("categories", [[1, "1"], ["yes", "yes "], ["", "x"], ["no", "yes\nAce: say"]], ids=repr)
+def test_answers_that_cannot_be_told_apart_when_spoken_are_refused(categories):
+    with pytest.raises(ParameterError, match="said aloud"):
+        nw.survey(epsilon=1, respondents=100, categories=categories)
+
+
+def test_chances_with_more_digits_than_anybody_needs_are_not_looked_at():
+    """Sixty rows at the largest precision would take minutes to compare."""
+    document = nw.survey(epsilon=1, categories=60, respondents=10).certificate().document
+    forged = json.loads(json.dumps(document))
+    forged["proof"]["precision"] = 1 << 17
+    forged["digest"] = checker.digest(forged)
+    with pytest.raises(checker.NotProved, match="few enough pairs"):
+        checker.check(forged)
+    assert checker.check(document) == "epsilon = 1 per unit of discrete"

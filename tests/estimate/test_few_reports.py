@@ -84,6 +84,15 @@ def test_06_f31_is_told_wherever_the_update_stopped():
     assert "another population explains these reports just as well" in found.warnings[0]
 
 
+def test_a_bootstrap_of_what_was_stopped_early_says_what_it_leaves_out():
+    line = nw.geometric(epsilon=1, within=(0, 5))
+    counts = {x: 10 + x for x in range(6)}
+    (words,) = nw.estimate(counts, line, intervals="bootstrap", replicates=20).warnings
+    assert "not how far stopping early bends it" in words
+    assert nw.estimate(counts, line, intervals="asymptotic").warnings == ()
+    assert nw.estimate(counts, line, method="mle", intervals="bootstrap", replicates=20).warnings == ()
+
+
 def test_the_dense_update_survives_a_law_that_underflows():
     """From a start that leaves a report nearly impossible, the law of the first step is 0 in floats."""
     operator = DenseOperator([[1.0, 0.0], [1e-200, 1.0]])
@@ -126,6 +135,11 @@ def test_counts_beyond_64_bits_are_refused():
         with pytest.raises(DataError, match="sum to at most"):
             nw.estimate(counts, coin)
     assert nw.estimate({"a": 10**17, "b": 10**17}, coin).probabilities == pytest.approx([0.5, 0.5])
+
+
+def test_a_geometric_has_one_range():
+    with pytest.raises(ParameterError, match="one range"):
+        nw.estimate([1, 2], nw.geometric(epsilon=1), within=((0, 3), (0, 3)))
 
 
 def test_null_is_counted_where_it_is_an_output():

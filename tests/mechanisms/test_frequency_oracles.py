@@ -6,7 +6,9 @@ import dataclasses
 import itertools
 import math
 import pickle
+from collections import Counter
 from collections.abc import Callable
+from decimal import Context
 from fractions import Fraction
 from typing import Any
 
@@ -16,12 +18,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hadamard
+from scipy.stats import chisquare
 
 import noisewright as nw
 from noisewright.core.errors import CertificateError, DataError, ParameterError
+from noisewright.mechanisms import subset
 from noisewright.mechanisms.hadamard import HadamardMechanism
 from noisewright.mechanisms.local_hashing import LocalHashingMechanism
-from noisewright.mechanisms.packed import read_packed, support_counts
+from noisewright.mechanisms.packed import read_packed, set_sizes, support_counts
 from noisewright.mechanisms.subset import SubsetMechanism
 from noisewright.mechanisms.unary import UnaryMechanism
 
@@ -242,13 +246,6 @@ def test_errors_and_channels_that_there_are_not() -> None:
         assert copy == mechanism
 
 
-def test_a_table_is_not_perturbed_by_an_oracle() -> None:
-    column = {"name": "s", "mechanism": "hadamard-response", "categories": 3, "epsilon": 1}
-    policy = {"dataset": "d", "budget": {"epsilon": 5}, "columns": [column]}
-    with pytest.raises(ParameterError, match="gives reports to estimate from, not values of the column"):
-        nw.release(policy, pa.table({"s": [0, 1, 2]}), seed=1)
-
-
 @pytest.mark.parametrize("kind", sorted(MAKERS))
 def test_a_stronger_claim_is_not_proved(kind: str) -> None:
     """The same integers with a smaller epsilon: the checker refuses."""
@@ -262,3 +259,155 @@ def test_a_stronger_claim_is_not_proved(kind: str) -> None:
         forged = dataclasses.replace(mechanism, epsilon=smaller)
     with pytest.raises(CertificateError, match="promise is broken"):
         forged.certificate().verify()
+
+
+# From the papers' definitions, in exact fractions -----------------------------------------------------------------
+
+
+def below_exp(epsilon: Fraction) -> Fraction:
+    """A fraction below e^epsilon, by less than 10^-480 of it: finer than any integer probability here."""
+    context = Context(prec=500)
+    power = context.exp(context.divide(epsilon.numerator, epsilon.denominator))
+    return Fraction(power) * (1 - Fraction(1, 10**480))
+
+
+def exact_rows(mechanism: Any) -> list[list[Fraction]]:
+    """The channel as the papers define it, from the integers that are drawn from."""
+    size = len(mechanism.categories)
+    if isinstance(mechanism, UnaryMechanism):
+        p, q = Fraction(mechanism.one, 1 << mechanism.width), Fraction(mechanism.other, 1 << mechanism.width)
+        chances = [[p if i == x else q for i in range(size)] for x in range(size)]
+        reports = list(itertools.product((False, True), repeat=size))
+        return [[math.prod(c if b else 1 - c for c, b in zip(row, r, strict=True)) for r in reports] for row in chances]
+    if isinstance(mechanism, SubsetMechanism):
+        p, d = Fraction(mechanism.inside, 1 << mechanism.width), mechanism.size
+        with_it, without = p / math.comb(size - 1, d - 1), (1 - p) / math.comb(size - 1, d)
+        sets = list(itertools.combinations(range(size), d))
+        return [[with_it if x in held else without for held in sets] for x in range(size)]
+    keep, other = mechanism.half_probabilities
+    signs, rows = hadamard(mechanism.length), []
+    for x in range(size):
+        block, row = divmod(x, mechanism.length - 1)
+        own = [
+            y // mechanism.length == block and signs[row + 1, y % mechanism.length] > 0
+            for y in range(mechanism.outputs)
+        ]
+        rows.append([(keep if mine else other) * 2 / mechanism.length for mine in own])
+    return rows
+
+
+@pytest.mark.parametrize("epsilon", ["1e-9", "1e-3", "7/10", "1", "5", "20", "100", "700"])
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_the_whole_channel_keeps_the_promise_in_exact_fractions(size: int, epsilon: str) -> None:
+    """Every row sums to one, and no ratio of two rows is above e^epsilon: all reports, all pairs of secrets."""
+    limit = below_exp(Fraction(epsilon))
+    made = [nw.unary_encoding(size, epsilon=epsilon), nw.unary_encoding(size, epsilon=epsilon, variant="symmetric")]
+    made += [nw.subset_selection(size, epsilon=epsilon, size=d) for d in range(1, size)]  # type: ignore[misc]
+    for mechanism in [*made, nw.hadamard_response(size, epsilon=epsilon)]:
+        rows = exact_rows(mechanism)
+        assert [sum(row) for row in rows] == [1] * size
+        columns = list(zip(*rows, strict=True))
+        assert max(max(column) / min(column) for column in columns) <= limit
+        assert len(set(map(tuple, rows))) == size  # and the reports tell the secrets apart
+    for buckets in (2, 3):
+        response = nw.local_hashing(size, epsilon=epsilon, buckets=buckets).response
+        assert response.keep + (buckets - 1) * response.other == 1 << response.width
+        assert 1 < Fraction(response.keep, response.other) <= limit
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        nw.unary_encoding(6, epsilon=1),
+        nw.unary_encoding(6, epsilon=1, variant="symmetric"),
+        *(nw.subset_selection(12, epsilon=1, size=d) for d in (1, 4, 6, 9, 11)),
+    ],
+    ids=repr,
+)
+def test_sets_are_drawn_from_the_channel(mechanism: Any) -> None:
+    """60 000 reports of two secrets against all sets (chi-square, fixed seed, error rate 1e-6 for each)."""
+    size, people = len(mechanism.categories), 60_000
+    for x in (0, size - 1):
+        reports = mechanism.release(np.full(people, x), np.random.default_rng(x))
+        found = Counter(map(tuple, reports.tolist()))
+        channel = mechanism.channel()
+        expected = people * channel.matrix[x]
+        drawn = np.array([found.pop(output, 0) for output in channel.outputs])
+        assert not found  # nothing else is drawn
+        assert chisquare(drawn, expected * people / expected.sum()).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("kind", ["hadamard", "hashing"])
+def test_numbers_are_drawn_from_the_channel(kind: str) -> None:
+    """The same for Hadamard response and for local hashing with a small prime."""
+    mechanism, people = small(kind), 100_000
+    channel = mechanism.channel()
+    for x in (0, len(mechanism.categories) - 1):
+        drawn = mechanism.release(np.full(people, mechanism.categories[x]), np.random.default_rng(x))
+        found = Counter(map(tuple, drawn.tolist()) if kind == "hashing" else drawn.tolist())
+        counts = np.array([found.pop(output, 0) for output in channel.outputs])
+        assert not found
+        assert chisquare(counts, people * channel.matrix[x]).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("size", [1, 2, 335, 20_000, 999_665, 999_999])
+def test_sets_among_a_million_take_few_rounds(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A category to add is always soon found; with d = 335, taking members away would take thousands of rounds for each."""
+    mechanism, rounds = nw.subset_selection(1_000_000, epsilon=1, size=size), 0
+    real = subset.uniform_below
+
+    def counting(*arguments: Any) -> Any:
+        nonlocal rounds
+        rounds += 1
+        return real(*arguments)
+
+    monkeypatch.setattr(subset, "uniform_below", counting)
+    rows = mechanism.release([0, 17, 999_999], np.random.default_rng(size))
+    assert set_sizes(rows).tolist() == [size] * 3
+    assert rounds <= 10 + 6 * math.isqrt(min(size, 1_000_000 - size))
+
+
+@given(st.integers(1, 70), st.integers(0, 9))
+def test_set_sizes_are_row_sums(width: int, reports: int) -> None:
+    rows = np.random.default_rng(width).integers(0, 256, (reports, width), dtype=np.uint8)
+    expected = np.unpackbits(rows, axis=1).sum(axis=1, dtype=int).tolist()
+    assert set_sizes(rows).tolist() == expected
+    assert set_sizes(np.asfortranarray(rows)).tolist() == expected
+
+
+@pytest.mark.parametrize("kind", sorted(MAKERS))
+@pytest.mark.parametrize("epsilon", [100, 700, 5000])
+def test_channels_keep_probabilities_that_floats_do_not(kind: str, epsilon: int) -> None:
+    """A report that is too unlikely for a float is still possible: the channel's loss is the audited one, not infinite."""
+    if kind == "hashing":  # its channel is not listed
+        return
+    mechanism = MAKERS[kind](12, epsilon=epsilon)
+    assert mechanism.channel().epsilon().value == pytest.approx(mechanism.audit().value, rel=1e-12)
+
+
+def test_labels_that_equal_whole_numbers_stay_what_they_are() -> None:
+    for names in ((0.0, 1.0, 2.0), (False, True), (0, 1, 2)):
+        domain = nw.unary_encoding(names, epsilon=1).certificate().document["oracle"]["domain"]
+        found = domain if isinstance(domain, list) else list(range(domain))
+        assert list(map(repr, found)) == list(map(repr, names))
+
+
+def test_other_objects_are_not_taken_for_reports() -> None:
+    """Numbers of eight bytes in memory, parts of numbers and text are no reports over 64 categories."""
+    unary, hashing = nw.unary_encoding(64, epsilon=1), nw.local_hashing(64, epsilon=1)
+    assert unary.support([np.float64(1), np.int64(5), 1.5, "12345678", {"a": 1}]).outside == 5
+    assert unary.support(np.zeros((2, 8, 1), dtype=np.uint8)).outside == 2
+    assert unary.support([b"12345678", bytearray(8), memoryview(b"12345678"), [0] * 8, np.zeros(8, int)]).reports == 5
+    seed, bucket = hashing.release(3)
+    for bad in ([(seed + 0.5, 1.9)], [(str(seed), str(bucket))], [seed, bucket, seed, bucket], [(True, False)]):
+        with pytest.raises(DataError, match="two whole numbers"):
+            hashing.support(bad)
+    assert hashing.support([(seed, bucket), [seed, bucket]]).reports == 2
+
+
+@pytest.mark.parametrize("name", ["unary-encoding", "local-hashing", "subset-selection", "hadamard-response"])
+def test_no_policy_perturbs_a_column_with_an_oracle(name: str) -> None:
+    column = {"name": "s", "mechanism": name, "categories": 3, "epsilon": 1}
+    policy = {"dataset": "d", "budget": {"epsilon": 5}, "columns": [column]}
+    with pytest.raises(ParameterError, match=f"{name} gives reports to estimate from, not values of the column"):
+        nw.release(policy, pa.table({"s": [0, 1, 2]}), seed=1)

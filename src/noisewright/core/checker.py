@@ -158,7 +158,7 @@ def check_chances(epsilon: Fraction, delta: Fraction, distances: Any, proof: Any
         raise NotProved("the table has rows of different lengths, or none.")
     if total < 1 or any(min(row) < 0 or sum(row) != total for row in rows):
         raise NotProved("the cases of a row do not sum to the total, or some are negative, or there are none.")
-    if distances["shape"] != "uniform" or len(rows) ** 2 * len(rows[0]) > 1 << 24:
+    if distances["shape"] != "uniform" or len(rows) ** 2 * len(rows[0]) * precision > 1 << 32:
         raise NotProved("chances need one distance for every pair, and few enough pairs to look at each.")
     limit, allowed = exp_below(epsilon * length_of(distances), precision), delta * total * 2**precision
     for (x, here), (other, there) in permutations(enumerate(rows), 2):

@@ -75,6 +75,11 @@ class Device:
         cases, parts = self.instrument.cases, 1 if self.instrument.second else len(self.answers)
         if len(self.answers) < 2 or len(set(self.answers)) < len(self.answers):
             raise ParameterError("a device has two or more answers, all different.")
+        aloud = [str(answer).strip() for answer in self.answers]
+        if len(set(aloud)) < len(aloud) or not all(text and text.isprintable() for text in aloud):
+            raise ParameterError(
+                "answers are said aloud, so each must be one line of text and no two may read alike; rename them."
+            )
         if len(self.forced) != parts or min(self.forced) < 0 or self.truth < 1:
             raise ParameterError("a device needs 1 or more cases for the truth, and a number of cases for each answer.")
         if ranges(self.instrument, (self.truth, *self.forced)) is None:

@@ -173,6 +173,10 @@ def _geometric(rate: Fraction, own: tuple[int, int] | None, given: Any, promise:
         )
     if own is not None and given is not None:
         raise ParameterError("the secrets of this geometric are known; within is for noise without bounds.")
+    if isinstance(given, tuple) and any(isinstance(part, tuple) for part in given):
+        raise ParameterError(
+            "the secrets of a geometric have one range (within, from low to high); two are for places."
+        )
     low, high = own if own is not None else check_range(given)
     if low == high:
         raise ParameterError("there is nothing to estimate with a single secret.")
@@ -200,10 +204,8 @@ def _response(mechanism: ResponseMechanism) -> Model:
 
 
 def _hadamard(mechanism: HadamardMechanism) -> Model:
-    names, outputs = mechanism.categories, WholeNumbers(0, mechanism.outputs - 1)
-    plain = names == tuple(range(len(names)))
-    secrets: Sequence[Hashable] = range(len(names)) if plain else names
-    return Model(mechanism.name, HadamardOperator(mechanism), secrets, outputs, str(mechanism.guarantee))
+    outputs = WholeNumbers(0, mechanism.outputs - 1)
+    return Model(mechanism.name, HadamardOperator(mechanism), mechanism.categories, outputs, str(mechanism.guarantee))
 
 
 def _planar(mechanism: PlanarGeometric) -> Model:

@@ -38,6 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.certificate import Certificate
 from noisewright.core.choices import one_of
 from noisewright.core.errors import CertificateError, DataError, NoisewrightError, ParameterError
+from noisewright.core.exact import upward
 from noisewright.estimate.intervals import quantile
 from noisewright.estimate.inverses import WORST_CONDITION
 from noisewright.estimate.inversion import project
@@ -52,6 +53,9 @@ __all__ = ["Combined", "SupportTally", "as_oracles", "certified_oracle", "combin
 
 Floats = NDArray[np.float64]
 Population = Literal["sampled", "fixed"]
+
+HARDLY = 0.5
+"""From this standard error on, a 95 % interval covers all shares there are."""
 
 
 def as_oracles(things: Sequence[object]) -> list[Oracle] | None:
@@ -144,6 +148,17 @@ class Combined:
         """The nearest distribution."""
         return project(self.unbiased)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader of the shares alone should know."""
+        worst = float(self.standard_errors.max())
+        if worst < HARDLY:
+            return ()
+        return (
+            f"these reports tell hardly anything: the standard error of a share is up to {upward(worst, 3)}; ask more people, or "
+            "choose a larger epsilon.",
+        )
+
     def intervals(self, level: float) -> tuple[Floats, Floats]:
         """Confidence intervals of every category alone, by the normal law, cut to [0, 1]."""
         wide = quantile(level) * self.standard_errors
@@ -163,8 +178,8 @@ def combine(reports: Sequence[Any], oracles: Sequence[Oracle], outside: str = "r
     if any(oracle.categories != names for oracle in oracles[1:]):
         raise ParameterError("mechanisms in one data set must be about the same secrets, in the same order.")
     counted = [_counted(one, oracle, outside) for one, oracle in zip(reports, oracles, strict=True)]
-    precise = np.array([1 / float(variance(0.0, s.reports, o)) for s, o in zip(counted, oracles, strict=True)])
-    weights = precise / precise.sum()
+    precise = [_precision(s.reports, o) for s, o in zip(counted, oracles, strict=True)]
+    weights = [float(one / sum(precise)) for one in precise]
     found = [shares(support, oracle) for support, oracle in zip(counted, oracles, strict=True)]
     mean = np.asarray(sum(w * one for w, one in zip(weights, found, strict=True)))
     likely = np.clip(mean, 0, 1)
@@ -211,6 +226,12 @@ def _counted(reports: Any, oracle: Oracle, outside: str) -> Support:
     tally = SupportTally(oracle)
     tally.add(reports)
     return tally.result(outside)
+
+
+def _precision(reports: int, oracle: Oracle) -> Fraction:
+    """One over the variance for a rare category; in fractions, as for a large epsilon the variance is 0 in floats."""
+    p, q = oracle.support_probabilities
+    return reports * (p - q) ** 2 / (q * (1 - q))
 
 
 def _spelled(part: Any) -> str:

@@ -172,7 +172,7 @@ def estimate(
         gap=fit.likelihood.gap,
         iterations=fit.iterations,
         converged=fit.converged,
-        warnings=_warnings(operator, shares, fit, chosen, dropped, total),
+        warnings=_warnings(operator, shares, fit, chosen, dropped, total) + _bent(intervals, chosen),
         mechanism=", ".join(dict.fromkeys(model.name for model in models)),
         promise="; ".join(dict.fromkeys(m.promise for m in models if m.promise)) or None,
         low=low,
@@ -207,7 +207,7 @@ def _from_support(
         gap=math.inf,
         iterations=0,
         converged=True,
-        warnings=_left_out(found.dropped, found.reports),
+        warnings=(*_left_out(found.dropped, found.reports), *found.warnings),
         mechanism=", ".join(dict.fromkeys(oracle.name for oracle in oracles)),
         promise="; ".join(dict.fromkeys(str(oracle.guarantee) for oracle in oracles)),
         low=low,
@@ -324,6 +324,15 @@ def _left_out(dropped: int, total: int) -> tuple[str, ...]:
     return (
         f"{dropped:,} of {total + dropped:,} reports were left out; the estimate is about the rest, and is biased if "
         "who was left out depends on the secret.",
+    )
+
+
+def _bent(intervals: str | None, method: str) -> tuple[str, ...]:
+    if intervals != "bootstrap" or method != "ibu":
+        return ()
+    return (
+        "bootstrap intervals say how much this estimate varies, not how far stopping early bends it; asymptotic ones are about "
+        "the truth.",
     )
 
 

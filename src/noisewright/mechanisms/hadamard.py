@@ -37,13 +37,14 @@ from numpy.typing import NDArray
 from noisewright.core.certificate import Certificate
 from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
+from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, ceil_div, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.oracle import domain_json, log_ratio, no_error, oracle_categories
+from noisewright.mechanisms.oracle import SMALLEST_LOG, domain_json, log_of, log_ratio, no_error, oracle_categories
 from noisewright.mechanisms.response import ResponseMechanism, randomised_response
-from noisewright.mechanisms.values import Labels, check_dense
+from noisewright.mechanisms.values import LARGEST_CHANNEL, Labels
 from noisewright.noise import uniform_below
 
 __all__ = ["HadamardMechanism", "hadamard_response"]
@@ -131,7 +132,7 @@ class HadamardMechanism:
             epsilon=self.epsilon,
             metric="discrete",
             distances={"shape": "uniform", "distance": "1"},
-            proof=self.response.certificate(rng).document["proof"],
+            proof=self.response.proof(),
             simulated=rng is not None,
             about="halves of blocks, uniform inside: every output has one of two probabilities, in this proportion",
             oracle={"length": self.length, "domain": domain_json(self.categories)},
@@ -149,9 +150,16 @@ class HadamardMechanism:
 
     def channel(self) -> Channel:
         """The channel of floats."""
-        check_dense(self.outputs)
-        keep, other = (float(2 * p / self.length) for p in self.half_probabilities)
-        matrix = np.where(self.own_halves(np.arange(len(self.categories))), keep, other)
+        if self.outputs > LARGEST_CHANNEL:
+            raise ParameterError(
+                f"a dense channel to {self.outputs} outputs is too large; {LARGEST_CHANNEL} is the limit."
+            )
+        keep, other = (2 * p / self.length for p in self.half_probabilities)
+        own = self.own_halves(np.arange(len(self.categories)))
+        if log_of(other) < SMALLEST_LOG:
+            logs = np.where(own, log_of(keep), log_of(other))
+            return Channel.from_logs(logs, self.categories, range(self.outputs))
+        matrix = np.where(own, float(keep), float(other))
         return Channel(matrix, self.categories, range(self.outputs), normalise=True)
 
     def own_halves(self, codes: NDArray[np.intp]) -> NDArray[np.bool_]:

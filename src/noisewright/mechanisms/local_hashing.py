@@ -164,13 +164,12 @@ class LocalHashingMechanism:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities of the response over buckets, and the claim they prove."""
-        proof = self.response.certificate(rng).document["proof"]
         return Certificate.build(
             mechanism=self.name,
             epsilon=self.epsilon,
             metric="discrete",
             distances={"shape": "uniform", "distance": "1"},
-            proof=proof,
+            proof=self.response.proof(),
             simulated=rng is not None,
             about="the buckets of any two categories, whatever the hash function, whose law is the same under both",
             oracle={"prime": self.prime, "domain": domain_json(self.categories)},

@@ -15,6 +15,7 @@ Reference: Wang, Blocki, Li and Jha (2017), who call these protocols *pure*.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,10 +31,23 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.mechanisms.values import counted_labels
 
-__all__ = ["ORACLES", "Oracle", "Support", "domain_json", "log_ratio", "no_error", "oracle_categories", "read_domain"]
+__all__ = [
+    "ORACLES",
+    "Oracle",
+    "Support",
+    "domain_json",
+    "log_of",
+    "log_ratio",
+    "no_error",
+    "oracle_categories",
+    "read_domain",
+]
 
 ORACLES = {"unary-encoding", "local-hashing", "subset-selection", "hadamard-response"}
 """Mechanisms whose reports are no categories: they are for estimates, and cannot replace the values of a column."""
+
+SMALLEST_LOG = -600
+"""Probabilities of reports below ``e`` to this power are kept as logarithms in a channel: they may be too small for a float."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,11 @@ def oracle_categories(categories: Iterable[Hashable] | int, what: str) -> tuple[
 def log_ratio(ratio: Fraction) -> float:
     """The logarithm of a ratio of probabilities, rounded up."""
     return float_up(Fraction(log_bounds(ratio, 128)[1], 1 << 128))
+
+
+def log_of(p: Fraction) -> float:
+    """The logarithm of a probability, however near to 0 or to 1."""
+    return math.log1p(-float(1 - p)) if 2 * p > 1 else math.log(p.numerator) - math.log(p.denominator)
 
 
 def no_error(what: str, loss: str) -> NoReturn:

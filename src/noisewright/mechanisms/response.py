@@ -104,17 +104,21 @@ class ResponseMechanism:
             epsilon=self.epsilon,
             metric="discrete",
             distances={"shape": "uniform", "distance": "1"},
-            proof={
-                "kind": "response",
-                "size": len(self.categories),
-                "width": self.width,
-                "precision": self.precision,
-                "keep": f"{self.keep:x}",
-                "other": f"{self.other:x}",
-            },
+            proof=self.proof(),
             simulated=rng is not None,
             inputs=[encode_label(label) for label in self.categories],
         )
+
+    def proof(self) -> dict[str, Any]:
+        """The two integer probabilities, as a certificate states them."""
+        return {
+            "kind": "response",
+            "size": len(self.categories),
+            "width": self.width,
+            "precision": self.precision,
+            "keep": f"{self.keep:x}",
+            "other": f"{self.other:x}",
+        }
 
     def error(self, loss: str = "zero-one") -> float:
         """The expected loss for the category where it is largest; ``zero-one`` is the probability of a lie."""

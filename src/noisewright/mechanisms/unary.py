@@ -44,7 +44,15 @@ from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.oracle import Support, domain_json, log_ratio, no_error, oracle_categories
+from noisewright.mechanisms.oracle import (
+    SMALLEST_LOG,
+    Support,
+    domain_json,
+    log_of,
+    log_ratio,
+    no_error,
+    oracle_categories,
+)
 from noisewright.mechanisms.packed import check_room, coin_rows, give_packed, read_packed, set_matrix, support_counts
 from noisewright.mechanisms.values import Labels
 from noisewright.noise import bernoulli
@@ -169,13 +177,16 @@ class UnaryMechanism:
     def channel(self) -> Channel:
         """The channel to all sets, for a few categories."""
         held, names = set_matrix(len(self.categories))
-        p, q = map(float, self.support_probabilities)
-        zero, one = (float(1 - x) for x in self.support_probabilities)
-        others = np.where(held, q, one)
+        p, q = self.support_probabilities
+        if len(self.categories) * log_of(q) < SMALLEST_LOG:
+            others = np.where(held, log_of(q), log_of(1 - q))
+            logs = others.sum(axis=1) - others.T + np.where(held.T, log_of(p), log_of(1 - p))
+            return Channel.from_logs(logs, self.categories, names)
+        others = np.where(held, float(q), float(1 - q))
         matrix = np.empty((len(self.categories), len(names)))
         for x in range(len(self.categories)):
             rest = np.delete(others, x, axis=1).prod(axis=1)
-            matrix[x] = rest * np.where(held[:, x], p, zero)
+            matrix[x] = rest * np.where(held[:, x], float(p), float(1 - p))
         return Channel(matrix, self.categories, names, normalise=True)
 
     @cached_property
