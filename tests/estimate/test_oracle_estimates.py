@@ -279,3 +279,20 @@ def test_zero_standard_errors_do_not_occur() -> None:
     page = nw.unary_encoding(3, epsilon=1)
     found = combine([Support(np.array([0, 500, 100]), 1000)], [page])
     assert found.standard_errors[0] == pytest.approx(math.sqrt(float(variance(0.0, 1000, page))))
+
+
+def test_intervals_cover_for_few_reports() -> None:
+    """400 surveys of five people at epsilon 6, at 95 %: the count of covered shares is binomial (error rate 1e-6 for each of three).
+
+    Where nobody's report supports a category, an interval from the variance that the reports suggest would be a point.
+    """
+    rng, true = np.random.default_rng(11), np.array([0.1, 0.6, 0.3])
+    page = nw.unary_encoding(["a", "b", "c"], epsilon=6)
+    covered = np.zeros(3)
+    for _ in range(400):
+        people = rng.choice(["a", "b", "c"], size=5, p=true)
+        found = nw.estimate(page.release(people, rng=rng), page, intervals="asymptotic")
+        assert found.low is not None
+        assert found.high is not None
+        covered += (found.low <= true) & (true <= found.high)
+    assert covered.min() >= binom.ppf(ERROR_RATE, 400, 0.95)

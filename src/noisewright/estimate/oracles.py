@@ -142,6 +142,8 @@ class Combined:
     standard_errors: Floats
     reports: int
     dropped: int
+    groups: Sequence[tuple[float, Support, Oracle]]
+    """What was counted of each oracle, and its weight in the average."""
 
     @property
     def probabilities(self) -> Floats:
@@ -160,9 +162,21 @@ class Combined:
         )
 
     def intervals(self, level: float) -> tuple[Floats, Floats]:
-        """Confidence intervals of every category alone, by the normal law, cut to [0, 1]."""
-        wide = quantile(level) * self.standard_errors
-        low, high = np.clip(self.unbiased - wide, 0, 1), np.clip(self.unbiased + wide, 0, 1)
+        """Confidence intervals of every category alone, cut to [0, 1].
+
+        They are Agresti and Coull's, who add a few reports of either kind: where all reports are alike, the variance that they
+        suggest is 0, and the true one is not.
+        """
+        more = quantile(level) ** 2
+        centre, spread = np.zeros(len(self.secrets)), np.zeros(len(self.secrets))
+        for weight, support, oracle in self.groups:
+            _, q, lift = _probabilities(oracle)
+            size = support.reports + more
+            held = (support.counts + more / 2) / size
+            centre += weight * (held - q) / lift
+            spread += (weight / lift) ** 2 * held * (1 - held) / size
+        wide = np.sqrt(more * spread)
+        low, high = np.clip(centre - wide, 0, 1), np.clip(centre + wide, 0, 1)
         return np.minimum(low, self.probabilities), np.maximum(high, self.probabilities)
 
 
@@ -185,7 +199,8 @@ def combine(reports: Sequence[Any], oracles: Sequence[Oracle], outside: str = "r
     likely = np.clip(mean, 0, 1)
     spread = sum(w**2 * variance(likely, s.reports, o) for w, s, o in zip(weights, counted, oracles, strict=True))
     total, dropped = sum(s.reports for s in counted), sum(s.outside for s in counted)
-    return Combined(names, mean, np.sqrt(spread), total, dropped)
+    groups = list(zip(weights, counted, oracles, strict=True))
+    return Combined(names, mean, np.sqrt(spread), total, dropped, groups)
 
 
 def certified_oracle(certificate: Certificate) -> Oracle | HadamardMechanism | None:
