@@ -282,7 +282,7 @@ def test_zero_standard_errors_do_not_occur() -> None:
 
 
 def test_intervals_cover_for_few_reports() -> None:
-    """400 surveys of five people at epsilon 6, at 95 %: the count of covered shares is binomial (error rate 1e-6 for each of three).
+    """400 surveys of five people at epsilon 6, at 95 %: covered ones are binomial (error rate 1e-6 for each share).
 
     Where nobody's report supports a category, an interval from the variance that the reports suggest would be a point.
     """
