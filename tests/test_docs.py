@@ -25,10 +25,10 @@ def test_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "survey.csv").write_text(",a,b\na,0.7,0.3\nb,0.4,0.6\n")
     scope: dict[str, object] = {}
-    for language, text in blocks(page):
+    for number, (language, text) in enumerate(blocks(page)):
         assert language in ("python", "console", ""), f"{page.name}: a block of an unknown language {language!r}"
         if language == "python" and ">>>" in text:
-            test = doctest.DocTestParser().get_doctest(text, scope, page.name, str(page), 0)
+            test = doctest.DocTestParser().get_doctest(text, scope, f"{page.name}, block {number}", str(page), 0)
             runner = doctest.DocTestRunner(optionflags=FLAGS)
             said: list[str] = []
             runner.run(test, out=said.append, clear_globs=False)

@@ -35,7 +35,6 @@ from noisewright.core.errors import DataError, NoisewrightError, ParameterError
 from noisewright.core.exact import as_fraction, upward
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Discrete
-from noisewright.mechanisms.oracle import ORACLES
 from noisewright.mechanisms.registry import Entry, registry
 from noisewright.mechanisms.signatures import parameters_of
 from noisewright.release import codecs
@@ -276,11 +275,6 @@ def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataTy
         raise ParameterError(
             f"{title_of(column.names)}: {entry.name} takes {entry.secrets} and gives no value for each; it cannot perturb a "
             "column."
-        )
-    if entry.name in ORACLES:
-        raise ParameterError(
-            f"{title_of(column.names)}: {entry.name} gives reports to estimate from, not values of the column; use "
-            "randomised-response here."
         )
     for name, type_ in zip(column.names, own, strict=True):
         _check_type(name, type_, entry, takes)

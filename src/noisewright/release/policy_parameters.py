@@ -28,11 +28,12 @@ from pydantic_core import PydanticCustomError
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import whole_or_fraction
 from noisewright.core.metric import named_metric
-from noisewright.mechanisms.registry import registry
+from noisewright.mechanisms.oracle import ORACLES
+from noisewright.mechanisms.registry import names, registry
 from noisewright.mechanisms.signatures import hints_of, is_choice, parameters_of, plain_types
 from noisewright.release.policy_values import PUBLIC_RANGE, Problem, inner_problems, label, number, place, wrong
 
-__all__ = ["SET_BY", "WORDS", "Accepts", "accepts", "tidy"]
+__all__ = ["SET_BY", "WORDS", "Accepts", "accepts", "offered", "tidy"]
 
 SET_BY = {
     "epsilon": "epsilon",
@@ -61,9 +62,6 @@ WORDS = {
     "share": ("How much probability goes to the points themselves, at most 1/2.", "share = 0.5"),
     "grid": ("The public positions at which a curve is given.", "grid = [0, 1, 2]"),
     "norm": ("The distance between curves.", 'norm = "sup"'),
-    "variant": ("Whether ones and zeros are told alike.", 'variant = "symmetric"'),
-    "buckets": ("How many values the hash functions have.", "buckets = 4"),
-    "size": ("How many categories a report holds.", "size = 3"),
     "rule": ("How the scale is found: the smallest that suffices, or the older rule.", 'rule = "exact"'),
 }
 """What each parameter means, and how it is written."""
@@ -83,6 +81,11 @@ class Accepts:
     def priced(self) -> bool:
         """Whether an epsilon is asked for; a mechanism that ignores its input has none."""
         return not self.names.isdisjoint(("epsilon", "level"))
+
+
+def offered() -> list[str]:
+    """The mechanisms that a policy may name; reports of a frequency oracle are no values of a column."""
+    return [name for name in names() if name not in ORACLES]
 
 
 def accepts(mechanism: str) -> Accepts:

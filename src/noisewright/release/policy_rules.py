@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from noisewright.mechanisms.registry import names as registered
+from noisewright.mechanisms.oracle import ORACLES
 from noisewright.mechanisms.registry import registry
 from noisewright.release.policy_errors import did_you_mean, spell
-from noisewright.release.policy_parameters import SET_BY, WORDS, Accepts, accepts, tidy
+from noisewright.release.policy_parameters import SET_BY, WORDS, Accepts, accepts, offered, tidy
 from noisewright.release.policy_values import Problem
 
 if TYPE_CHECKING:
@@ -44,11 +44,13 @@ def column_rules(column: ColumnPolicy) -> Iterator[Problem]:
     if column.mechanism is None:
         yield (
             ("mechanism",),
-            f'is missing; write mechanism = "laplace" (or {", ".join(n for n in registered() if n != "laplace")}), or '
+            f'is missing; write mechanism = "laplace" (or {", ".join(n for n in offered() if n != "laplace")}), or '
             "keep = true to release the column unprotected",
         )
     elif column.mechanism not in registry:
-        yield ("mechanism",), f"is not a mechanism; {did_you_mean(column.mechanism, registered())}"
+        yield ("mechanism",), f"is not a mechanism; {did_you_mean(column.mechanism, offered())}"
+    elif column.mechanism in ORACLES:
+        yield ("mechanism",), "gives reports to estimate from, not values of the column; use randomised-response here"
     else:
         yield from _mechanism_rules(column, column.mechanism, accepts(column.mechanism))
 
@@ -145,7 +147,7 @@ def query_rules(query: QueryPolicy) -> Iterator[Problem]:
         parts, count = WEIGHTS[kind]
         yield ("weights",), f"must have {count} numbers, because a {kind} is made of {parts}; write {[1] * count}"
     if query.mechanism is not None and query.mechanism not in registry:
-        yield ("mechanism",), f"is not a mechanism; {did_you_mean(query.mechanism, registered())}"
+        yield ("mechanism",), f"is not a mechanism; {did_you_mean(query.mechanism, offered())}"
 
 
 def _histogram_rules(query: QueryPolicy) -> Iterator[Problem]:

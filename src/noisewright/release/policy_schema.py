@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from noisewright.mechanisms.registry import names, registry
-from noisewright.release.policy_parameters import WORDS, accepts
+from noisewright.mechanisms.registry import registry
+from noisewright.release.policy_parameters import WORDS, accepts, offered
 from noisewright.release.policy_values import IS_NUMBER, IS_PLACE
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _columns(schema: dict[str, Any]) -> None:
     """Mechanisms with their parameters."""
     _mechanism(schema)
     own = list(schema["properties"])
-    takers = {name: accepts(name) for name in names()}
+    takers = {name: accepts(name) for name in offered()}
     for parameter in sorted({p for accepted in takers.values() for p in accepted.allowed}):
         users = [name for name, accepted in takers.items() if parameter in accepted.allowed]
         words, example = WORDS.get(parameter, ("A parameter of the mechanism.", ""))
@@ -91,12 +91,12 @@ def _one(name: str, own: list[str]) -> dict[str, Any]:
 def _mechanism(schema: dict[str, Any]) -> None:
     """The names of mechanisms, and what each of them does."""
     given = schema["properties"]["mechanism"]
-    summaries = "; ".join(f"{name}: {registry[name].summary}" for name in names())
+    summaries = "; ".join(f"{name}: {registry[name].summary}" for name in offered())
     schema["properties"]["mechanism"] = {
         "title": given["title"],
         "description": f"{given['description']} {summaries}.",
         "type": "string",
-        "enum": names(),
+        "enum": offered(),
     }
 
 
