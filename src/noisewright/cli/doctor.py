@@ -32,6 +32,7 @@ ADDS = {
     "spark": "releases over more than one machine",
     "studio": "the workbench in a browser",
     "plots": "figures as files",
+    "transport": "distances between populations, for any metric",
 }
 """What an extra is for; which extras there are is read from the package itself."""
 
