@@ -192,9 +192,9 @@ def findings(rows: list[Row]) -> dict[str, bool]:
 
 def figure() -> Figure:
     """The band with the spike, and with the plateau."""
-    from noisewright.plots import _figure
+    from noisewright.plots import blank_figure
 
-    drawn = _figure(13, 4.6)
+    drawn = blank_figure(13, 4.6)
     left, right = drawn.subplots(1, 2)
     spike, plateau = with_spike(WIDTHS[0]), with_plateau()
     _panel(left, spike, (-5, 5), 3)

@@ -67,9 +67,9 @@ def run(epsilon: int, categories: int) -> list[Row]:
 
 def figure() -> Figure:
     """The smallest delta by the rate, for all cases."""
-    from noisewright.plots import COLOURS, _figure
+    from noisewright.plots import COLOURS, blank_figure
 
-    drawn = _figure(8, 4.4)
+    drawn = blank_figure(8, 4.4)
     axes = drawn.add_subplot()
     rates = np.linspace(-6, 6, 601)
     for colour, style, (epsilon, m) in zip(COLOURS, ("-", "--", "-"), REPORTED, strict=False):

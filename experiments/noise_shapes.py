@@ -51,9 +51,9 @@ def run(outputs: tuple[int, ...] = (50, 49, 0)) -> list[Row]:
 
 def figure() -> Figure:
     """The probabilities of all outputs."""
-    from noisewright.plots import COLOURS, _figure
+    from noisewright.plots import COLOURS, blank_figure
 
-    drawn = _figure(8, 4.2)
+    drawn = blank_figure(8, 4.2)
     axes = drawn.add_subplot()
     for colour, style, (name, member) in zip(COLOURS, ("-", "--"), members().items(), strict=False):
         law = member.channel().matrix[TRUTH]

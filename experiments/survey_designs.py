@@ -246,9 +246,9 @@ INK, FAINT = "#22303a", "#5f6a72"
 
 def figure() -> Figure:
     """Contours of g, ratios of largest variances, and Mangat's largest variances."""
-    from noisewright.plots import _figure
+    from noisewright.plots import blank_figure
 
-    drawn = _figure(14.5, 4.6)
+    drawn = blank_figure(14.5, 4.6)
     contours, against, mangats = drawn.subplots(1, 3)
     _contours(contours)
     _ratios(against)

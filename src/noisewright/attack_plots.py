@@ -12,7 +12,7 @@ import numpy as np
 
 from noisewright.core.exact import Exact, as_fraction
 from noisewright.leakage.new_row import PLACES, NewRow
-from noisewright.plots import COLOURS, _figure
+from noisewright.plots import COLOURS, blank_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ def draw_new_row(attack: NewRow, epsilons: Sequence[Exact], noise: str = "geomet
     low, high = (marked[0], marked[-1]) if len(set(marked)) > 1 else (marked[0] / 4, marked[0] * 4)
     dense = np.geomspace(low, high, POINTS).tolist()
     limits = attack.limits
-    figure = _figure(9, 3.9)
+    figure = blank_figure(9, 3.9)
     left, right = figure.subplots(1, 2)
     for axes, measure, ends in (
         (left, "privacy_loss", (1.0, limits.privacy_loss)),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisewright.plots import COLOURS, _figure
+from noisewright.plots import COLOURS, blank_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ MOST_BARS = 40
 def draw_estimate(found: Estimate, truth: ArrayLike | None = None) -> Figure:
     """One estimate, and how its certified gap fell."""
     traced = len([point for point in found.trace if point.iteration > 0]) > 1
-    figure = _figure(12 if traced else 8, 4.2)
+    figure = blank_figure(12 if traced else 8, 4.2)
     panels = figure.subplots(1, 2 if traced else 1, squeeze=False, width_ratios=[2, 1] if traced else None)[0]
     _population(figure, panels[0], found, truth)
     if traced:
@@ -41,7 +41,7 @@ def draw_estimate(found: Estimate, truth: ArrayLike | None = None) -> Figure:
 
 def draw_estimates(estimates: dict[str, Estimate], truth: ArrayLike | None = None) -> Figure:
     """Several estimates over the same numbers side by side, all on one scale."""
-    figure = _figure(min(4.2 * len(estimates), 15), 3.8)
+    figure = blank_figure(min(4.2 * len(estimates), 15), 3.8)
     panels = figure.subplots(1, len(estimates), sharey=True, squeeze=False)[0]
     for axes, (name, found) in zip(panels, estimates.items(), strict=True):
         _population(figure, axes, found, truth)

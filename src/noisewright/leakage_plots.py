@@ -24,7 +24,7 @@ from noisewright.leakage.hasse import Hasse
 from noisewright.leakage.hulls import extreme_points
 from noisewright.leakage.replacement_table import ReplacementTable
 from noisewright.leakage.vulnerability import posterior_vulnerability, prior_vulnerability
-from noisewright.plots import COLOURS, _figure
+from noisewright.plots import COLOURS, blank_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ def draw_posteriors(things: Mapping[str, Any], prior: Sequence[float] | None = N
         common_secrets(first, other)
     if len(first.inputs) != 3:
         raise ParameterError(f"a triangle of beliefs is for three secrets, not {len(first.inputs)}.")
-    figure = _figure(6.4, 5.6)
+    figure = blank_figure(6.4, 5.6)
     axes = figure.add_subplot()
     _triangle(axes, first.inputs)
     for k, (name, thing) in enumerate(given.items()):
@@ -103,7 +103,7 @@ def draw_leakage(
     members = {
         family.name: [family.member(epsilon=e, size=size).channel() for e in points.tolist()] for family in chosen
     }
-    figure = _figure(min(1.5 + 3.6 * len(wanted), 14), 4.2)
+    figure = blank_figure(min(1.5 + 3.6 * len(wanted), 14), 4.2)
     panels = figure.subplots(1, len(wanted), squeeze=False)[0]
     secrets = next(iter(members.values()))[0].inputs
     belief = np.full(size, 1 / size) if prior is None else prior
@@ -130,7 +130,7 @@ def draw_replacements(table: ReplacementTable) -> Figure:
     seconds = [*firsts, *dict.fromkeys(b for _, b in table.pairs if b not in firsts)]
     x = np.array([float(as_fraction(e, "epsilon")) for e in table.epsilons])
     turn = np.argsort(x)
-    figure = _figure(min(1.2 + 3.5 * len(firsts), 14), 4.2)
+    figure = blank_figure(min(1.2 + 3.5 * len(firsts), 14), 4.2)
     panels = figure.subplots(1, len(firsts), sharey=True, squeeze=False)[0]
     top = float(x.max()) * 1.04
     for axes, first in zip(panels, firsts, strict=True):
@@ -158,7 +158,7 @@ def draw_hasse(diagrams: Sequence[Hasse]) -> Figure:
         raise ParameterError("a picture of orders needs one diagram or more.")
     tallest = max(max(d.levels) for d in diagrams) + 1
     widest = max(max(d.levels.count(k) for k in d.levels) for d in diagrams)
-    figure = _figure(min(max(3.2, 1.35 * widest) * len(diagrams), 14), min(1.2 + 0.85 * tallest, 12))
+    figure = blank_figure(min(max(3.2, 1.35 * widest) * len(diagrams), 14), min(1.2 + 0.85 * tallest, 12))
     panels = figure.subplots(1, len(diagrams), squeeze=False)[0]
     for axes, diagram in zip(panels, diagrams, strict=True):
         places = _places(diagram)

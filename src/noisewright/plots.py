@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from noisewright.optimal.utility import UtilityTable
 
-__all__ = ["draw", "draw_matrix", "draw_utility", "save_figure", "save_picture"]
+__all__ = ["blank_figure", "draw", "draw_matrix", "draw_utility", "save_figure", "save_picture"]
 
 SUFFIXES = (".png", ".svg", ".pdf")
 DRAWS = 200_000
@@ -55,7 +55,7 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
 
 def draw(mechanism: Mechanism) -> Figure:
     """The law of the outputs for a few secrets, as a matplotlib figure."""
-    figure = _figure(8, 4.2)
+    figure = blank_figure(8, 4.2)
     axes = figure.add_subplot()
     channel = _channel(mechanism)
     if channel is None and mechanism.name in ORACLES:
@@ -81,7 +81,7 @@ def draw_matrix(thing: Mechanism | Channel, title: str = "") -> Figure:
     """
     channel = thing if isinstance(thing, Channel) else thing.channel()
     rows, columns = channel.shape
-    figure = _figure(min(4 + 0.32 * columns, 9.5), min(2.6 + 0.28 * rows, 7.5))
+    figure = blank_figure(min(4 + 0.32 * columns, 9.5), min(2.6 + 0.28 * rows, 7.5))
     axes = figure.add_subplot()
     _heat_map(figure, axes, channel)
     if columns <= 10 and rows <= 16:
@@ -101,7 +101,7 @@ def draw_utility(table: UtilityTable) -> Figure:
     """
     count = len(table.rows) // len(table.priors)
     width = 3.4 + 3.4 * len(table.losses)
-    figure = _figure(min(width, 14), (1.3 + 0.34 * count) * len(table.priors))
+    figure = blank_figure(min(width, 14), (1.3 + 0.34 * count) * len(table.priors))
     panels = figure.subplots(len(table.priors), len(table.losses), sharey=True, squeeze=False)
     for line, prior in zip(panels, table.priors, strict=True):
         rows = [row for row in table.rows if row.prior == prior]
@@ -127,7 +127,8 @@ def draw_utility(table: UtilityTable) -> Figure:
     return figure
 
 
-def _figure(width: float, height: float) -> Figure:
+def blank_figure(width: float, height: float) -> Figure:
+    """An empty figure of this size in inches, for the pictures of every room."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

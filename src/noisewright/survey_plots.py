@@ -13,7 +13,7 @@ import numpy as np
 from noisewright.estimate.designs import direct
 from noisewright.estimate.margins import margin_of_error
 from noisewright.estimate.region import Region
-from noisewright.plots import COLOURS, _figure
+from noisewright.plots import COLOURS, blank_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +31,7 @@ MOST_NAMED = 8
 
 def draw_survey(plan: Survey) -> Figure:
     """The device, its place among the private designs, and the margin of error by the number of respondents."""
-    figure = _figure(13, 4.3)
+    figure = blank_figure(13, 4.3)
     wheel, place, margins = figure.subplots(1, 3, width_ratios=[1, 1.15, 1.3])
     _wheel(wheel, plan)
     if len(plan.device.answers) == 2:

@@ -99,11 +99,11 @@ def test_05_f25_where_the_claim_is_too_strong():
     for order in ("average", "max", "privacy"):
         assert may_replace(single.member(factor="1/2", size=4), single.member(factor="1/4", size=4), order)
     two = over_truncated_family(1, 3)
-    found = {
-        bool(may_replace(two.member(factor=a, size=2), two.member(factor=b, size=2)))
+    found = [
+        may_replace(two.member(factor=a, size=2), two.member(factor=b, size=2)).status
         for a, b in (("1/4", "1/2"), ("1/2", "3/4"), ("1/3", "2/3"))
-    }
-    assert True in found
+    ]
+    assert found == [FAILS, EXACT, EXACT]
     clamped = over_truncated_family(0, 1).member(factor="1/4", size=3)
     nearly_nothing = response_family.member(epsilon="0.001", size=3)
     assert not may_replace(clamped, nearly_nothing)

@@ -42,7 +42,14 @@ from noisewright.core.exact import Exact, ceil_div, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.oracle import SMALLEST_LOG, domain_json, log_of, log_ratio, no_error, oracle_categories
+from noisewright.mechanisms.oracle import (
+    SMALLEST_LOG,
+    log_of,
+    log_ratio,
+    no_error,
+    oracle_categories,
+    oracle_certificate,
+)
 from noisewright.mechanisms.response import ResponseMechanism, randomised_response
 from noisewright.mechanisms.values import LARGEST_CHANNEL, Labels
 from noisewright.noise import uniform_below
@@ -127,15 +134,14 @@ class HadamardMechanism:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities of the halves, and the claim they prove."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric="discrete",
-            distances={"shape": "uniform", "distance": "1"},
-            proof=self.response.proof(),
+        return oracle_certificate(
+            self.name,
+            self.epsilon,
+            self.categories,
+            self.response.proof(),
             simulated=rng is not None,
             about="halves of blocks, uniform inside: every output has one of two probabilities, in this proportion",
-            oracle={"length": self.length, "domain": domain_json(self.categories)},
+            reads={"length": self.length},
         )
 
     def audit(self) -> MechanismAudit:

@@ -44,7 +44,7 @@ from noisewright.core.exact import Exact, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.oracle import Support, domain_json, log_ratio, no_error, oracle_categories
+from noisewright.mechanisms.oracle import Support, log_ratio, no_error, oracle_categories, oracle_certificate
 from noisewright.mechanisms.response import ResponseMechanism, randomised_response
 from noisewright.mechanisms.values import Labels
 from noisewright.noise import uniform_below
@@ -164,15 +164,14 @@ class LocalHashingMechanism:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities of the response over buckets, and the claim they prove."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric="discrete",
-            distances={"shape": "uniform", "distance": "1"},
-            proof=self.response.proof(),
+        return oracle_certificate(
+            self.name,
+            self.epsilon,
+            self.categories,
+            self.response.proof(),
             simulated=rng is not None,
             about="the buckets of any two categories, whatever the hash function, whose law is the same under both",
-            oracle={"prime": self.prime, "domain": domain_json(self.categories)},
+            reads={"prime": self.prime},
         )
 
     def audit(self) -> MechanismAudit:

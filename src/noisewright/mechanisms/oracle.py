@@ -24,6 +24,7 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up, log_bounds
@@ -40,6 +41,7 @@ __all__ = [
     "log_ratio",
     "no_error",
     "oracle_categories",
+    "oracle_certificate",
     "read_domain",
 ]
 
@@ -98,6 +100,31 @@ def oracle_categories(categories: Iterable[Hashable] | int, what: str) -> tuple[
     if len(set(names)) < len(names):
         raise ParameterError(f"the categories of {what} must be different from each other.")
     return names
+
+
+def oracle_certificate(
+    name: str,
+    epsilon: Fraction,
+    categories: tuple[Hashable, ...],
+    proof: dict[str, Any],
+    *,
+    about: str,
+    simulated: bool,
+    reads: dict[str, Any] | None = None,
+    **named: Any,
+) -> Certificate:
+    """The claim of an oracle for the discrete metric, with its proof and what its reports are read by."""
+    return Certificate.build(
+        mechanism=name,
+        epsilon=epsilon,
+        metric="discrete",
+        distances={"shape": "uniform", "distance": "1"},
+        proof=proof,
+        simulated=simulated,
+        about=about,
+        oracle={**(reads or {}), "domain": domain_json(categories)},
+        **named,
+    )
 
 
 def log_ratio(ratio: Fraction) -> float:

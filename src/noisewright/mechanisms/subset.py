@@ -43,7 +43,7 @@ from noisewright.core.exact import Exact, ceil_div, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.oracle import Support, domain_json, log_ratio, no_error, oracle_categories
+from noisewright.mechanisms.oracle import Support, log_ratio, no_error, oracle_categories, oracle_certificate
 from noisewright.mechanisms.packed import (
     check_room,
     coin_rows,
@@ -161,12 +161,11 @@ class SubsetMechanism:
         k, d = len(self.categories), self.size
         held, left = self.inside, (1 << self.width) - self.inside
         both, one, other, none = held * (d - 1), held * (k - d), left * d, left * (k - 1 - d)
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric="discrete",
-            distances={"shape": "uniform", "distance": "1"},
-            proof={
+        return oracle_certificate(
+            self.name,
+            self.epsilon,
+            self.categories,
+            {
                 "kind": "chances",
                 "total": (k - 1) << self.width,
                 "precision": PRECISION,
@@ -176,7 +175,6 @@ class SubsetMechanism:
             inputs=["one category", "another category"],
             outputs=["both in the set", "only the first", "only the second", "neither"],
             about="any two categories; given which of them are in the set, the rest of it is uniform under both",
-            oracle={"domain": domain_json(self.categories)},
         )
 
     def audit(self) -> MechanismAudit:

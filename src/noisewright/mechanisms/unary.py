@@ -47,11 +47,11 @@ from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.oracle import (
     SMALLEST_LOG,
     Support,
-    domain_json,
     log_of,
     log_ratio,
     no_error,
     oracle_categories,
+    oracle_certificate,
 )
 from noisewright.mechanisms.packed import check_room, coin_rows, give_packed, read_packed, set_matrix, support_counts
 from noisewright.mechanisms.values import Labels
@@ -145,12 +145,11 @@ class UnaryMechanism:
         total, p, q = 1 << self.width, self.one, self.other
         own, foreign = (p, total - p), (q, total - q)
         rows = [[a * b for a in own for b in foreign], [a * b for a in foreign for b in own]]
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric="discrete",
-            distances={"shape": "uniform", "distance": "1"},
-            proof={
+        return oracle_certificate(
+            self.name,
+            self.epsilon,
+            self.categories,
+            {
                 "kind": "table",
                 "width": 2 * self.width,
                 "precision": self.precision,
@@ -161,7 +160,6 @@ class UnaryMechanism:
             change=0.0,
             outputs=["both bits 1", "1 and 0", "0 and 1", "both bits 0"],
             about="the bits of any two categories; all other bits have one law under both, and are independent of these",
-            oracle={"domain": domain_json(self.categories)},
         )
 
     def audit(self) -> MechanismAudit:

@@ -31,6 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from noisewright.core.channel import Channel
 from noisewright.core.errors import NoisewrightError
 
 __all__ = ["Bins", "Marginal", "Perturbed", "bins_of", "likeliest", "marginal_of"]
@@ -243,12 +244,16 @@ def _drawn(
 
 
 def _finite_channel(plan: Perturbed, bins: Bins) -> Floats | None:
+    channel = _channel_of(plan)
+    if channel is None or max(len(channel.inputs), len(channel.outputs)) > MOST_OUTPUTS:
+        return None
     try:
-        channel = plan.mechanism.channel()
-        if max(len(channel.inputs), len(channel.outputs)) > MOST_OUTPUTS:
-            return None
         groups = [bins.cells(_as_arrays(labels, bins.types)) for labels in (channel.inputs, channel.outputs)]
-    except (NoisewrightError, AttributeError, NotImplementedError, pa.ArrowException, TypeError, ValueError):
+    except (
+        pa.ArrowException,
+        TypeError,
+        ValueError,
+    ):  # labels that are no values of the column, such as an extra symbol
         return None
     if any((group >= bins.size).any() for group in groups):
         return None
@@ -310,10 +315,17 @@ def _name(label: Hashable) -> str:
 
 
 def _known_labels(plan: Perturbed) -> list[Hashable] | None:
+    channel = _channel_of(plan)
+    return None if channel is None else list(channel.outputs)
+
+
+def _channel_of(plan: Perturbed) -> Channel | None:
+    """The channel of a mechanism; None for one that refuses to list it."""
     try:
-        return list(plan.mechanism.channel().outputs)
-    except (NoisewrightError, AttributeError, NotImplementedError):
+        found: Channel = plan.mechanism.channel()
+    except NoisewrightError:
         return None
+    return found
 
 
 def _plain(array: pa.Array) -> pa.Array:
