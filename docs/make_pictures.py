@@ -264,7 +264,8 @@ def optimal_errors() -> None:
 
 def optimal_utility() -> None:
     """The table of the page on optimal mechanisms, drawn by the library."""
-    from noisewright.plots import draw_utility, save_figure
+    from noisewright.plots.figure import save_figure
+    from noisewright.plots.utility import draw_utility
 
     table = nw.compare_utility(
         {
@@ -393,8 +394,8 @@ def replacement_shapes() -> None:
 def replacement_thresholds() -> None:
     """The largest safe epsilon of one family in place of another, five secrets."""
     from noisewright.leakage.replacement_table import replacement_table
-    from noisewright.leakage_plots import draw_replacements
-    from noisewright.plots import save_figure
+    from noisewright.plots.figure import save_figure
+    from noisewright.plots.leakage import draw_replacements
 
     epsilons = [k / 4 for k in range(1, 25)]
     save_figure(
@@ -407,8 +408,8 @@ def replacement_families() -> None:
     """What adversaries gain from the families, and which of nine members may replace which."""
     from noisewright.leakage.families import FAMILIES
     from noisewright.leakage.hasse import hasse
-    from noisewright.leakage_plots import draw_hasse, draw_leakage
-    from noisewright.plots import save_figure
+    from noisewright.plots.figure import save_figure
+    from noisewright.plots.leakage import draw_hasse, draw_leakage
 
     gains = {"guess the secret": "identity", "come close to it": "metric:line", "is it 2?": "property:2"}
     curves = draw_leakage(list(FAMILIES), size=5, epsilons=np.linspace(0.02, 5, 120), gains=gains)
@@ -423,8 +424,8 @@ def replacement_lattices() -> None:
     from noisewright.leakage.families import geometric_family, response_family
     from noisewright.leakage.joins import max_join
     from noisewright.leakage.no_lattice import hexagon
-    from noisewright.leakage_plots import draw_posteriors
-    from noisewright.plots import save_figure
+    from noisewright.plots.figure import save_figure
+    from noisewright.plots.leakage import draw_posteriors
 
     a, b = geometric_family.member(factor="1/2", size=3), response_family.member(factor="1/3", size=3)
     shown = {"geometric, a = 1/2": a, "response, a = 1/3": b, "their join": max_join(a, b).channel}
@@ -437,16 +438,16 @@ def replacement_lattices() -> None:
 
 def survey_plan() -> None:
     """A plan for a survey: the device, its place among the private designs, and the margin of error."""
-    from noisewright.plots import save_figure
-    from noisewright.survey_plots import draw_survey
+    from noisewright.plots.figure import save_figure
+    from noisewright.plots.survey import draw_survey
 
     save_figure(draw_survey(nw.survey(epsilon=1, respondents=1000, prevalence="0.1")), PICTURES / "survey.png")
 
 
 def estimates() -> None:
     """One population of 50,000 people behind geometric noise, as three estimators see it."""
-    from noisewright.estimate_plots import draw_estimates
-    from noisewright.plots import save_figure
+    from noisewright.plots.figure import save_figure
+    from noisewright.plots.population import draw_estimates
 
     rng = np.random.default_rng(0)
     mechanism = nw.geometric(epsilon="0.07", within=(0, 100))
@@ -478,10 +479,10 @@ def simplex(axes: Any, word: str = "surely ") -> None:
 
 def noisy_counts() -> None:
     """What a noisy count tells about a new row of a small clinic's table."""
-    from noisewright.attack_plots import draw_new_row
     from noisewright.leakage.cross_table import CrossTable
     from noisewright.leakage.new_row import NewRow
-    from noisewright.plots import save_figure
+    from noisewright.plots.attack import draw_new_row
+    from noisewright.plots.figure import save_figure
 
     clinic = CrossTable(np.array([[50, 10, 0], [0, 5, 35]]), ("none", "flu"), (0, 1, 2))
     figure = draw_new_row(NewRow.from_counts(clinic, 2), [0.25, 0.5, 1, 2, 4, 8])

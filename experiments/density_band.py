@@ -192,7 +192,7 @@ def findings(rows: list[Row]) -> dict[str, bool]:
 
 def figure() -> Figure:
     """The band with the spike, and with the plateau."""
-    from noisewright.plots import blank_figure
+    from noisewright.plots.figure import blank_figure
 
     drawn = blank_figure(13, 4.6)
     left, right = drawn.subplots(1, 2)
@@ -215,7 +215,7 @@ def figure() -> Figure:
 
 
 def _panel(axes: Any, other: Mixture, span: tuple[float, float], top: float) -> None:
-    from noisewright.plots import COLOURS
+    from noisewright.plots.figure import COLOURS
 
     kinks = np.array(other.kinks())
     edges = np.concatenate([np.nextafter(kinks, -np.inf), kinks, np.nextafter(kinks, np.inf)])
@@ -235,7 +235,7 @@ def main(given: list[str] | None = None) -> int:
     options = arguments("density_band", __doc__, given, figure=True)
     rows, single = run(), run_singletons()
     if options.plot:
-        from noisewright.plots import save_figure
+        from noisewright.plots.figure import save_figure
 
         save_figure(figure(), options.plot)
     found = findings(rows)

@@ -67,7 +67,7 @@ def run(epsilon: int, categories: int) -> list[Row]:
 
 def figure() -> Figure:
     """The smallest delta by the rate, for all cases."""
-    from noisewright.plots import COLOURS, blank_figure
+    from noisewright.plots.figure import COLOURS, blank_figure
 
     drawn = blank_figure(8, 4.4)
     axes = drawn.add_subplot()
@@ -152,7 +152,7 @@ def main(given: list[str] | None = None) -> int:
     options = arguments("hamming_exponential", __doc__, given, figure=True)
     rows = [row for case in (list(REPORTED)[:1] if options.quick else REPORTED) for row in run(*case)]
     if options.plot:
-        from noisewright.plots import save_figure
+        from noisewright.plots.figure import save_figure
 
         save_figure(figure(), options.plot)
     title = "Smallest delta of the exponential mechanism with Hamming utility"

@@ -51,7 +51,7 @@ def run(outputs: tuple[int, ...] = (50, 49, 0)) -> list[Row]:
 
 def figure() -> Figure:
     """The probabilities of all outputs."""
-    from noisewright.plots import COLOURS, blank_figure
+    from noisewright.plots.figure import COLOURS, blank_figure
 
     drawn = blank_figure(8, 4.2)
     axes = drawn.add_subplot()
@@ -68,7 +68,7 @@ def main(given: list[str] | None = None) -> int:
     options = arguments("noise_shapes", __doc__, given, figure=True)
     rows = run((50,) if options.quick else (50, 49, 0))
     if options.plot:
-        from noisewright.plots import save_figure
+        from noisewright.plots.figure import save_figure
 
         save_figure(figure(), options.plot)
     first, second = members().values()

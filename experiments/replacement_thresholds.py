@@ -66,8 +66,8 @@ def main(given: list[str] | None = None) -> int:
     rows = [run(e) for e in chosen] + [run(e, "privacy") for e in PRIVACY_REPORTED if e in chosen]
     if options.plot:
         from noisewright.leakage.replacement_table import replacement_table
-        from noisewright.leakage_plots import draw_replacements
-        from noisewright.plots import save_figure
+        from noisewright.plots.figure import save_figure
+        from noisewright.plots.leakage import draw_replacements
 
         save_figure(draw_replacements(replacement_table(epsilons=tuple(REPORTED), size=SIZE)), options.plot)
     names = [f"{SHORT[a]} by {SHORT[b]}" for a, b in PAIRS]

@@ -246,7 +246,7 @@ INK, FAINT = "#22303a", "#5f6a72"
 
 def figure() -> Figure:
     """Contours of g, ratios of largest variances, and Mangat's largest variances."""
-    from noisewright.plots import blank_figure
+    from noisewright.plots.figure import blank_figure
 
     drawn = blank_figure(14.5, 4.6)
     contours, against, mangats = drawn.subplots(1, 3)
@@ -273,7 +273,7 @@ def _contours(axes: Any) -> None:
 
 
 def _ratios(axes: Any) -> None:
-    from noisewright.plots import COLOURS
+    from noisewright.plots.figure import COLOURS
 
     for colour, prevalence in zip(COLOURS, ("0.01", "0.1"), strict=False):
         pi = float(prevalence)
@@ -291,7 +291,7 @@ def _ratios(axes: Any) -> None:
 
 
 def _mangat(axes: Any) -> None:
-    from noisewright.plots import COLOURS
+    from noisewright.plots.figure import COLOURS
 
     truths = np.linspace(0.1, 1, 181)
     published, sample, everybody = np.array([largest_variances(min(float(p), 1.0)) for p in truths]).T
@@ -315,7 +315,7 @@ def main(given: list[str] | None = None) -> int:
     options = arguments("survey_designs", __doc__, given, figure=True)
     parts = tables(options.quick)
     if options.plot:
-        from noisewright.plots import save_figure
+        from noisewright.plots.figure import save_figure
 
         save_figure(figure(), options.plot)
     best = branches()

@@ -27,25 +27,17 @@ FLOORS = [
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = {
-    "attack_plots": {"core", "leakage"},
-    "estimate_plots": {"core", "estimate"},
-    "leakage_plots": {"core", "leakage"},
-    "survey_plots": {"core", "estimate"},
     "files": {"core", "mechanisms"},
     "testing": {"core", "noise", "mechanisms"},
     "unsafe": {"core", "noise", "mechanisms"},
     "naive_bayes": {"core", "noise", "mechanisms", "unsafe"},
-    "plots": {"core", "mechanisms", "optimal", "files"},
+    "plots": {"core", "mechanisms", "optimal", "leakage", "estimate", "files"},
 }
 """Modules beside the rooms, and the rooms each of them may import."""
 MAY_IMPORT_MODULES = {
-    "attack_plots": {"cli", "studio"},
-    "estimate_plots": {"cli", "studio"},
-    "leakage_plots": {"cli", "studio"},
-    "survey_plots": {"cli", "studio"},
     "files": {"release", "cli", "studio", "testing", "plots"},
     "naive_bayes": {"cli", "studio"},
-    "plots": {"release", "cli", "studio", "attack_plots", "estimate_plots", "leakage_plots", "survey_plots"},
+    "plots": {"release", "cli", "studio"},
     "testing": {"cli", "studio"},
     "unsafe": {"cli", "studio", "testing", "naive_bayes"},
 }

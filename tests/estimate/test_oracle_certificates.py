@@ -17,7 +17,7 @@ from noisewright.core.certificate import Certificate
 from noisewright.core.errors import CertificateError, DataError, ParameterError
 from noisewright.estimate.oracles import SupportTally, certified_oracle, combine
 from noisewright.mechanisms.oracle import Support
-from noisewright.plots import draw
+from noisewright.plots.mechanism import draw
 
 ORACLES: dict[str, Callable[..., Any]] = {
     "unary": nw.unary_encoding,

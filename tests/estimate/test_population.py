@@ -339,8 +339,8 @@ def test_a_small_data_set_with_unseen_outputs():
 
 
 def test_estimates_are_drawn(tmp_path):
-    from noisewright.estimate_plots import draw_estimate, draw_estimates
-    from noisewright.plots import save_figure
+    from noisewright.plots.figure import save_figure
+    from noisewright.plots.population import draw_estimate, draw_estimates
 
     mechanism, reports, truth = ages(500)
     line = nw.estimate(reports, mechanism, iterations=50, intervals="asymptotic")

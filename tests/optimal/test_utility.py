@@ -17,7 +17,9 @@ from noisewright.core.metric import Discrete, Line
 from noisewright.optimal import losses
 from noisewright.optimal.design import optimal
 from noisewright.optimal.utility import compare_concentration, compare_utility
-from noisewright.plots import draw_matrix, draw_utility, save_figure
+from noisewright.plots.figure import save_figure
+from noisewright.plots.mechanism import draw_matrix
+from noisewright.plots.utility import draw_utility
 
 
 @pytest.fixture(scope="module")

@@ -91,8 +91,8 @@ def command(
         attack = NewRow.from_counts(counts, _label(value, counts.columns, "--value"))
         found = list(attack.sweep(budgets, noise))
         if picture is not None:
-            from noisewright.attack_plots import draw_new_row
-            from noisewright.plots import save_figure
+            from noisewright.plots.attack import draw_new_row
+            from noisewright.plots.figure import save_figure
 
             save_figure(draw_new_row(attack, budgets, noise), picture)
     data = _document(table, sensitive, useful, value, noise, attack, counts.left_out, found)

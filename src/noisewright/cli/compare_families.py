@@ -46,8 +46,8 @@ def families_page(*, families: str, epsilon: str | None, size: int | None, plot:
     with working("comparing families"):
         tables = [replacement_table(chosen, epsilons=wanted, size=size, order=order) for order in ORDERS]
         if picture is not None:
-            from noisewright.leakage_plots import draw_replacements
-            from noisewright.plots import save_figure
+            from noisewright.plots.figure import save_figure
+            from noisewright.plots.leakage import draw_replacements
 
             grid = [largest * k / POINTS for k in range(1, POINTS + 1)]
             curves = replacement_table(chosen, epsilons=grid, size=size, accuracy=1e-4)

@@ -176,7 +176,7 @@ def _finish(
         "picture": None if picture is None else str(picture),
     }
     if picture is not None:
-        from noisewright.plots import save_picture
+        from noisewright.plots.mechanism import save_picture
 
         save_picture(mechanism, picture)
     if target is not None:

@@ -185,7 +185,7 @@ def _finish(made: OptimalMechanism, target: Path | None, picture: Path | None) -
     proved = certificate.verify()
     figure = None
     if picture is not None:
-        from noisewright.plots import draw_matrix
+        from noisewright.plots.mechanism import draw_matrix
 
         figure = draw_matrix(made)
     few = len(made.remap) <= MOST_SHOWN and made.remap != made.actions
@@ -212,7 +212,7 @@ def _finish(made: OptimalMechanism, target: Path | None, picture: Path | None) -
         "picture": None if picture is None else str(picture),
     }
     if figure is not None and picture is not None:
-        from noisewright.plots import save_figure
+        from noisewright.plots.figure import save_figure
 
         save_figure(figure, picture)
     if target is not None:

@@ -116,8 +116,8 @@ def estimate(
             progress=progress,
         )
     if picture is not None:
-        from noisewright.estimate_plots import draw_estimate
-        from noisewright.plots import save_figure
+        from noisewright.plots.figure import save_figure
+        from noisewright.plots.population import draw_estimate
 
         save_figure(draw_estimate(found), picture)
     document = {"file": reports, **found.to_json(), "picture": None if picture is None else str(picture)}

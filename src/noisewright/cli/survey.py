@@ -104,8 +104,8 @@ def survey(
         data: dict[str, Any] = {"format": FORMAT, "version": 1, **plan.to_json()}
         data["proved"] = plan.certificate().verify()
         if picture is not None:
-            from noisewright.plots import save_figure
-            from noisewright.survey_plots import draw_survey
+            from noisewright.plots.figure import save_figure
+            from noisewright.plots.survey import draw_survey
 
             save_figure(draw_survey(plan), picture)
         if target is not None:

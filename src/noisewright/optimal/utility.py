@@ -85,7 +85,7 @@ class UtilityRow:
 
 @dataclass(frozen=True)
 class UtilityTable:
-    """Mechanisms side by side; print it, or give it to ``noisewright.plots.draw_utility``."""
+    """Mechanisms side by side; print it, or give it to ``noisewright.plots.utility.draw_utility``."""
 
     rows: tuple[UtilityRow, ...]
     losses: tuple[str, ...]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisewright.attack_plots import draw_new_row
 from noisewright.leakage.correlation import Correlation
 from noisewright.leakage.new_row import NewRow
+from noisewright.plots.attack import draw_new_row
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.core.errors import ParameterError
-from noisewright.plots import draw, save_picture
+from noisewright.plots.mechanism import draw, save_picture
 
 MECHANISMS = {
     "range": lambda: nw.geometric(epsilon=1, within=(0, 20)),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisewright.plots import COLOURS, blank_figure
+from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ import numpy as np
 
 from noisewright.core.exact import Exact, as_fraction
 from noisewright.leakage.new_row import PLACES, NewRow
-from noisewright.plots import COLOURS, blank_figure
+from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

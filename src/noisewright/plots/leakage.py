@@ -24,7 +24,7 @@ from noisewright.leakage.hasse import Hasse
 from noisewright.leakage.hulls import extreme_points
 from noisewright.leakage.replacement_table import ReplacementTable
 from noisewright.leakage.vulnerability import posterior_vulnerability, prior_vulnerability
-from noisewright.plots import COLOURS, blank_figure
+from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

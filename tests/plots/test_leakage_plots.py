@@ -12,8 +12,8 @@ from noisewright.leakage.joins import max_join
 from noisewright.leakage.replacement import ORDERS
 from noisewright.leakage.replacement_table import replacement_table
 from noisewright.leakage.vulnerability import posterior_vulnerability
-from noisewright.leakage_plots import TRIANGLE, draw_hasse, draw_leakage, draw_posteriors, draw_replacements
-from noisewright.plots import save_figure
+from noisewright.plots.figure import save_figure
+from noisewright.plots.leakage import TRIANGLE, draw_hasse, draw_leakage, draw_posteriors, draw_replacements
 
 G = geometric_family.member(factor="1/2", size=3)
 R = response_family.member(factor="1/3", size=3)

@@ -7,8 +7,8 @@ import pytest
 
 from noisewright.estimate.region import Region
 from noisewright.estimate.survey import survey
-from noisewright.plots import save_figure
-from noisewright.survey_plots import draw_survey
+from noisewright.plots.figure import save_figure
+from noisewright.plots.survey import draw_survey
 
 
 def test_the_wheel_the_region_and_the_margins_are_those_of_the_plan(tmp_path):

@@ -1,13 +1,12 @@
 """Pictures of mechanisms, for the command line, reports and pages. Needs the extra ``plots`` (matplotlib).
 
 A picture shows the law of the outputs for a few secrets: from the channel where there is one, from simulated draws with a fixed
-seed otherwise (:func:`draw`); all of a mechanism's probabilities at once (:func:`draw_matrix`); or what several mechanisms
-cost, side by side (:func:`draw_utility`). It shows public parameters only, never data.
+seed otherwise (:func:`draw`); or all of a mechanism's probabilities at once (:func:`draw_matrix`). It shows public parameters
+only, never data.
 """
 
 from __future__ import annotations
 
-import io
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -17,40 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.channel import Channel
-from noisewright.core.errors import MissingPartError, NoisewrightError, ParameterError
-from noisewright.core.exact import upward
+from noisewright.core.errors import NoisewrightError, ParameterError
 from noisewright.core.mechanism import Mechanism
-from noisewright.files import write_atomically
 from noisewright.mechanisms.oracle import ORACLES
+from noisewright.plots.figure import COLOURS, blank_figure, check_suffix, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from noisewright.optimal.utility import UtilityTable
+__all__ = ["draw", "draw_matrix", "save_picture"]
 
-__all__ = ["blank_figure", "draw", "draw_matrix", "draw_utility", "save_figure", "save_picture"]
-
-SUFFIXES = (".png", ".svg", ".pdf")
 DRAWS = 200_000
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 10**9)
 """Every so many-th label is written on an axis that has too many for all."""
-COLOURS = ("#2a7f62", "#c8553d", "#33658a", "#e3a72f", "#6a4c93")
 
 
 def save_picture(mechanism: Mechanism, path: str | Path) -> Path:
     """Draw a mechanism to a ``.png``, ``.svg`` or ``.pdf`` file, whole or not at all."""
-    _check_suffix(Path(path))
+    check_suffix(Path(path))
     return save_figure(draw(mechanism), path)
-
-
-def save_figure(figure: Figure, path: str | Path) -> Path:
-    """Write a figure to a ``.png``, ``.svg`` or ``.pdf`` file, whole or not at all."""
-    target = Path(path)
-    _check_suffix(target)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=target.suffix.lower()[1:], dpi=130)
-    write_atomically(target, buffer.getvalue())
-    return target
 
 
 def draw(mechanism: Mechanism) -> Figure:
@@ -92,63 +76,6 @@ def draw_matrix(thing: Mechanism | Channel, title: str = "") -> Figure:
     words = title or ("" if isinstance(thing, Channel) else f"{thing.name}: {thing.guarantee}")
     axes.set_title(words, fontsize=10)
     return figure
-
-
-def draw_utility(table: UtilityTable) -> Figure:
-    """What mechanisms cost: a hollow mark for outputs taken at face value, a full one for the best guess from them.
-
-    One panel for each loss and prior; mechanisms are in the order of the table, and each has its epsilon beside its name.
-    """
-    count = len(table.rows) // len(table.priors)
-    width = 3.4 + 3.4 * len(table.losses)
-    figure = blank_figure(min(width, 14), (1.3 + 0.34 * count) * len(table.priors))
-    panels = figure.subplots(len(table.priors), len(table.losses), sharey=True, squeeze=False)
-    for line, prior in zip(panels, table.priors, strict=True):
-        rows = [row for row in table.rows if row.prior == prior]
-        for axes, loss in zip(line, table.losses, strict=True):
-            for y, row in enumerate(rows):
-                face, bayes = row.face[loss], row.bayes[loss]
-                if face is not None:
-                    axes.plot([bayes, face], [y, y], color="#b8c0c8", linewidth=2, zorder=1)
-                    axes.plot(face, y, "o", color=COLOURS[1], markerfacecolor="white", markersize=10, zorder=2)
-                axes.plot(bayes, y, "o", color=COLOURS[0], markersize=6, zorder=3)
-            axes.set(xlabel=f"expected {loss} loss" + (f", prior {prior}" if len(table.priors) > 1 else ""))
-            axes.set_xlim(0, 1.08 * max(max(row.bayes[loss], row.face[loss] or 0.0) for row in rows) or 1.0)
-            axes.grid(axis="x", color="#e6e9ec", linewidth=0.8)
-            axes.set_axisbelow(True)
-        names = [f"{row.name}\nepsilon {_short(row.epsilon.value)} {row.counted}" for row in rows]
-        line[0].set_yticks(range(count), names, fontsize=8)
-        line[0].set_ylim(count - 0.4, -0.6)
-    marks = [
-        _mark(COLOURS[1], "white", "output taken at face value"),
-        _mark(COLOURS[0], COLOURS[0], "best guess from the output"),
-    ]
-    figure.legend(handles=marks, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
-    return figure
-
-
-def blank_figure(width: float, height: float) -> Figure:
-    """An empty figure of this size in inches, for the pictures of every room."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingPartError("pictures need matplotlib; install noisewright[plots].") from None
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def _mark(edge: str, fill: str, label: str) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], marker="o", linestyle="", color=edge, markerfacecolor=fill, markersize=7, label=label)
-
-
-def _short(value: float) -> str:
-    return "infinite" if math.isinf(value) else upward(value, 3)
-
-
-def _check_suffix(target: Path) -> None:
-    if target.suffix.lower() not in SUFFIXES:
-        raise ParameterError(f"{target.name}: a picture is written to a {', '.join(SUFFIXES)} file.")
 
 
 def _channel(mechanism: Mechanism) -> Channel | None:

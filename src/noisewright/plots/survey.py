@@ -13,7 +13,7 @@ import numpy as np
 from noisewright.estimate.designs import direct
 from noisewright.estimate.margins import margin_of_error
 from noisewright.estimate.region import Region
-from noisewright.plots import COLOURS, blank_figure
+from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
