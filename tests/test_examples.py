@@ -1,6 +1,7 @@
 """The examples run from start to end in a folder of their own, and say what they should."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,33 @@ def test_clinic(tmp_path):
     assert "<svg" in (tmp_path / "released/report.html").read_text()
 
 
+def test_sensitive_question():
+    """The seed is fixed, so the intervals below either contain the truth or they do not."""
+    done = run("sensitive_question.py")
+    assert done.returncode == 0, done.stderr
+    assert "proved: epsilon = 1 per unit of discrete" in done.stdout
+    low, high = (float(x) for x in re.search(r"interval ([\d.]+) to ([\d.]+)", done.stdout).groups())
+    assert low < 307 / 2521 < high
+    assert 0.06 < high - low < 0.09  # the plan was for a margin of 4 points
+    together = re.search(r"yes +[\d.]+ +([\d.]+) to ([\d.]+)", done.stdout)
+    narrower, truth = [float(x) for x in together.groups()], float(re.search(r"truth ([\d.]+)", done.stdout)[1])
+    assert narrower[0] < truth < narrower[1]
+    assert narrower[1] - narrower[0] < high - low
+
+
+def test_telemetry(tmp_path):
+    done = run("telemetry.py", str(tmp_path / "pages"))
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("│")[1:-1] for line in done.stdout.splitlines() if line.startswith("│")]
+    shares, truth = ([float(row[i]) for row in rows] for i in (1, 3))
+    assert len(rows) == 10
+    assert all(abs(a - b) < 0.012 for a, b in zip(shares, truth, strict=True))  # seven standard errors
+    covered = int(re.search(r"([\d,]+) of 10,000 intervals contain", done.stdout)[1].replace(",", ""))
+    assert 9300 < covered < 9700
+    assert pq.read_table(tmp_path / "pages/reports.parquet").num_rows == 1_000_000
+
+
 def test_every_example_is_tested():
-    assert {p.name for p in EXAMPLES.glob("*.py")} == {"first_mechanism.py", "repeat_query.py"}
+    names = {"first_mechanism.py", "repeat_query.py", "sensitive_question.py", "telemetry.py"}
+    assert {p.name for p in EXAMPLES.glob("*.py")} == names
     assert {p.name for p in (EXAMPLES / "clinic").iterdir() if p.is_file()} == {"make_visits.py", "policy.toml"}
