@@ -1,1 +1,30 @@
-"""Published tables and figures that can be run again, one module each, with the numbers they are compared with."""
+"""Published tables and figures that can be run again, one module each, with the numbers they are compared with.
+
+``noisewright reproduce`` lists and runs them; ``experiments.report`` says what an experiment is made of.
+"""
+
+from __future__ import annotations
+
+from experiments.report import load
+
+__all__ = ["NAMES", "load"]
+
+NAMES = (
+    "naive_bayes",
+    "database_size",
+    "discretisation",
+    "epsilon_sweep",
+    "extended_range",
+    "example_matrices",
+    "hamming_exponential",
+    "density_band",
+    "survey_designs",
+    "survey_tallies",
+    "noise_shapes",
+    "d_vulnerability_shape",
+    "replacement_thresholds",
+    "family_tables",
+    "attribute_inference",
+    "recovering_a_distribution",
+)
+"""All experiments, those of one publication together."""

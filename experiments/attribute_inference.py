@@ -1,6 +1,6 @@
 """A sensitive attribute inferred from a noisy count: noise on the count against noise on each row.
 
-Run:  python -m experiments.attribute_inference [--quick] [--json]
+Run:  noisewright reproduce attribute_inference [--quick] [--json]
 
 Published as a table in a doctoral thesis on metric privacy and information flow, over 11,710 assessments of people in
 custody. Everybody knows the table; one row is added, and somebody is after its custody status. Scenario A counts a custody
@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.comparison import Row, arguments, finish
+from experiments.report import Result, Row, Table, command
 from noisewright.leakage.correlation import Correlation
 from noisewright.leakage.new_row import NewRow
 
@@ -32,9 +32,9 @@ CUSTODY = (2361, 16, 15, 15, 9288, 15)
 MARITAL = (9021, 400, 573, 572, 572, 572)
 """Substitutes: how many people have each status, in the order of the codes 0 to 5."""
 
-MEASURES = tuple(
-    f"{s}: {m}\n{where}" for s in "AB" for where in ("on the count", "on rows") for m in ("loss", "utility")
-)
+MEASURES = ("loss,\non the count", "utility,\non the count", "loss,\non rows", "utility,\non rows")
+"""Privacy loss and utility with noise on the count, then with noise on each row."""
+COUNTED = {"A": "a count that goes with the secret", "B": "a count that says next to nothing about it"}
 REPORTED = {
     3: "1.0000 0.7984 1.0000 0.7984 1.0000 0.7704 1.0000 0.7704",
     5: "1.0452 0.8333 1.0000 0.7984 1.0000 0.8333 1.0000 0.7704",
@@ -45,9 +45,10 @@ REPORTED = {
     1000: "1.2529 0.9990 1.0234 0.8169 1.0000 0.9990 1.0000 0.7704",
     100000: "1.2542 1.0000 1.2481 0.9952 1.0000 1.0000 1.0000 0.9330",
 }
-"""The published table: e^epsilon, then privacy loss and utility in the order of ``MEASURES``."""
+"""The published table: e^epsilon, then the ``MEASURES`` of A and those of B."""
 MINIMUM = (1.0, 0.7984, 1.0, 0.7984, 1.0, 0.7704, 1.0, 0.7704)
 SOURCE = "the published table"
+SECONDS = (1, 1)
 VOTES = "datasets/anes96/anes96.csv"
 
 
@@ -87,29 +88,43 @@ def ends(pair: tuple[NewRow, NewRow]) -> tuple[tuple[float, ...], tuple[float, .
     return least, tuple(x for limit in limits for x in (limit.privacy_loss, 1.0) * 2)
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("attribute_inference", __doc__, given)
-    powers = (5, 1000) if options.quick else tuple(REPORTED)
+def result(quick: bool = False) -> Result:
+    """The published table, and the same for the votes if they are there."""
+    powers = (5, 1000) if quick else tuple(REPORTED)
     pair = scenarios()
     least, most = ends(pair)
-    table = [Row(("custody", "1"), least, MINIMUM)]
+    rows = [Row(("custody", "1"), least, MINIMUM)]
     for power in powers:
-        table.append(Row(("custody", str(power)), run(power, pair), tuple(map(float, REPORTED[power].split()))))
-    table.append(Row(("custody", "no noise"), most))
-    notes = ["Custody: substitute counts fitted to the published table; see the head of this module."]
+        rows.append(Row(("custody", str(power)), run(power, pair), tuple(map(float, REPORTED[power].split()))))
+    rows.append(Row(("custody", "no noise"), most))
+    notes = ["Custody: substitute counts fitted to the published table; see the head of the module."]
     real = votes()
     if real is None:
         notes.append("Votes are skipped: pip install statsmodels brings the table.")
     else:
         least, most = ends(real)
-        table.append(Row(("votes", "1"), least))
-        table += [Row(("votes", str(power)), run(power, real)) for power in powers]
-        table.append(Row(("votes", "no noise"), most))
+        rows.append(Row(("votes", "1"), least))
+        rows += [Row(("votes", str(power)), run(power, real)) for power in powers]
+        rows.append(Row(("votes", "no noise"), most))
         notes.append(
             "Votes: the American National Election Study of 1996, computed here; nothing was published to compare."
         )
-    title = "What a noisy count tells about a new row"
-    return finish(title, ("data", "e^epsilon"), MEASURES, table, options.json, notes, SOURCE)
+    tables = []
+    for k, (scenario, counted) in enumerate(COUNTED.items()):
+        title = f"What a noisy count tells about a new row, scenario {scenario}: {counted}"
+        tables.append(Table(title, ("data", "e^epsilon"), MEASURES, [half(row, k) for row in rows], SOURCE))
+    return Result(tables, notes=notes)
+
+
+def half(row: Row, k: int) -> Row:
+    """The numbers of one scenario."""
+    part = slice(4 * k, 4 * k + 4)
+    return Row(row.label, row.found[part], None if row.reported is None else row.reported[part])
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("attribute_inference", given)
 
 
 if __name__ == "__main__":

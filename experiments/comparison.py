@@ -1,4 +1,4 @@
-"""What the comparisons of range-adherent mechanisms share: the queries, the mechanisms as channels, and a table of numbers.
+"""What the comparisons of range-adherent mechanisms share: the queries, and the mechanisms as channels.
 
 Two queries on small databases: the **mean** of whole numbers from 0 to 4, and the **count** of a yes-or-no attribute,
 both over a public number of records, one of which may be replaced. Five mechanisms for each: noise that is snapped to
@@ -12,13 +12,7 @@ of a recomputation.
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-
-from rich.console import Console
-from rich.table import Table
+from collections.abc import Callable
 
 import noisewright as nw
 from noisewright.core.channel import Channel
@@ -38,29 +32,6 @@ HIGHEST = 4
 VARIANT_2 = ("monotone", "symmetric", "fair")
 MEASURES = ("absolute", "squared", "Bayes absolute", "Bayes squared")
 SOURCE = "a recomputation of the published comparison, whose figures carry no numbers"
-CLOSE = 1e-4
-"""Numbers that differ by no more than this agree: those reported have four decimals."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of a result: what it is about, the numbers found here, and those reported.
-
-    ``loose`` marks numbers that the program leaves open: it fixes its objective, and of several best matrices each
-    solver finds its own. A number that was not reported is None.
-    """
-
-    label: tuple[str, ...]
-    found: tuple[float, ...]
-    reported: tuple[float | None, ...] | None = None
-    loose: tuple[int, ...] = ()
-    close: float = CLOSE
-
-    @property
-    def agrees(self) -> bool:
-        """Whether all numbers that are determined agree with those reported."""
-        pairs = [] if self.reported is None else list(zip(self.found, self.reported, strict=True))
-        return all(b is None or abs(a - b) <= self.close for i, (a, b) in enumerate(pairs) if i not in self.loose)
 
 
 def answers(query: str, size: int) -> Answers:
@@ -122,73 +93,3 @@ def measures(channel: Channel) -> tuple[float, ...]:
         row.bayes["absolute"],
         row.bayes["squared"],
     )
-
-
-# Showing it ---------------------------------------------------------------------------------------------------------------
-
-
-def arguments(
-    name: str, description: str | None, given: list[str] | None, *, figure: bool = False
-) -> argparse.Namespace:
-    """The options that every comparison has; ``figure`` adds ``--plot``."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m experiments.{name}", description=(description or "").split("\n\n")[0]
-    )
-    parser.add_argument("--quick", action="store_true", help="a few small cases only")
-    parser.add_argument("--json", action="store_true", help="print plain data instead of a table")
-    if figure:
-        parser.add_argument("--plot", metavar="FILE.png", help="draw the figure there as well")
-    return parser.parse_args(given)
-
-
-def finish(
-    title: str,
-    columns: Iterable[str],
-    names: Iterable[str],
-    rows: list[Row],
-    as_json: bool,
-    notes: Iterable[str] = (),
-    source: str = SOURCE,
-    decimals: int = 4,
-) -> int:
-    """Print the rows beside the reported numbers; 1 if a number that is determined does not agree."""
-    wrong = [row for row in rows if not row.agrees]
-    if as_json:
-        print(json.dumps({"title": title, "source": source, "rows": [{**vars(r), "agrees": r.agrees} for r in rows]}))
-        return 1 if wrong else 0
-    console = Console(width=128, highlight=False)
-    table = Table(title=title)
-    for column in columns:
-        table.add_column(column)
-    for name in names:
-        table.add_column(f"{name}\nhere (reported)", justify="right")
-    before = None
-    for row in rows:
-        if before not in (None, row.label[:-1]):
-            table.add_section()
-        before = row.label[:-1]
-        told = row.reported or (None,) * len(row.found)
-        cells = [_cell(a, b, i in row.loose, decimals) for i, (a, b) in enumerate(zip(row.found, told, strict=True))]
-        table.add_row(*row.label, *cells, style=None if row.agrees else "red")
-    console.print(table)
-    for note in (f"Reported: {source}.", *notes):
-        console.print(note)
-    known = [row for row in rows if row.reported is not None]
-    console.print(
-        f"{len(known) - len(wrong)} of {len(known)} rows with reported numbers agree{_how_closely(decimals)}."
-    )
-    return 1 if wrong else 0
-
-
-LOOSE_NOTE = "~ marks numbers that the program leaves open: it fixes its objective, which several matrices may attain."
-
-
-def _cell(found: float, reported: float | None, loose: bool, decimals: int) -> str:
-    if reported is None:
-        return f"{found:.{decimals}f}"
-    return f"{found:.{decimals}f} ({'~' if loose else ''}{reported:.{decimals}f})"
-
-
-def _how_closely(decimals: int) -> str:
-    words = {4: "four", 5: "five", 6: "six"}
-    return f" to {words[decimals]} decimals" if decimals in words else ""

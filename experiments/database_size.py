@@ -1,6 +1,6 @@
 """Small databases: what five mechanisms cost for means and counts as the number of records grows.
 
-Run:  python -m experiments.database_size [--quick] [--json]
+Run:  noisewright reproduce database_size [--quick] [--json]
 
 Published as figures 5.4 to 5.7 of a doctoral thesis on range-adherent mechanisms: the differences between mechanisms
 are largest for small databases and vanish as they grow. Each number is the expected absolute error, at face value and
@@ -9,8 +9,10 @@ after the best guess of somebody with the uniform prior.
 
 from __future__ import annotations
 
-from experiments.comparison import LOOSE_NOTE, Row, arguments, finish, measures, mechanisms
+from experiments.comparison import SOURCE, measures, mechanisms
+from experiments.report import Result, Row, Table, command
 
+SECONDS = (2, 20)
 ORDER = {
     "mean": ("snapped Laplace", "snapped staircase", "normalised Laplace", "variant 1", "variant 2"),
     "count": ("truncated geometric", "explicit fair", "normalised Laplace", "variant 1", "variant 2"),
@@ -50,12 +52,17 @@ def run(query: str, epsilon: str, size: int) -> list[Row]:
     return rows
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("database_size", __doc__, given)
-    cases = [("count", "0.5", 5), ("mean", "0.5", 2)] if options.quick else list(REPORTED)
+def result(quick: bool = False) -> Result:
+    """All cases; a quick run has one of each query."""
+    cases = [("count", "0.5", 5), ("mean", "0.5", 2)] if quick else list(REPORTED)
     rows = [row for case in cases for row in run(*case)]
     columns = ("query", "epsilon", "records", "mechanism")
-    return finish("Expected absolute errors", columns, ("face value", "best guess"), rows, options.json, [LOOSE_NOTE])
+    return Result([Table("Expected absolute errors", columns, ("face value", "best guess"), rows, SOURCE)])
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("database_size", given)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The band of densities: why a density between two curves is neither necessary nor sufficient for privacy with a delta.
 
-Run:  python -m experiments.density_band [--quick] [--json] [--plot FILE.png]
+Run:  noisewright reproduce density_band [--quick] [--json] [--plot FILE.png]
 
 Published as a figure in a doctoral thesis on differential privacy in metric spaces: around the density f of a noisy answer
 lies the band (f - delta)/q <= f' <= q f + delta with q = e^epsilon, here for epsilon 1, delta 0.05 and Laplace noise, and a
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from experiments.comparison import Row, arguments, finish
+from experiments.report import Result, Row, Table, command
 from noisewright.core.channel import Channel
 from noisewright.mechanisms.densities import LaplaceDensity, laplace_density, pair_delta
 
@@ -43,6 +43,7 @@ SINGLETONS = ((0.5, 0.5, 0.0, 0.0), (0.25, 0.25, 0.25, 0.25))
 """Two rows of a finite mechanism, for epsilon 0."""
 SOURCE = "closed forms of the deltas; the published figure has no numbers"
 SINGLE_SOURCE = "an exact recomputation"
+SECONDS = (1, 1)
 
 
 @dataclass(frozen=True)
@@ -231,23 +232,23 @@ def _panel(axes: Any, other: Mixture, span: tuple[float, float], top: float) -> 
     axes.legend(frameon=False, fontsize=9, loc="upper left" if top > 1 else "upper right")
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("density_band", __doc__, given, figure=True)
-    rows, single = run(), run_singletons()
-    if options.plot:
-        from noisewright.plots.figure import save_figure
-
-        save_figure(figure(), options.plot)
-    found = findings(rows)
-    wrong = int(not all(found.values()))
+def result(quick: bool = False) -> Result:
+    """Densities beside the band, and a finite mechanism; all of it is quick."""
+    del quick
+    rows = run()
     title = f"Densities beside Laplace noise, for epsilon {EPSILON} and delta {DELTA}"
-    if options.json:
-        return finish(title, (), (), rows + single, True, (), SOURCE) or wrong
-    notes = [f"{'yes' if holds else 'NO'}: {claim}." for claim, holds in found.items()]
     names = ("leaves the band by", f"delta at epsilon {EPSILON}", "delta at epsilon 0")
-    wrong |= finish(title, ("band", "truth", "density"), names, rows, False, notes, SOURCE)
-    title, columns = "Largest gap of a finite mechanism", ("over single outputs", "over all events")
-    return finish(title, ("rows", ""), columns, single, False, (), SINGLE_SOURCE) or wrong
+    gaps = ("over single outputs", "over all events")
+    tables = [
+        Table(title, ("band", "truth", "density"), names, rows, SOURCE),
+        Table("Largest gap of a finite mechanism", ("rows", ""), gaps, run_singletons(), SINGLE_SOURCE),
+    ]
+    return Result(tables, findings(rows))
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("density_band", given)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Coarse and fine outputs: how the width of the response categories changes the error of the mean over ten records.
 
-Run:  python -m experiments.discretisation [--quick] [--json]
+Run:  noisewright reproduce discretisation [--quick] [--json]
 
 Published as figure 5.8 of a doctoral thesis on range-adherent mechanisms: at high privacy snapped Laplace noise does
 *better* with coarser categories, where even the uniform responder beats it; the linear program gets worse with
@@ -15,12 +15,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from experiments.comparison import HIGHEST, Row, answers, arguments, finish
+from experiments.comparison import HIGHEST, SOURCE, answers
+from experiments.report import Result, Row, Table, command
 from noisewright.core.channel import Channel
 from noisewright.optimal.categories import Categories, discretise, laplace_law
 from noisewright.optimal.design import optimal
 from noisewright.optimal.evaluate import face_value_loss
 
+SECONDS = (1, 2)
 SIZE = 10
 FACTORS = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5), Fraction(10))
 """The width of a category in units of the spacing of the true answers."""
@@ -81,13 +83,18 @@ def run(name: str, epsilon: str) -> list[Row]:
     return rows
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("discretisation", __doc__, given)
-    cases = [case for case in REPORTED if not options.quick or "variant" not in case[0]]
+def result(quick: bool = False) -> Result:
+    """All cases; a quick run leaves the linear programs out."""
+    cases = [case for case in REPORTED if not quick or "variant" not in case[0]]
     rows = [row for case in cases for row in run(*case)]
     title = "Expected absolute error of the mean over ten records, by the width of the categories"
     columns = ("mechanism, categories", "epsilon", "width / spacing")
-    return finish(title, columns, ("error",), rows, options.json)
+    return Result([Table(title, columns, ("error",), rows, SOURCE)])
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("discretisation", given)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The cost of privacy: errors of five mechanisms for the mean and the count over ten records, from epsilon 0.1 to 2.
 
-Run:  python -m experiments.epsilon_sweep [--quick] [--json]
+Run:  noisewright reproduce epsilon_sweep [--quick] [--json]
 
 Published as figures 5.9 and 5.10 of a doctoral thesis on range-adherent mechanisms: variant 1 of the linear program
 is best everywhere, mostly at high privacy and without remapping; on counts it ties with the geometric after
@@ -10,8 +10,10 @@ value for small epsilon only.
 
 from __future__ import annotations
 
-from experiments.comparison import LOOSE_NOTE, MEASURES, Row, arguments, finish, measures, mechanisms
+from experiments.comparison import MEASURES, SOURCE, measures, mechanisms
+from experiments.report import Result, Row, Table, command
 
+SECONDS = (3, 17)
 EPSILONS = ("0.1", "0.2", "0.5", "1", "2")
 REPORTED: dict[tuple[str, str], str] = {
     ("mean", "snapped Laplace"): "1.4663 3.3398 .9724 1.3079 | 1.1284 2.1714 .8667 1.1169 | .6345 .7769 .5761 .5907 "
@@ -52,12 +54,18 @@ def run(query: str, epsilon: str, size: int = 10) -> list[Row]:
     return rows
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("epsilon_sweep", __doc__, given)
-    cases = [("count", "0.5")] if options.quick else [(q, e) for q in ("mean", "count") for e in EPSILONS]
+def result(quick: bool = False) -> Result:
+    """Both queries at all epsilons; a quick run has one case."""
+    cases = [("count", "0.5")] if quick else [(q, e) for q in ("mean", "count") for e in EPSILONS]
     rows = [row for query, epsilon in cases for row in run(query, epsilon)]
-    title = "Expected errors over ten records"
-    return finish(title, ("query", "epsilon", "mechanism"), MEASURES, rows, options.json, [LOOSE_NOTE])
+    return Result(
+        [Table("Expected errors over ten records", ("query", "epsilon", "mechanism"), MEASURES, rows, SOURCE)]
+    )
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("epsilon_sweep", given)
 
 
 if __name__ == "__main__":

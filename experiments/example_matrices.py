@@ -1,6 +1,6 @@
 """Two example matrices: the linear programs for a count from 0 to 5 at epsilon 0.5, beside the printed tables.
 
-Run:  python -m experiments.example_matrices [--json]
+Run:  noisewright reproduce example_matrices [--quick] [--json]
 
 Published as tables 5.3 and 5.4 of a doctoral thesis on range-adherent mechanisms. Variant 1 (privacy alone) never
 answers 0 or 5 and equals the truncated geometric with those answers moved inwards; variant 2 is monotone, symmetric
@@ -10,13 +10,10 @@ shows. Rows are outputs here, as printed.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
-from experiments.comparison import VARIANT_2, arguments
+from experiments.comparison import VARIANT_2
+from experiments.report import Result, Row, Table, command
 from noisewright.optimal.design import optimal
 
 PRINTED = {
@@ -36,6 +33,10 @@ PRINTED = {
 OBJECTIVES = {"variant 1": 6.363223, "variant 2": 6.828620}
 """Sums of the expected absolute errors over the six counts."""
 
+SECONDS = (2, 2)
+ROUNDED = 5.01e-4
+"""Half a unit of the three decimals that were printed."""
+
 SLIP = ("variant 1", 2, 4)
 """Where the printed table is wrong: output 2, true count 4."""
 
@@ -52,33 +53,33 @@ def run(name: str) -> tuple[np.ndarray, float]:
 
 def differences(name: str, matrix: np.ndarray) -> list[tuple[int, int]]:
     """Cells that differ from the printed ones by more than rounding to three decimals."""
-    return [(int(y), int(x)) for y, x in np.argwhere(np.abs(matrix - printed(name)) > 5.01e-4)]
+    return [(int(y), int(x)) for y, x in np.argwhere(np.abs(matrix - printed(name)) > ROUNDED)]
+
+
+def table(name: str, matrix: np.ndarray) -> Table:
+    """A matrix beside the printed one, a row for each output."""
+    rows = []
+    for y, told in enumerate(printed(name)):
+        slips = (SLIP[2],) if (name, y) == SLIP[:2] else ()
+        rows.append(Row((str(y),), tuple(matrix[y].tolist()), tuple(told.tolist()), slips, ROUNDED))
+    counts = tuple(f"count {x}" for x in range(6))
+    return Table(f"{name}: probability of each output", ("output",), counts, rows, "the printed table", 3)
+
+
+def result(quick: bool = False) -> Result:
+    """Both matrices and the sums of their expected errors; all of it is quick."""
+    del quick
+    found = {name: run(name) for name in PRINTED}
+    sums = [Row((name,), (value,), (OBJECTIVES[name],), close=1e-6) for name, (_, value) in found.items()]
+    odd = [(name, *cell) for name, (matrix, _) in found.items() for cell in differences(name, matrix)]
+    tables = [table(name, matrix) for name, (matrix, _) in found.items()]
+    tables.append(Table("Sum of the expected errors", ("program",), ("sum",), sums, "a recomputation", 6))
+    return Result(tables, {"One printed number is a slip: output 2, count 4 of variant 1": odd == [SLIP]})
 
 
 def main(given: list[str] | None = None) -> int:
-    options = arguments("example_matrices", __doc__, given)
-    found = {name: run(name) for name in PRINTED}
-    odd = {name: differences(name, matrix) for name, (matrix, _) in found.items()}
-    expected = {"variant 1": [SLIP[1:]], "variant 2": []}
-    good = odd == expected and all(abs(found[n][1] - OBJECTIVES[n]) < 1e-6 for n in PRINTED)
-    if options.json:
-        tables = {n: {"matrix": m.tolist(), "objective": v, "differs": odd[n]} for n, (m, v) in found.items()}
-        print(json.dumps({"tables": tables, "agrees": good}))
-        return 0 if good else 1
-    console = Console(width=100, highlight=False)
-    for name, (matrix, value) in found.items():
-        table = Table(title=f"{name}: probability of each output (printed)")
-        table.add_column("output")
-        for x in range(6):
-            table.add_column(f"count {x}", justify="right")
-        for y, row in enumerate(matrix):
-            cells = [f"{p:.3f} ({q:.3f})" for p, q in zip(row, printed(name)[y], strict=True)]
-            table.add_row(str(y), *cells)
-        console.print(table)
-        console.print(f"Sum of expected errors {value:.6f} (reported {OBJECTIVES[name]:.6f}).")
-        for y, x in odd[name]:
-            console.print(f"Output {y}, count {x}: {matrix[y, x]:.4f} here, {printed(name)[y, x]:.3f} printed.")
-    return 0 if good else 1
+    """Run it as a command."""
+    return command("example_matrices", given)
 
 
 if __name__ == "__main__":

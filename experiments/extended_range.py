@@ -1,6 +1,6 @@
 """Outputs beyond the range: what five mechanisms cost when the output range is three times as wide as that of the query.
 
-Run:  python -m experiments.extended_range [--quick] [--json]
+Run:  noisewright reproduce extended_range [--quick] [--json]
 
 Published as figures 5.11 and 5.12 of a doctoral thesis on range-adherent mechanisms: snapped mechanisms get much
 worse at face value and stay the same after remapping; normalised Laplace noise gets a little better after remapping;
@@ -10,8 +10,10 @@ records, in the range of the query and in the wide one.
 
 from __future__ import annotations
 
-from experiments.comparison import LOOSE_NOTE, Row, arguments, finish, measures, mechanisms
+from experiments.comparison import SOURCE, measures, mechanisms
+from experiments.report import Result, Row, Table, command
 
+SECONDS = (2, 14)
 EPSILON = "0.2"
 REPORTED: dict[tuple[str, str], tuple[float, float, float, float]] = {
     ("mean", "snapped staircase"): (1.1267, 1.8789, 0.8660, 0.8660),
@@ -38,13 +40,18 @@ def run(query: str, size: int = 10, *, shaped: bool = True) -> list[Row]:
     return rows
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("extended_range", __doc__, given)
-    queries = ("count",) if options.quick else ("mean", "count")
-    rows = [row for query in queries for row in run(query, shaped=not options.quick)]
+def result(quick: bool = False) -> Result:
+    """Both queries; a quick run has counts only, without variant 2."""
+    queries = ("count",) if quick else ("mean", "count")
+    rows = [row for query in queries for row in run(query, shaped=not quick)]
     title = f"Expected absolute errors at epsilon {EPSILON}, in the range of the query and in one three times as wide"
-    notes = [LOOSE_NOTE, "The explicit fair mechanism has no version with more outputs than secrets."]
-    return finish(title, ("query", "mechanism"), NAMES, rows, options.json, notes)
+    notes = ["The explicit fair mechanism has no version with more outputs than secrets."]
+    return Result([Table(title, ("query", "mechanism"), NAMES, rows, SOURCE)], notes=notes)
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("extended_range", given)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Which families may replace which: the tables of the chapter on comparing mechanisms, decided pair by pair.
 
-Run:  python -m experiments.family_tables [--quick] [--json]
+Run:  noisewright reproduce family_tables [--quick] [--json]
 
 Published in a doctoral thesis on metric privacy and information flow. (i) A smaller epsilon of the same family may replace a
 larger one under all three orders, except for the over-truncated geometric, where only the privacy order holds. (ii) At equal
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from experiments.comparison import Row, arguments, finish
+from experiments.report import Result, Row, Table, command
 from noisewright.leakage.families import FAMILIES, Family, over_truncated_family
 from noisewright.leakage.replacement import ORDERS, may_replace
 
@@ -27,6 +27,7 @@ EPSILONS: tuple[dict[str, str], ...] = (
     {"factor": "1/2"},  # epsilon = ln 2, which the published examples use
 )
 SOURCE = "1 for yes and 0 for no, as in the published tables"
+SECONDS = (1, 3)
 
 
 def answers(a: object, b: object) -> tuple[float, ...]:
@@ -66,16 +67,21 @@ def run(size: int, quick: bool = False) -> list[Row]:
     return [*within(size), *rows, *across(size, "iii", [({"epsilon": "1"}, {"epsilon": "0.99"})])]
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("family_tables", __doc__, given)
-    sizes = (2, 3, 4) if options.quick else (2, *SIZES)
-    rows = [row for size in sizes for row in run(size, options.quick)]
+def result(quick: bool = False) -> Result:
+    """All tables for all sizes; a quick run has three sizes and one epsilon."""
+    sizes = (2, 3, 4) if quick else (2, *SIZES)
+    rows = [row for size in sizes for row in run(size, quick)]
+    shares = f"share of {len(EPSILONS)} epsilons from 0.1 to 4" if not quick else "ln 2"
     notes = [
-        "i: a smaller epsilon of the same family (ln 4, then ln 2); ii: equal epsilon (share of "
-        f"{len(EPSILONS)} epsilons from 0.1 to 4); iii: epsilon 1, then 0.99.",
+        f"i: a smaller epsilon of the same family (ln 4, then ln 2); ii: equal epsilon ({shares}); iii: epsilon 1, then 0.99.",
     ]
-    title = "May the second replace the first?"
-    return finish(title, ("table", "secrets", "first", "second"), ORDERS, rows, options.json, notes, SOURCE, 0)
+    columns = ("table", "secrets", "first", "second")
+    return Result([Table("May the second replace the first?", columns, ORDERS, rows, SOURCE, 0)], notes=notes)
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("family_tables", given)
 
 
 if __name__ == "__main__":

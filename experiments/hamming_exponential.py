@@ -1,6 +1,6 @@
 """The exponential mechanism with Hamming utility: the smallest delta by its rate, and the checks that sufficient sets save.
 
-Run:  python -m experiments.hamming_exponential [--quick] [--json] [--plot FILE.png]
+Run:  noisewright reproduce hamming_exponential [--quick] [--json] [--plot FILE.png]
 
 Published as a figure and a worked example in a doctoral thesis on differential privacy in metric spaces. The figure: with
 utility -k times the number of changed rows, delta is 0 exactly while |k| <= epsilon; beyond, it rises to 1 for a large k and
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments.comparison import Row, arguments, finish
+from experiments.report import Result, Row, Table, command
 from noisewright.core.metric import Discrete, Hamming, Manhattan
 from noisewright.estimate.categorical import hamming_delta, hamming_range, sufficient_set, utility_channel
 
@@ -44,6 +44,7 @@ CHECKS_REPORTED = {
 }
 SOURCE = "a recomputation of the published figure, whose curves carry no numbers"
 CHECKS_SOURCE = "exact recomputation, and the published 21, 15 and 1092 for floats summed left to right"
+SECONDS = (1, 1)
 
 
 # Smallest delta by rate ---------------------------------------------------------------------------------------------------
@@ -148,26 +149,27 @@ def run_checks() -> list[Row]:
     ]
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("hamming_exponential", __doc__, given, figure=True)
-    rows = [row for case in (list(REPORTED)[:1] if options.quick else REPORTED) for row in run(*case)]
-    if options.plot:
-        from noisewright.plots.figure import save_figure
-
-        save_figure(figure(), options.plot)
-    title = "Smallest delta of the exponential mechanism with Hamming utility"
-    counted = run_checks()
-    if options.json:
-        return finish(f"{title}, and checks", (), (), rows + counted, True, (), f"{SOURCE}; {CHECKS_SOURCE}")
+def result(quick: bool = False) -> Result:
+    """Smallest deltas in all cases, a quick run in one; and the checks."""
+    rows = [row for case in (list(REPORTED)[:1] if quick else REPORTED) for row in run(*case)]
     notes = []
     for epsilon, m in REPORTED:
         low, high = hamming_range(m, epsilon=epsilon)
         notes.append(f"Epsilon {epsilon}, {m} categories: delta = 0 for rates from {low + 0.0:.4f} to {high:.4f}.")
-    columns = ("epsilon", "categories", "rate")
-    first = finish(title, columns, ("formula", "audit of all events"), rows, False, notes, SOURCE)
-    names = (*(f"pairs with {size} outputs" for size in SIZES), "checks")
-    title = "Events to check on databases of two rows from {0, 1, 2}"
-    return finish(title, ("how",), names, counted, False, (), CHECKS_SOURCE, 0) or first
+    columns, names = ("epsilon", "categories", "rate"), ("formula", "audit of all events")
+    counted = (*(f"pairs with\n{size} outputs" for size in SIZES), "checks")
+    tables = [
+        Table("Smallest delta of the exponential mechanism with Hamming utility", columns, names, rows, SOURCE),
+        Table(
+            "Events to check on databases of two rows from {0, 1, 2}", ("how",), counted, run_checks(), CHECKS_SOURCE, 0
+        ),
+    ]
+    return Result(tables, notes=notes)
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("hamming_exponential", given)
 
 
 if __name__ == "__main__":

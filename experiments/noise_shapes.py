@@ -1,6 +1,6 @@
 """Two shapes of noise on the numbers 0 to 100, for the true answer 50: geometric against randomised response.
 
-Run:  python -m experiments.noise_shapes [--quick] [--json] [--plot FILE.png]
+Run:  noisewright reproduce noise_shapes [--quick] [--json] [--plot FILE.png]
 
 Published as a figure in a doctoral thesis on metric privacy and information flow: the geometric (a = 25/27) hides the
 neighbours of the truth best, randomised response (a = 1/2; the figure prints "11/22") hides everything equally. Their
@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from experiments.comparison import Row, arguments, finish
-from noisewright.leakage.families import Member, geometric_family, response_family
+from experiments.report import Result, Row, Table, command
+from noisewright.leakage.families import geometric_family, response_family
+from noisewright.leakage.family_member import Member
 from noisewright.leakage.replacement import may_replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SECONDS = (1, 1)
 SIZE, TRUTH = 101, 50
 REPORTED = {
     ("geometric", 50): 0.03846,
@@ -59,24 +61,25 @@ def figure() -> Figure:
         law = member.channel().matrix[TRUTH]
         title = f"{name}, a = {member.factor.exact}"
         axes.plot(range(SIZE), law, style, drawstyle="steps-mid", color=colour, linewidth=1.6, label=title)
-    axes.set(xlabel="output, for the true answer 50", ylabel="probability", xlim=(0, 100), ylim=(0, None))
+    axes.set(xlabel="output, for the true answer 50", ylabel="probability", xlim=(-0.5, 100.5), ylim=(0, None))
     axes.legend(frameon=False)
     return drawn
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("noise_shapes", __doc__, given, figure=True)
-    rows = run((50,) if options.quick else (50, 49, 0))
-    if options.plot:
-        from noisewright.plots.figure import save_figure
-
-        save_figure(figure(), options.plot)
+def result(quick: bool = False) -> Result:
+    """Probabilities at the truth, and in a whole run beside it and far off; and whether one may replace the other."""
+    rows = run((50,) if quick else (50, 49, 0))
     first, second = members().values()
     answers = [may_replace(a, b, o) for o in ("average", "privacy") for a, b in ((first, second), (second, first))]
-    neither = "Neither may replace the other" if not any(answers) else "One may replace the other"
-    notes = [f"{neither} (both ways): {', '.join(f'{r.order} {r.status}' for r in answers)}."]
+    notes = [f"Both ways: {', '.join(f'{r.order} {r.status}' for r in answers)}."]
     title = "Probability of an output for the true answer 50"
-    return finish(title, ("mechanism", "output"), ("probability",), rows, options.json, notes, SOURCE, 5)
+    findings = {"Neither may replace the other": not any(answers)}
+    return Result([Table(title, ("mechanism", "output"), ("probability",), rows, SOURCE, 5)], findings, notes)
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("noise_shapes", given)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Getting a distribution back from private reports: the geometric against randomised response with equal protection nearby.
 
-Run:  python -m experiments.recovering_a_distribution [--quick] [--runs N] [--json]
+Run:  noisewright reproduce recovering_a_distribution [--quick] [--runs N] [--json]
 
 Users hold a number from 0 to 100. Each reports it through the truncated geometric with epsilon = ln 2 / 10 for each unit,
 or through randomised response with epsilon = ln 2: within a radius of 10 both allow a factor of at most 2. The population is
@@ -14,18 +14,14 @@ a mean agrees when it differs by no more than Student's t allows, at a rate of o
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
-from scipy.special import stdtrit
 
 import noisewright as nw
+from experiments.report import Result, Row, Table, allowance, command
 from noisewright.estimate.bayesian_update import bayesian_updates
 from noisewright.estimate.inversion import project
 from noisewright.estimate.likelihood import certify
@@ -35,12 +31,13 @@ from noisewright.estimate.transport import kantorovich, total_variation
 
 Floats = NDArray[np.float64]
 
+SECONDS, RUNS = (4, 10), (3, 20)
 HIGHEST, RADIUS, STEPS, FEW_STEPS = 100, 10, 5000, 100
 SIZES = (1_000, 10_000, 50_000, 100_000)
 POPULATIONS = ("binomial", "4-point")
 MEASURES = (
-    "geometric W1", "... at 100 steps", "response W1", "response exact MLE", "geometric TV", "response TV",
-    "geometric inverted", "... projected", "response inverted", "... projected ", "geometric as is", "response as is",
+    "geometric W1", "geometric W1 at 100 steps", "response W1", "response exact MLE", "geometric TV", "response TV",
+    "geometric inverted", "geometric projected", "response inverted", "response projected", "geometric as is", "response as is",
 )  # fmt: skip
 
 REPORTED = {
@@ -54,7 +51,7 @@ REPORTED = {
     ("4-point", 100_000): (0.92, 2.74, 3.9, 3.5, 0.58, 0.19, 6.0, 9.6, 10.1, 3.2, 8.4, 21.6),
 }
 REPORTED_RUNS = 20
-FALSE_ALARMS = 1e-5
+SOURCE = "a recomputation of the published study, whose figures carry no numbers"
 ROUNDED = 0.02
 """Reported numbers have two or three digits."""
 
@@ -76,12 +73,11 @@ class Cell:
         return REPORTED[self.population, self.size]
 
     @property
-    def agrees(self) -> tuple[bool, ...]:
-        """Whether each mean is as near to what was reported as the spread of these runs lets one expect of both studies."""
-        error = float(stdtrit(self.runs - 1, 1 - FALSE_ALARMS / 2)) * math.sqrt(1 / self.runs + 1 / REPORTED_RUNS)
+    def close(self) -> tuple[float, ...]:
+        """How near to what was reported each mean must be, given the spread of these runs."""
         return tuple(
-            abs(found - said) <= error * spread + ROUNDED * said
-            for found, said, spread in zip(self.means, self.reported, self.deviations, strict=True)
+            allowance(spread, self.runs, REPORTED_RUNS) + ROUNDED * said
+            for said, spread in zip(self.reported, self.deviations, strict=True)
         )
 
 
@@ -111,7 +107,7 @@ def run(population: str, size: int, runs: int = 20, seed: int = 1, steps: int = 
         certify(best, q, rates).value - certify(last, q, rates).value
         for best, last, q in zip(rr_best, rr_long, rr, strict=True)
     ]
-    spreads = tuple(float(np.std(c, ddof=1)) if runs > 1 else 0.0 for c in columns)
+    spreads = tuple(float(np.std(c, ddof=1)) for c in columns)
     return Cell(population, size, runs, tuple(float(np.mean(c)) for c in columns), spreads, min(gains))
 
 
@@ -121,16 +117,16 @@ def findings(cells: list[Cell]) -> dict[str, bool]:
     large = [cell for cell in cells if cell.size == max(SIZES)]
     points = [cell for cell in cells if cell.population == "4-point" and cell.size >= 10_000]
     return {
-        "the geometric is closer than randomised response in W1 in every cell": all(
+        "The geometric is closer than randomised response in W1 in every cell": all(
             cell.means[0] < cell.means[2] for cell in cells
         ),
-        "with 100,000 users the geometric is within 0.6 (binomial) and 1.3 (4-point)": all(
+        "With 100,000 users the geometric is within 0.6 (binomial) and 1.3 (4-point)": all(
             cell.means[0] < limits[cell.population] for cell in large
         ),
-        "no iterated response is likelier than the exact maximum": all(
+        "No iterated response is likelier than the exact maximum": all(
             cell.likelihood_gain >= -1e-12 for cell in cells
         ),
-        "on four points randomised response wins in total variation from 10,000 users on": all(
+        "On four points randomised response wins in total variation from 10,000 users on": all(
             cell.means[5] < cell.means[4] for cell in points
         ),
     }
@@ -155,39 +151,28 @@ def _variations(found: Floats, truths: Floats) -> list[float]:
     return [total_variation(p, q) for p, q in zip(found, truths, strict=True)]
 
 
-def main(given: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser("recovering_a_distribution", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="two cells, three runs")
-    parser.add_argument("--runs", type=int, default=20, help="runs for each cell (default 20)")
-    parser.add_argument("--json", action="store_true", help="plain data instead of a table")
-    options = parser.parse_args(given)
-    runs = 3 if options.quick else options.runs
-    sizes = SIZES[-1:] if options.quick else SIZES
+def table(population: str, cells: list[Cell]) -> Table:
+    """The cells of one population beside each other, a row for each measure."""
+    of = [cell for cell in cells if cell.population == population]
+    columns = (
+        zip(*numbers, strict=True) for numbers in zip(*((c.means, c.reported, c.close) for c in of), strict=True)
+    )
+    rows = [Row((measure,), f, r, close=c) for measure, f, r, c in zip(MEASURES, *columns, strict=True)]
+    names = tuple(f"{cell.size:,} users" for cell in of)
+    title = f"Distance of the estimate from the drawn sample, {population} population, {of[0].runs} runs"
+    return Table(title, ("measure",), names, rows, SOURCE, 2)
+
+
+def result(quick: bool = False, runs: int = RUNS[1]) -> Result:
+    """Both populations in all sizes; a quick run has the largest only."""
+    sizes = SIZES[-1:] if quick else SIZES
     cells = [run(population, size, runs) for population in POPULATIONS for size in sizes]
-    facts = findings(cells)
-    if options.json:
-        rows = [
-            {
-                "population": cell.population, "users": cell.size, "found": dict(zip(MEASURES, cell.means, strict=True)),
-                "reported": dict(zip(MEASURES, cell.reported, strict=True)), "agrees": all(cell.agrees),
-            }
-            for cell in cells
-        ]  # fmt: skip
-        print(json.dumps({"runs": runs, "rows": rows, "findings": facts, "agrees": all(facts.values())}))
-        return 0 if all(facts.values()) else 1
-    console = Console(width=150)
-    table = Table(title=f"Distance to the drawn sample, {runs} runs (found | reported)")
-    table.add_column("measure")
-    for cell in cells:
-        table.add_column(f"{cell.population}\n{cell.size:,}", justify="right")
-    for i, measure in enumerate(MEASURES):
-        row = [f"{c.means[i]:.3g} | {c.reported[i]:.3g}" + ("" if c.agrees[i] else " !") for c in cells]
-        table.add_row(measure, *row)
-    console.print(table)
-    for sentence, holds in facts.items():
-        console.print(f"{'yes' if holds else 'NO'}: {sentence}")
-    console.print("Reported: a recomputation of the published study, whose figures carry no numbers.")
-    return 0 if all(facts.values()) else 1
+    return Result([table(population, cells) for population in POPULATIONS], findings(cells))
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("recovering_a_distribution", given)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How large an epsilon another family may have: safe replacement among geometric, response and exponential, five secrets.
 
-Run:  python -m experiments.replacement_thresholds [--quick] [--json] [--plot FILE.png]
+Run:  noisewright reproduce replacement_thresholds [--quick] [--json] [--plot FILE.png]
 
 Published as a figure with three panels in a doctoral thesis on metric privacy and information flow; the numbers are those
 of a recomputation in 60 digits. Randomised response is by far the hardest to replace; for a large epsilon the geometric
@@ -10,10 +10,17 @@ the limit is 3.98186.
 
 from __future__ import annotations
 
-from experiments.comparison import Row, arguments, finish
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from experiments.report import Result, Row, Table, command
 from noisewright.leakage.families import FAMILIES
 from noisewright.leakage.replacement import safe_replacement
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SECONDS = (2, 3)
 SIZE = 5
 SHORT = {"geometric": "G", "response": "R", "exponential": "E"}
 PAIRS = (
@@ -60,24 +67,29 @@ def printed(row: Row) -> bool:
     return all(f"{v:.{len(w.partition('.')[2])}f}" == w for v, w in pairs)
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("replacement_thresholds", __doc__, given, figure=True)
-    chosen = ("0.5", "4") if options.quick else tuple(REPORTED)
-    rows = [run(e) for e in chosen] + [run(e, "privacy") for e in PRIVACY_REPORTED if e in chosen]
-    if options.plot:
-        from noisewright.leakage.replacement_table import replacement_table
-        from noisewright.plots.figure import save_figure
-        from noisewright.plots.leakage import draw_replacements
+def figure() -> Figure:
+    """The largest safe epsilon by the epsilon that is replaced, one panel for each family."""
+    from noisewright.leakage.replacement_table import replacement_table
+    from noisewright.plots.leakage import draw_replacements
 
-        save_figure(draw_replacements(replacement_table(epsilons=tuple(REPORTED), size=SIZE)), options.plot)
-    names = [f"{SHORT[a]} by {SHORT[b]}" for a, b in PAIRS]
-    agree = sum(printed(row) for row in rows)
-    notes = [
-        "G, R and E are geometric, randomised response and exponential (by its true epsilon).",
-        f"{agree} of {len(rows)} rows agree in all printed digits.",
-    ]
+    epsilons = [*(Fraction(k, 4) for k in range(1, 8)), *(Fraction(k, 2) for k in range(4, 17))]
+    return draw_replacements(replacement_table(epsilons=epsilons, size=SIZE, accuracy=1e-4))
+
+
+def result(quick: bool = False) -> Result:
+    """Both orders at all epsilons; a quick run has two."""
+    chosen = ("0.5", "4") if quick else tuple(REPORTED)
+    rows = [run(e) for e in chosen] + [run(e, "privacy") for e in PRIVACY_REPORTED if e in chosen]
+    names = tuple(f"{SHORT[a]} by {SHORT[b]}" for a, b in PAIRS)
+    notes = ["G, R and E are geometric, randomised response and exponential (by its true epsilon)."]
     title = "Largest safe epsilon in place of another family, five secrets"
-    return finish(title, ("order", "epsilon"), names, rows, options.json, notes, SOURCE, 5) or int(agree < len(rows))
+    findings = {"All numbers agree in all the digits that were printed": all(printed(row) for row in rows)}
+    return Result([Table(title, ("order", "epsilon"), names, rows, SOURCE, 5)], findings, notes)
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("replacement_thresholds", given)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Designs of randomised response: when an asymmetric one is best, and Warner's design against Mangat's.
 
-Run:  python -m experiments.survey_designs [--quick] [--json] [--plot FILE.png]
+Run:  noisewright reproduce survey_designs [--quick] [--json] [--plot FILE.png]
 
 Published as three figures and three worked examples in a doctoral thesis on differential privacy in metric spaces:
 
@@ -14,12 +14,11 @@ Published as three figures and three worked examples in a doctoral thesis on dif
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments.comparison import Row, arguments, finish
+from experiments.report import Result, Row, Table, command
 from noisewright.estimate.designs import Design, mangat
 from noisewright.estimate.optimum import (
     asymmetric_threshold,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Case = tuple[str, str, str]
+SECONDS = (1, 1)
 SOURCE = "a recomputation of the published figures, whose curves carry no numbers"
 EPSILONS = ("0.1", "0.5", "1", "1.5", "2", "3")
 THRESHOLDS = {
@@ -190,19 +190,7 @@ def examples(reported: dict[Case, dict[str, str]]) -> list[Row]:
     return rows
 
 
-@dataclass(frozen=True)
-class Part:
-    """One table of the result."""
-
-    title: str
-    columns: tuple[str, ...]
-    names: tuple[str, ...]
-    rows: list[Row]
-    source: str = SOURCE
-    decimals: int = 4
-
-
-def tables(quick: bool = False) -> list[Part]:
+def tables(quick: bool = False) -> list[Table]:
     """All tables; a quick run has fewer deltas and degrees."""
     at = tuple(f"epsilon {epsilon}" for epsilon in EPSILONS)
     compared = [
@@ -214,11 +202,11 @@ def tables(quick: bool = False) -> list[Part]:
     title = "Warner's largest variance over Mangat's at one degree of privacy violation"
     sizes, case = ("sample, as published", "sample", "whole population"), ("case", "number")
     return [
-        Part("Thresholds of the prevalence", ("threshold", "delta"), at, thresholds(quick)),
-        Part("Below this delta the symmetric design is always best", ("epsilon",), ("delta",), zeros(), decimals=5),
-        Part(title, ("prevalence", "degree"), ("as published", "true"), compared),
-        Part("Mangat's largest variance for one respondent", ("a no told truly",), sizes, largest),
-        Part(
+        Table("Thresholds of the prevalence", ("threshold", "delta"), at, thresholds(quick), SOURCE),
+        Table("Below this delta the symmetric design is always best", ("epsilon",), ("delta",), zeros(), SOURCE, 5),
+        Table(title, ("prevalence", "degree"), ("as published", "true"), compared, SOURCE),
+        Table("Mangat's largest variance for one respondent", ("a no told truly",), sizes, largest, SOURCE),
+        Table(
             "Three worked examples",
             case,
             ("value",),
@@ -226,7 +214,7 @@ def tables(quick: bool = False) -> list[Part]:
             "the published examples and a recomputation",
             3,
         ),
-        Part("Beyond them: designs that disclose", case, ("value",), examples(BEYOND), "a recomputation"),
+        Table("Beyond them: designs that disclose", case, ("value",), examples(BEYOND), "a recomputation"),
     ]
 
 
@@ -279,15 +267,15 @@ def _ratios(axes: Any) -> None:
         pi = float(prevalence)
         degrees = np.geomspace(1.02 * pi, 1, 160)
         published, true = np.log([ratios(min(float(a), 1.0), prevalence) for a in degrees]).T
-        axes.plot(degrees, true, color=colour, linewidth=1.8, label=f"prevalence {prevalence}")
-        axes.plot(degrees, published, "--", color=colour, linewidth=1.2, label=f"prevalence {prevalence}, as published")
-        axes.axvline(2 * pi / (1 + pi), 0, 0.83, color=colour, linewidth=0.8, linestyle=":")
+        axes.plot(degrees, true, color=colour, linewidth=1.8, label=f"pi = {prevalence}")
+        axes.plot(degrees, published, "--", color=colour, linewidth=1.2, label=f"pi = {prevalence}, as published")
+        axes.axvline(2 * pi / (1 + pi), 0, 0.8, color=colour, linewidth=0.8, linestyle=":")
         axes.text(2.1 * pi / (1 + pi), 3.95, "2 pi/(1 + pi)", rotation=90, fontsize=8, color=colour, va="top")
     axes.set(xlabel="degree of privacy violation", ylabel="log ratio, Warner's over Mangat's", xscale="log")
-    axes.set(xlim=(0.009, 1), ylim=(0, 4.8))
+    axes.set(xlim=(0.009, 1), ylim=(0, 5))
     axes.set_xticks([0.01, 0.03, 0.1, 0.3, 1], ["0.01", "0.03", "0.1", "0.3", "1"])
     axes.set_title("Largest variances at equal violation", fontsize=10)
-    axes.legend(frameon=False, fontsize=8, loc="upper center", ncols=2)
+    axes.legend(frameon=False, fontsize=8, loc="upper center", ncols=2, title="prevalence pi", title_fontsize=8)
 
 
 def _mangat(axes: Any) -> None:
@@ -311,22 +299,16 @@ def _mangat(axes: Any) -> None:
     axes.legend(frameon=False, fontsize=8, loc="upper right")
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("survey_designs", __doc__, given, figure=True)
-    parts = tables(options.quick)
-    if options.plot:
-        from noisewright.plots.figure import save_figure
-
-        save_figure(figure(), options.plot)
+def result(quick: bool = False) -> Result:
+    """All tables, and which design is best in the worked examples."""
     best = branches()
-    wrong = int(best != BRANCHES)
-    if options.json:
-        rows = [row for part in parts for row in part.rows]
-        return finish("Designs of randomised response", (), (), rows, True, (), SOURCE) or wrong
-    for part in parts:
-        wrong |= finish(part.title, part.columns, part.names, part.rows, False, (), part.source, part.decimals)
-    print(f"Best with probabilities of 1/2 or more: {', '.join(best)} (reported: {', '.join(BRANCHES)}).")
-    return wrong
+    words = f"Best with probabilities of 1/2 or more in the examples: {', '.join(best)}"
+    return Result(tables(quick), {words: best == BRANCHES})
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("survey_designs", given)
 
 
 if __name__ == "__main__":

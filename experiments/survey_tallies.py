@@ -1,6 +1,6 @@
 """A survey of two people or more: noise on every answer against noise on the tally, with the same promise to everybody.
 
-Run:  python -m experiments.survey_tallies [--quick] [--json]
+Run:  noisewright reproduce survey_tallies [--quick] [--json]
 
 Published for two people in a doctoral thesis on metric privacy and information flow; the larger surveys are a
 recomputation. Each participant tells the truth with probability 1/2 and otherwise throws a coin; or a trusted curator adds
@@ -11,7 +11,8 @@ participants and less accurate for everybody else.
 
 from __future__ import annotations
 
-from experiments.comparison import Row, arguments, finish
+from experiments.report import Result, Row, Table, command
+from noisewright.core.exact import upward
 from noisewright.leakage.tally import Survey
 
 MEASURES = ("one participant", "the tally")
@@ -29,6 +30,7 @@ REPORTED = {
 }
 SIZES = tuple(dict.fromkeys(size for size, _ in REPORTED))
 SOURCE = "two people as published, larger surveys from a recomputation"
+SECONDS = (1, 1)
 
 
 def run(size: int) -> list[Row]:
@@ -39,12 +41,19 @@ def run(size: int) -> list[Row]:
     ]
 
 
-def main(given: list[str] | None = None) -> int:
-    options = arguments("survey_tallies", __doc__, given)
-    rows = [row for size in (SIZES[:2] if options.quick else SIZES) for row in run(size)]
-    notes = [f"Both promise epsilon = {Survey(2).epsilon:.6f} (ln 3) per answer that differs (Hamming distance)."]
+def result(quick: bool = False) -> Result:
+    """All sizes; a quick run has the two smallest."""
+    rows = [row for size in (SIZES[:2] if quick else SIZES) for row in run(size)]
+    notes = [
+        f"Both promise epsilon = {upward(Survey(2).epsilon, 7)} (ln 3) per answer that differs (Hamming distance)."
+    ]
     title = "How likely the best guess is right"
-    return finish(title, ("people", "tally"), MEASURES, rows, options.json, notes, SOURCE)
+    return Result([Table(title, ("people", "tally"), MEASURES, rows, SOURCE)], notes=notes)
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run it as a command."""
+    return command("survey_tallies", given)
 
 
 if __name__ == "__main__":

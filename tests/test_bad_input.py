@@ -28,7 +28,8 @@ from noisewright.core.errors import (
 )
 from noisewright.core.exact import as_fraction, exp_bounds, positive_fraction
 from noisewright.core.labels import decode_label, encode_label
-from noisewright.core.metric import EarthMovers, Scaled, Sum, named_metric
+from noisewright.core.metric import EarthMovers, named_metric
+from noisewright.core.metric_algebra import Scaled, Sum
 from noisewright.core.space import closure, essential_pairs, induced_metric, sensitivity
 from noisewright.files import load_certificate, load_labelled_csv
 from noisewright.mechanisms.auditing import Neighbours

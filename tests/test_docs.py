@@ -1,6 +1,7 @@
 """Every code block of the documentation is run: Python as doctests or scripts, shell commands in a real shell."""
 
 import doctest
+import importlib
 import os
 import re
 import shutil
@@ -62,6 +63,57 @@ def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if not link.startswith("http") and not (page.parent / link).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_links_to_a_heading_find_it(page):
+    for link, heading in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if link.startswith("http"):
+            continue
+        target = (page.parent / link if link else page).read_text(encoding="utf-8")
+        titles = re.findall(r"^#+ (.*)$", target, re.MULTILINE)
+        assert heading in {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_every_page_can_be_reached_from_the_index():
+    reached, left = set(), [ROOT / "docs/index.md"]
+    while left:
+        page = left.pop().resolve()
+        if page in reached or page.suffix != ".md":
+            continue
+        reached.add(page)
+        links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+        left += [page.parent / link for link in links if not link.startswith("http")]
+    assert {page.resolve() for page in PAGES} - reached <= {ROOT / "README.md"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_names_of_the_library_exist(page):
+    found = re.findall(r"\b(?:noisewright|nw)((?:\.[A-Za-z_]\w*)+)", page.read_text(encoding="utf-8"))
+    missing = [name for name in sorted(set(found)) if not exists("noisewright" + name)]
+    assert not missing
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name leads to a module, or to something in one."""
+    parts = name.split(".")
+    for used in range(len(parts), 0, -1):
+        try:
+            thing: object = importlib.import_module(".".join(parts[:used]))
+        except ImportError:
+            continue
+        for part in parts[used:]:
+            if not hasattr(thing, part):
+                return False
+            thing = getattr(thing, part)
+        return True
+    return False
+
+
+def test_a_name_that_is_gone_would_be_caught():
+    assert exists("noisewright.core.audit.Audit.evidence")
+    assert not exists("noisewright.core.audit.gone")
+    assert not exists("noisewright.gone.Audit")
 
 
 def test_there_is_a_page_for_every_registered_mechanism():

@@ -37,9 +37,12 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert loaded_after("import numpy, noisewright") == {"numpy"}  # the test can tell
 
 
-def test_asking_for_the_version_loads_nothing_heavy() -> None:
-    code = "import noisewright.cli\nassert noisewright.cli.run(['--version']) == 0"
-    assert loaded_after(code) == set()
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["plan", "--help"], ["release", "--help"]])
+def test_asking_for_the_version_or_for_help_loads_nothing_heavy(words: list[str]) -> None:
+    code = f"import noisewright.cli\nassert noisewright.cli.run({words}) == 0"
+    assert loaded_after(code) <= (
+        {"pydantic"} if len(words) > 1 else set()
+    )  # Typer reads options of sub-commands with it
 
 
 def test_whole_numbers_and_categories_need_no_scipy() -> None:
@@ -61,7 +64,7 @@ def test_the_release_room_loads_no_slow_part() -> None:
     }
 
 
-def test_a_release_of_numbers_dates_and_categories_loads_no_slow_part() -> None:
+def test_a_release_of_numbers_dates_categories_and_places_loads_no_slow_part() -> None:
     code = """
 import datetime, pyarrow as pa
 import noisewright as nw
@@ -69,8 +72,10 @@ day = datetime.date(2025, 3, 1)
 policy = {"dataset": "clinic", "budget": {"epsilon": 5}, "columns": [
     {"name": "age", "mechanism": "geometric", "within": [0, 110], "epsilon": 1},
     {"name": "smoker", "mechanism": "randomised-response", "categories": [True, False], "epsilon": 1},
-    {"name": "visit", "mechanism": "laplace", "within": [day, datetime.date(2025, 9, 1)], "epsilon": 1, "protect": 7}]}
-done = nw.release(policy, pa.table({"age": [44], "smoker": [True], "visit": [day]}), seed=1)
+    {"name": "visit", "mechanism": "laplace", "within": [day, datetime.date(2025, 9, 1)], "epsilon": 1, "protect": 7},
+    {"name": ["lat", "lon"], "mechanism": "geo-laplace", "reference": [53.4, -2.2], "epsilon": 1, "protect": 500}]}
+places = {"lat": [53.41], "lon": [-2.21]}
+done = nw.release(policy, pa.table({"age": [44], "smoker": [True], "visit": [day], **places}), seed=1)
 assert done.data.num_rows == 1 and done.certificate.verify()
 """
     assert loaded_after(code) & SLOW == set()

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 import noisewright as nw
 from noisewright import naive_bayes
 from noisewright.core.exact import float_up
+from noisewright.core.metric import AddRemove
 from noisewright.mechanisms.geometric import GeometricMechanism
 from noisewright.mechanisms.sanitise import neighbour_loss, rounds_at_random
-from noisewright.naive_bayes import STD_MECHANISMS, AddRemove, PrivateGaussianNB
+from noisewright.naive_bayes import STD_MECHANISMS, PrivateGaussianNB
 
 BOUNDS = (0.0, 10.0)
 
@@ -318,8 +319,8 @@ def test_an_empty_class_and_an_empty_table_still_work():
         ({"classes": ["a", "a"]}, "two or more different labels"),
         ({"std_mechanism": "gaussian"}, "no std_mechanism 'gaussian'"),
         ({"std_floor": 0}, "std_floor is a share"),
-        ({"split": "even"}, "split must be one of"),
-        ({"outside": "drop"}, "outside must be one of"),
+        ({"split": "even"}, "split must be 'classes' or 'all', not 'even'"),
+        ({"outside": "drop"}, "outside must be 'refuse' or 'clamp', not 'drop'"),
         ({"weights": {"mean": 1}}, "weights must give a number for each"),
         ({"weights": {"mean": 1, "std": -1, "count": 1}}, "weight of std"),
     ],

@@ -129,7 +129,7 @@ def test_01_fact10_the_far_side_breaks_it():
     assert found.output > 11.2
     assert math.log(found.probabilities[0] / found.probabilities[1]) > 1
     assert "beyond 11.17" in str(found)
-    assert "delta = 0.000156" in str(found)
+    assert "delta = 0.000157" in str(found)  # rounded up
 
 
 @pytest.mark.parametrize(

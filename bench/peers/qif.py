@@ -70,8 +70,11 @@ def refinement(n: int, pairs: int, which: str) -> Work:
     return Work(lambda: sum(bool(decide(a, b)) for a, b in given), pairs, lambda held: 1.0 + held)
 
 
-def bayesian_update(n: int, rate: float, iterations: int) -> Work:
-    """Steps of the iterative Bayesian update on the same counts as ours; the answer is the mean log-likelihood, sign turned."""
+def bayesian_update(n: int, rate: float, iterations: int, gap: float = 0.0) -> Work:
+    """Steps of the iterative Bayesian update on the same counts as ours; the answer is the mean log-likelihood, sign turned.
+
+    ``gap`` is what our side is asked for, and these steps must not have gone further.
+    """
     places, a = np.arange(n), np.exp(-rate)
     ends = np.full(n, (1 - a) / (1 + a))
     ends[[0, -1]] = 1 / (1 + a)
@@ -83,4 +86,10 @@ def bayesian_update(n: int, rate: float, iterations: int) -> Work:
     def run() -> np.ndarray:
         return qif.channel.iterative_bayesian_update(matrix, shares, start, 0.0, iterations)[0]
 
-    return Work(run, 1, lambda found: -float(shares @ np.log(found @ matrix)))
+    def answer(found: np.ndarray) -> float:
+        law = np.ravel(found) @ matrix
+        if np.log((matrix @ (shares / law)).max()) < gap:
+            raise ValueError("it went further than the gap")
+        return -float(shares @ np.log(law))
+
+    return Work(run, 1, answer)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
         Line,
         Manhattan,
         Metric,
-        Product,
         Table,
     )
+    from noisewright.core.metric_algebra import Product
     from noisewright.estimate.population import estimate
     from noisewright.estimate.survey import survey
     from noisewright.files import load, save
@@ -154,7 +154,8 @@ _OFFERS = {
     "core.compose": "Accountant",
     "core.guarantee": "Guarantee",
     "core.mechanism": "Mechanism",
-    "core.metric": "Angular Discrete EarthMovers Euclidean Hamming Line Manhattan Metric Product Table",
+    "core.metric": "Angular Discrete EarthMovers Euclidean Hamming Line Manhattan Metric Table",
+    "core.metric_algebra": "Product",
     "estimate.survey": "survey",
     "files": "load save",
     "leakage.compare": "compare",

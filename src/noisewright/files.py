@@ -61,11 +61,21 @@ def load(path: str | os.PathLike[str]) -> Channel | Certificate:
 
 
 def load_channel(path: str | os.PathLike[str]) -> Channel:
-    """A channel from ``.json``, ``.csv`` or ``.npz``; from a certificate of a table, the channel of that table."""
+    """A channel from ``.json``, ``.csv`` or ``.npz``; from a certificate of a table, the channel of that table.
+
+    From a certificate of a frequency oracle it is the channel from all categories to all reports, where there are few.
+    """
     suffix = _path(path).suffix.lower()
     if suffix == ".json":
         found = load(path)
-        return found if isinstance(found, Channel) else found.table().channel()
+        if isinstance(found, Channel):
+            return found
+        from noisewright.mechanisms.certified import (
+            certified_oracle,  # here, as a file of a channel needs no mechanisms
+        )
+
+        oracle = certified_oracle(found)  # its proof is about two categories, its channel about all of them
+        return found.table().channel() if oracle is None else oracle.channel()
     if suffix == ".csv":
         return _channel_from_csv(path)
     if suffix == ".npz":

@@ -40,7 +40,6 @@ parameters that are released; the treatment of private class sizes is this libra
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -51,10 +50,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.certificate import Certificate
+from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Discrete, Hamming, Line, Metric, Scaled
+from noisewright.core.metric import AddRemove, Discrete, Hamming, Line, Metric
+from noisewright.core.metric_algebra import Scaled
 from noisewright.mechanisms.geometric import geometric
 from noisewright.mechanisms.laplace import laplace
 from noisewright.mechanisms.sanitise import neighbour_loss, rounds_at_random
@@ -62,7 +63,7 @@ from noisewright.mechanisms.snapped import snapped_laplace, unsnapped
 from noisewright.mechanisms.values import Labels
 from noisewright.noise import Lattice
 
-__all__ = ["AddRemove", "PrivateGaussianNB"]
+__all__ = ["PrivateGaussianNB"]
 
 Floats = NDArray[np.float64]
 
@@ -85,9 +86,8 @@ class PrivateGaussianNB:
     ``std_mechanism`` may also be a constructor that takes ``epsilon`` and ``sensitivity``; what it makes must promise
     that epsilon, without a delta, between all numbers one sensitivity apart, or ``fit`` refuses before anything is
     drawn. One from :mod:`noisewright.unsafe` makes the classifier unsafe, and asking for its guarantee an error.
-    ``clamp_means``:
-    move noisy means into the bounds, which is free. ``outside``: whether attribute values beyond the bounds are
-    refused or clamped.
+    ``clamp_means``: move noisy means into the bounds, which is free. ``outside``: whether attribute values beyond the
+    bounds are refused or clamped.
     """
 
     def __init__(
@@ -150,9 +150,7 @@ class PrivateGaussianNB:
         """The promise for the whole classifier, as fitted if it is; an error when an unsafe mechanism is used."""
         if hasattr(self, "_fitted_promise"):  # parameters may have been changed since
             promise, spreading = self._fitted_promise
-            return (
-                promise if promise is not None else spreading.guarantee
-            )  # which an attack target refuses, and says why
+            return spreading.guarantee if promise is None else promise  # an attack target refuses it, and says why
         share = self._shares(len(self._ranges(None)[0]))["std"]
         return self._promise(self._make_std(share), share)
 
@@ -196,12 +194,8 @@ class PrivateGaussianNB:
             raise ParameterError(
                 f"std_floor is a share of the attribute's range, above 0 and at most 1, not {self.std_floor}."
             )
-        for name, value, allowed in (
-            ("split", self.split, ("classes", "all")),
-            ("outside", self.outside, ("refuse", "clamp")),
-        ):
-            if value not in allowed:
-                raise ParameterError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+        one_of(self.split, "split", ("classes", "all"))
+        one_of(self.outside, "outside", ("refuse", "clamp"))
         if self.weights is not None and set(self.weights) != {"count", "mean", "std"}:
             raise ParameterError("weights must give a number for each of 'count', 'mean' and 'std'.")
         for name, weight in (self.weights or {}).items():
@@ -309,18 +303,6 @@ class PrivateGaussianNB:
         if form == "one":
             raise DataError("y must be a column of labels, one a record.")
         return codes
-
-
-@dataclass(frozen=True)
-class AddRemove(Metric):
-    """How many records must be added or removed to turn one table (a collection of records) into another."""
-
-    name = "records added or removed"
-
-    def matrix(self, points: Sequence[Any]) -> Floats:
-        """All distances: the sizes of the symmetric differences of multisets."""
-        bags = [Counter(table) for table in points]
-        return np.array([[float(((a - b) + (b - a)).total()) for b in bags] for a in bags])
 
 
 @dataclass(frozen=True)

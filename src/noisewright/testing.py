@@ -27,6 +27,7 @@ from scipy.stats import chi2
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.errors import DataError, GuaranteeError, NoisewrightError, ParameterError
+from noisewright.core.exact import upward
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Metric
 from noisewright.mechanisms.auditing import audit
@@ -127,7 +128,8 @@ def _guarantee(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
     else:
         need = channel.delta(guarantee.epsilon, guarantee.metric, guarantee.radius)
     _require(
-        need <= guarantee.delta + 1e-12, f"guarantee: delta = {need:g} is needed, {guarantee.delta:g} is promised."
+        need <= guarantee.delta + 1e-12,
+        f"guarantee: delta = {upward(need)} is needed, {guarantee.delta:g} is promised.",
     )
     return None
 
@@ -150,7 +152,7 @@ def _rounding(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
         allowed = mechanism.map(apart)
         _require(
             loss <= allowed * (1 + 1e-9),
-            f"rounding: two secrets {apart:.3g} apart can be told apart by {loss:.6g}, and map promises {allowed:.6g}.",
+            f"rounding: two secrets {apart:.3g} apart can be told apart by {upward(loss)}, and map promises {allowed:.6g}.",
         )
         return None
     return "no two secrets were found that are rounded apart"

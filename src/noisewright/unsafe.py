@@ -31,9 +31,9 @@ from scipy.special import lambertw
 
 from noisewright.core.channel import Channel
 from noisewright.core.errors import DataError, GuaranteeError, ParameterError
-from noisewright.core.exact import Exact, float_up, positive_fraction
+from noisewright.core.exact import Exact, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee, Scope
-from noisewright.core.metric import Line, Metric, Scaled
+from noisewright.core.metric_algebra import line_in
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.densities import (
     LaplaceDensity,
@@ -141,8 +141,7 @@ class AttackTarget:
     @property
     def claimed(self) -> Guarantee:
         """The claim, which is false of what is drawn."""
-        metric: Metric = Line() if self.sensitivity == 1 else Scaled(Line(), 1 / self.sensitivity)
-        return Guarantee(float_up(self.epsilon), metric, scope=self.scope)
+        return Guarantee(float_up(self.epsilon), line_in(self.sensitivity), scope=self.scope)
 
     @property
     def guarantee(self) -> NoReturn:
@@ -229,7 +228,7 @@ class VariableScaleLaplace(AttackTarget):
         words = (
             f"the tails of secrets {failure.pair[0]:g} and {failure.pair[1]:g} fall at different rates, so their ratio has no "
             f"bound; the claim is broken at outputs beyond {failure.outputs[-1][0]:.6g}, which come with probability "
-            f"{failure.probability:.3g}, and it would take delta = {failure.value:.3g} to repair it"
+            f"{failure.probability:.3g}, and it would take delta = {upward(failure.value, 3)} to repair it"
         )
         pair = (densities[0], densities[1])
         return MechanismAudit(math.inf, self.claimed.metric, failure.pair, output, pair, scope="metric", words=words)

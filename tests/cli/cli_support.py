@@ -11,6 +11,11 @@ from typing import Any
 import pytest
 
 
+def made_by(files: str) -> list[str]:
+    """``--mechanism`` for each of some files, or names of them, between commas."""
+    return [word for file in files.split(",") for word in ("--mechanism", file)]
+
+
 @dataclass(frozen=True)
 class Answer:
     """How a call ended, and what it printed."""

@@ -87,6 +87,53 @@ def test_categories_by_number_and_by_name(call):
     assert "\x1b" not in hostile.out
 
 
+def test_markup_in_answers_is_only_text(call):
+    page = call("survey", "--epsilon", "1", "--respondents", "900", "--categories", "clean,[red]doped").words
+    assert '9 to jack: say "[red]doped", whatever the truth is.' in page
+
+
+def test_a_plan_that_tells_nothing_says_so(call):
+    assert "tell next to nothing" in call("survey", "--epsilon", "0.01", "--respondents", "10").words
+    assert "tell next to nothing" not in call(*USUAL).words
+
+
+def test_the_reason_is_no_threshold_that_cannot_be(call):
+    page = call("survey", "--epsilon", "1", "--delta", "0.05", "--respondents", "9", "--prevalence", "0.1").words
+    assert "it is the best for every prevalence, among designs with probabilities of 1/2 or more" in page
+    assert "-0.4" not in page
+
+
+def test_of_more_answers_the_best_response_is_compared(call):
+    page = call("survey", "--epsilon", "1", "--respondents", "9", "--categories", "12").words
+    assert "more respondents than the best response, for the same margin" in page
+    assert "best response 1 0.0729 0.1982" in page
+
+
+def test_where_the_ideal_leaves_no_error_no_percentage_is_told(call):
+    words = (
+        "--epsilon",
+        "1",
+        "--delta",
+        "0.4",
+        "--prevalence",
+        "0",
+        "--whole-population",
+        "--allow-certain-disclosure",
+    )
+    page = call("survey", *words, "--respondents", "9", "--device", "spinner").words
+    assert "inf" not in page
+    data = call("survey", *words, "--respondents", "9", "--device", "spinner", "--json").json
+    assert data["loss_against_ideal"] == 0
+
+
+@pytest.mark.parametrize("answers", ["$x$,$\\frac{$", "\u85ac,\u306a\u3044", "x" * 200 + "1," + "x" * 200 + "2"])
+def test_answers_of_any_sort_are_drawn_or_numbered(call, files, answers):
+    picture = files / "plan.png"
+    answer = call("survey", "--epsilon", "1", "--respondents", "9", "--categories", answers, "--plot", picture)
+    assert (answer.code, answer.err) == (0, "")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_disclosure_is_said_aloud(call):
     words = ("survey", "--epsilon", "1", "--delta", "0.4", "--respondents", "100", "--prevalence", "0.1")
     assert "Beware" not in call(*words).words
@@ -115,6 +162,11 @@ def test_refusals_say_what_to_do_and_leave_nothing(call, files):
         ("target margin", ["--epsilon", "1", "--target-margin", "0"]),
         ("confidence", ["--epsilon", "1", "--respondents", "9", "--confidence", "2"]),
         ("is not a number", ["--epsilon", "one", "--respondents", "9"]),
+        ("confidence", ["--epsilon", "1", "--respondents", "9", "--confidence", "0.99999999999999999"]),
+        ("more than 1e+12", ["--epsilon", "1", "--target-margin", "1e-200"]),
+        ("at most 10^12", ["--epsilon", "1", "--respondents", "1000000000000000000"]),
+        ("a larger epsilon", ["--epsilon", "1e-300", "--respondents", "9"]),
+        ("without double quotes", ["--epsilon", "1", "--respondents", "9", "--categories", 'no,say "yes"']),
         ("coins, dice, cards", ["--epsilon", "1", "--respondents", "9", "--device", "hat"]),
         ("from 2 to 100", ["--epsilon", "1", "--respondents", "9", "--categories", "1"]),
         ("ends in .json", ["--epsilon", "1", "--respondents", "9", "-o", str(files / "a.txt")]),

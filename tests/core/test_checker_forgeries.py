@@ -22,7 +22,8 @@ from noisewright.core import checker, checker_noise
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.checker import NotProved, check, digest, rounded
-from noisewright.core.metric import Discrete, Line, Maximum, Scaled, Sum
+from noisewright.core.metric import Discrete, Line
+from noisewright.core.metric_algebra import Maximum, Scaled, Sum
 
 Document = dict[str, Any]
 STEPS = {"shape": "steps", "distance": "1"}

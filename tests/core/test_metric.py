@@ -22,14 +22,11 @@ from noisewright.core.metric import (
     Hamming,
     Line,
     Manhattan,
-    Maximum,
     Metric,
-    Product,
-    Scaled,
-    Sum,
     Table,
     named_metric,
 )
+from noisewright.core.metric_algebra import Maximum, Product, Scaled, Sum
 
 INF = math.inf
 finite = st.floats(-1e6, 1e6, allow_subnormal=False)
@@ -202,7 +199,10 @@ def test_triangle_inequality_names_three_points() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Line().matrix([0, "a"]), "line metric needs finite numbers as points; 'a' is not one"),
+        (
+            lambda: Line().matrix([0, "a"]),
+            "line metric needs finite numbers; point 2 of 2, a thing of type str, is not one",
+        ),
         (lambda: Line().matrix([True, False]), "line metric needs finite numbers"),
         (lambda: Line().matrix([0, INF]), "line metric needs finite numbers"),
         (lambda: Line().matrix([0, math.nan]), "line metric needs finite numbers"),
@@ -214,11 +214,17 @@ def test_triangle_inequality_names_three_points() -> None:
         (lambda: Euclidean().matrix([(0, 1), (1, INF)]), "finite number vectors"),
         (lambda: Manhattan().matrix([("a",), ("b",)]), "manhattan metric needs points that are number vectors"),
         (lambda: Hamming().matrix(["ab", "c"]), "sequences of one length; these have several lengths"),
-        (lambda: Hamming().matrix([1, 2]), "hamming metric needs sequences of one length; 1 is not"),
-        (lambda: Angular().matrix([(1, 0), (0, 0)]), "point 1 is zero"),
+        (
+            lambda: Hamming().matrix([1, 2]),
+            "hamming metric needs sequences of one length; point 1 of 2, a thing of",
+        ),
+        (lambda: Angular().matrix([(1, 0), (0, 0)]), "needs vectors that are not zero"),
         (lambda: EarthMovers().matrix([[(0, 0)], []]), "bags of one size above zero"),
-        (lambda: EarthMovers().matrix([3, 4]), "bags, each a sequence of members; 3 is not"),
-        (lambda: Table([[0]], ("a",)).matrix(["b"]), "no point 'b'; it knows 'a'"),
+        (
+            lambda: EarthMovers().matrix([3, 4]),
+            "bags, each a sequence of members; point 1 of 2, a thing of type int, is not",
+        ),
+        (lambda: Table([[0]], ("a",)).matrix(["b"]), "knows 'a'; point 1 of 1, a thing of type str, is none of them"),
         (lambda: Table([[0, 1], [1, 0]], ("a", "a")), "must be different from each other"),
         (lambda: 0 * Line(), "scaled by a number above 0 only, not by 0.0"),
         (lambda: -1 * Line(), "scaled by a number above 0 only"),
@@ -230,6 +236,35 @@ def test_triangle_inequality_names_three_points() -> None:
 def test_bad_input(make: object, message: str) -> None:
     with pytest.raises(MetricError, match=message):
         make()  # type: ignore[operator]
+
+
+SECRETS = ["tea", "gin-42", 17.25, (3.5, "gin-42"), None]
+
+
+@pytest.mark.parametrize("secret", SECRETS, ids=lambda secret: type(secret).__name__)
+@pytest.mark.parametrize(
+    "metric",
+    [
+        Line(),
+        Euclidean(),
+        Manhattan(),
+        Hamming(),
+        Angular(),
+        EarthMovers(),
+        Table([[0]], ("a",)),
+        2 * Line(),
+        Product((Line(), Line())),
+    ],
+    ids=str,
+)
+def test_points_may_be_data_and_are_never_shown(metric: Metric, secret: object) -> None:
+    try:
+        metric.matrix([secret, (1, 2, 3)])
+    except MetricError as problem:
+        words = str(problem)
+        assert not any(shown in words for shown in ("tea", "gin", "17.25", "3.5")), words
+    else:
+        assert (str(metric), secret) == ("hamming", "tea")  # three letters and three numbers do have a distance
 
 
 @pytest.mark.parametrize("factor", ["two", math.nan, INF, None, True])

@@ -21,6 +21,7 @@ from noisewright.estimate.categorical import (
     sufficient_set,
     utility_channel,
 )
+from noisewright.estimate.chances import Chances
 from noisewright.mechanisms.sanitise import product_channel
 
 
@@ -30,12 +31,12 @@ def hamming(size: int, rows: int, rate: float) -> tuple[list[tuple[int, ...]], n
     return databases, -rate * apart
 
 
-def every_event(matrix: np.ndarray, q: float) -> float:
-    """The smallest delta, over all sets of outputs."""
-    outputs = range(matrix.shape[1])
+def every_event(matrices: np.ndarray, q: float) -> np.ndarray:
+    """The smallest delta of each matrix, over all sets of outputs."""
+    outputs = range(matrices.shape[-1])
     events = chain.from_iterable(combinations(outputs, k) for k in range(1, len(outputs) + 1))
-    sums = np.array([matrix[:, list(event)].sum(axis=1) for event in events])
-    return float((sums[:, :, None] - q * sums[:, None, :]).max())
+    sums = np.array([matrices[..., list(event)].sum(axis=-1) for event in events])
+    return (sums[..., :, None] - q * sums[..., None, :]).max(axis=(0, -1, -2))
 
 
 def test_03_cat1_separable_utilities_are_products():
@@ -68,12 +69,13 @@ def test_03_f10_the_private_range_is_that_of_every_event(m, epsilon):
             assert rates == pytest.approx(ends, abs=1e-9)
         else:
             assert rates[0] == -math.inf
-        for i in range(0, 401, 8):
-            p = i / 400 / (m - 1)
-            matrix = np.full((m, m), p)
-            np.fill_diagonal(matrix, 1 - (m - 1) * p)
-            if min(abs(p - low), abs(p - high)) > 1e-9:
-                assert (every_event(matrix, q) <= delta + 1e-12) == (low <= p <= high)
+        p = np.linspace(0, 1 / (m - 1), 401)
+        matrices = np.where(np.eye(m, dtype=bool), (1 - (m - 1) * p)[:, None, None], p[:, None, None])
+        sure = np.minimum(np.abs(p - low), np.abs(p - high)) > 1e-9
+        np.testing.assert_array_equal(
+            (every_event(matrices, q) <= delta + 1e-12)[sure], ((low <= p) & (p <= high))[sure]
+        )
+        assert sure.sum() >= 399
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,8 @@ def test_03_f12_sufficient_sets_without_rounding_ties():
         if sum(a != b for a, b in zip(x, y, strict=True)) == 1
     ]
     assert len(near) == 36
+    assert 2 ** len(databases) - 2 == 510  # events that are neither empty nor everything
+    assert len(near) * 510 == 18_360
     sets = {pair: sufficient_set(utilities, *pair) for pair in near}
     sizes = Counter(len(found.outputs) for found in sets.values())
     assert sizes == {3: 24, 6: 12}
@@ -156,6 +160,45 @@ def test_03_f14_normaliser_and_error():
     assert (matrix[0] * -utilities[0] / rate).sum() / n == pytest.approx(hamming_error(rate, m))
 
 
+@pytest.mark.parametrize("epsilon", ["0", "1e-300", "0.3", "30", "750", "10000"])
+def test_03_cat3_without_delta_a_rate_is_private_up_to_epsilon_whatever_its_size(epsilon):
+    """Also where e^epsilon or e^-epsilon fits no float."""
+    size = float(epsilon)
+    assert hamming_range(3, epsilon=epsilon) == pytest.approx((-size, size), rel=1e-15)
+    assert hamming_delta(epsilon, epsilon=epsilon, categories=3) == 0
+    assert hamming_delta(-Fraction(epsilon), epsilon=epsilon, categories=3) == 0
+    assert hamming_delta(Fraction(epsilon) + 50, epsilon=epsilon, categories=3) == pytest.approx(1)
+    assert hamming_delta(-Fraction(epsilon) - 50, epsilon=epsilon, categories=3) == pytest.approx(0.5)
+    low, _ = response_range(3, epsilon=epsilon)
+    if size >= 30:
+        assert 0 < low < 1e-12
+        assert hamming_error(size, 3) <= 2 * low
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.5", "0.1"), ("2", "0.01"), ("800", "0.3"), ("0", "1e-9")])
+@pytest.mark.parametrize("m", [2, 3, 7])
+def test_03_cat4_the_ends_of_the_range_are_private_exactly(m, epsilon, delta):
+    for lie in response_range(m, epsilon=epsilon, delta=delta):
+        p = Fraction(lie)
+        rows = [[1 - (m - 1) * p if x == y else p for y in range(m)] for x in range(m)]
+        assert Chances.of(rows, range(m), range(m)).private(epsilon, delta)
+    if epsilon != "800":  # whose least probability is below all floats
+        p = Fraction(response_range(m, epsilon=epsilon, delta=delta)[0]) * (1 - Fraction(1, 2**50))
+        rows = [[1 - (m - 1) * p if x == y else p for y in range(m)] for x in range(m)]
+        assert not Chances.of(rows, range(m), range(m)).private(epsilon, delta)
+    for rate in hamming_range(m, epsilon=epsilon, delta=delta):
+        if math.isfinite(rate):
+            assert hamming_delta(rate, epsilon=epsilon, categories=m) <= float(Fraction(delta))
+            assert hamming_delta(rate * (1 + 1e-6), epsilon=epsilon, categories=m) > float(Fraction(delta))
+
+
+def test_03_cat3_infinite_rates_are_the_limits():
+    assert hamming_delta(math.inf, epsilon=5000, categories=4) == 1
+    assert hamming_delta(-math.inf, epsilon=5000, categories=5) == 0.25
+    assert (hamming_error(math.inf, 4), hamming_error(-math.inf, 4)) == (0, 1)
+    assert hamming_range(3, epsilon=1, delta=1) == (-math.inf, math.inf)
+
+
 def test_03_cat3_range_of_errors():
     for m, epsilon, delta in ((3, 0.5, 0.1), (4, 1.0, 0.6)):
         q = math.exp(epsilon)
@@ -187,6 +230,15 @@ def test_03_cat4_estimates_and_covariances():
         (lambda: ResponseDesign(2, Fraction(1, 2)).estimate([1, 1]), ParameterError, "nothing can be estimated"),
         (lambda: ResponseDesign(3, Fraction(1, 5)).estimate([1, 1]), DataError, "3 whole numbers"),
         (lambda: utility_channel([[0, math.inf]]), ParameterError, "finite"),
+        (lambda: utility_channel([["a", "b"]]), ParameterError, "finite"),
+        (lambda: utility_channel([[1, 2], [3]]), ParameterError, "finite"),
+        (lambda: hamming_delta(math.nan, epsilon=1, categories=3), ParameterError, "the rate must be a finite"),
+        (lambda: hamming_error(math.nan, 3), ParameterError, "the rate must be a finite"),
+        (lambda: hamming_error("x", 3), ParameterError, "the rate = 'x' is not a number"),
+        (lambda: response_range(10**400, epsilon=1), ParameterError, "2 or more, up to"),
+        (lambda: ResponseDesign(3, Fraction(1, 5)).covariance([0.2, 0.3, 0.5], 0), ParameterError, "1 or more"),
+        (lambda: sufficient_set([[0, 1], [1, 0]], 0, 5), ParameterError, "two of its rows"),
+        (lambda: sufficient_set([1, 2], 0, 1), ParameterError, "two of its rows"),
         (lambda: sufficient_set([[0, 1], [1]], 0, 1), ParameterError, "one length"),
         (lambda: sufficient_set([["x", 1], [1, 0]], 0, 1), ParameterError, "not a number"),
     ],

@@ -297,6 +297,40 @@ def test_tiny_and_large_budgets_stay_informative_and_private():
     assert math.isfinite(disclosing_threshold(5000, "0.1"))
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "g", "h"),
+    [
+        ("1e-17", "0", -1e17, 0.0),
+        ("1e-17", "1e-20", -1e17 / 1.002**2 * (1 - 3e-6), 1e14 / 1.002**2),
+        ("0", "1e-200", 0.75, 2.5e199),
+        ("1e-200", "0", -1e200, 0.0),
+        ("10000", "0.4", 0.0, 0.0),
+    ],
+)
+def test_thresholds_where_floats_would_lose_them(epsilon, delta, g, h):
+    """With x = q - 1 = epsilon: g = (x (3 d - 1) + 3 d^2)/(x + 2 d)^2 and h = d (1 + x + d)/(x + 2 d)^2."""
+    assert asymmetric_threshold(epsilon, delta) == pytest.approx(g, rel=1e-5, abs=1e-300)
+    assert disclosing_threshold(epsilon, delta) == pytest.approx(h, rel=1e-5, abs=1e-300)
+
+
+def test_the_branch_of_tiny_budgets():
+    """Delta far below epsilon: the asymmetric design would not be better, but 1 - e^-epsilon is 0 in floats."""
+    assert optimal_design(epsilon="1e-17", delta="1e-20", prevalence="0.1").branch == "symmetric"
+    assert optimal_design(epsilon="1e-20", delta="1e-9", prevalence="0.1").branch == "asymmetric"
+    for share in (None, "0.1"):
+        best = optimal_design(epsilon=1, delta="1e-300", prevalence=share, allow_certain_disclosure=True)
+        assert best.branch == "symmetric"
+        with pytest.raises(ParameterError, match="a larger epsilon"):
+            optimal_design(epsilon=0, delta="1e-200", prevalence=share, allow_certain_disclosure=True)
+    assert four_answer_variance(epsilon="1e-17", delta=0, prevalence="0.1") == pytest.approx(1e34)
+
+
+def test_a_threshold_that_nobody_is_beyond_is_not_told():
+    for promise in ({"epsilon": 1, "delta": "0.05"}, {"epsilon": 0, "delta": "0.05", "allow_certain_disclosure": True}):
+        assert "for every prevalence" in optimal_design(prevalence="0.1", **promise).why
+    assert "a share below 0.1299" in optimal_design(epsilon=1, delta="0.4", prevalence="0.1").why
+
+
 def test_disclosure_is_offered_only_when_asked_for():
     for delta in ("0.3", "0.5", "0.8"):
         assert optimal_design(epsilon=1, delta=delta, prevalence="0.01").branch != "disclosing"
@@ -317,6 +351,8 @@ def test_disclosure_is_offered_only_when_asked_for():
         (lambda: optimal_design(epsilon=-1), "from 0 to 10000"),
         (lambda: optimal_design(epsilon=1, prevalence="1.1"), "from 0 to 1"),
         (lambda: Region.of(epsilon=1, delta="0.6").half(), "up to 1/2"),
+        (lambda: Region.of(epsilon=1).edge(math.nan), "between 0 and 1"),
+        (lambda: disclosing_threshold(0, "1e-1000"), "fits no float"),
         (lambda: four_answer_variance(epsilon=1, delta="0.1", prevalence=0), "above 0 and below 1"),
     ],
 )

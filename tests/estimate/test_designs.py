@@ -96,6 +96,17 @@ def test_03_f40_warner_on_everybody():
             assert found == pytest.approx(1 / (4 * (2 * p - 1) ** 2) - 1 / 4)
 
 
+def test_03_rr10_everybody_asked_leaves_out_the_sampling_and_nothing_else():
+    n, pm, pw = 40, Fraction(3, 10), Fraction(4, 5)
+    for design in (mangat(pm), warner(pw), binary("0.8", "0.7")):
+        for pi in (Fraction(0), Fraction(1, 5), Fraction(9, 10)):
+            gap = design.variance(pi, n) - design.variance(pi, n, whole_population=True)
+            assert gap == pytest.approx(float(pi * (1 - pi) / n), abs=1e-15)
+    assert mangat(pm).worst_variance(n, whole_population=True) == (pytest.approx(0.7 / (0.3 * n)), 0.0)
+    assert warner(pw).worst_variance(n, whole_population=True).variance == pytest.approx((1 / (4 * 0.36) - 0.25) / n)
+    assert binary("0.8", "0.7").variance("0.3", n, whole_population=True) == pytest.approx(0.7 / n)
+
+
 def test_03_rr3_mangat():
     for pm in ("0.1", "0.5", "0.9"):
         p, design = float(Fraction(pm)), mangat(pm)
@@ -163,6 +174,8 @@ def test_the_channel_is_the_design():
         (lambda: warner("0.7").estimate(1.5, 2), DataError, "whole number from 0"),  # type: ignore[arg-type]
         (lambda: warner("0.7").estimate(True, 2), DataError, "whole number from 0"),
         (lambda: warner("0.7").estimate(0, 0), ParameterError, "1 or more"),
+        (lambda: warner("0.7").estimate(1, 10**13), ParameterError, "at most 10"),
+        (lambda: warner("0.7").variance("0.1", 10**400), ParameterError, "at most 10"),
         (lambda: warner("0.7").variance("1.5"), ParameterError, "from 0 to 1"),
         (lambda: warner("0.7").plug_in_variance(1, 1), DataError, "two or more"),
     ],

@@ -239,6 +239,17 @@ def test_certificates_say_who_draws():
         (lambda: Device(instrument("a die"), ("no", "yes"), 4, (1, 1), Fraction(1)), GuaranteeError, "fewer cases"),
         (lambda: Device(instrument("a die"), ("no", "yes"), 0, (3, 3), Fraction(1)), ParameterError, "1 or more cases"),
         (lambda: Device(instrument("a die"), ("no", "no"), 2, (2, 2), Fraction(1)), ParameterError, "all different"),
+        (
+            lambda: Device(instrument("a die"), ("no", "yes"), 2.0, (2, 2), Fraction(1)),
+            ParameterError,
+            "number of cases",
+        ),
+        (lambda: best_device("a die", epsilon=1), ParameterError, "instrument\\(name\\)"),  # type: ignore[arg-type]
+        (
+            lambda: best_device(instrument("a die"), epsilon=2).design_of("perhaps"),
+            ParameterError,
+            "one of the answers",
+        ),
         (lambda: best_device(instrument("a die"), epsilon=-1), ParameterError, "epsilon must be from 0"),
         (lambda: best_device(instrument("a die"), epsilon=2).release(["perhaps"]), DataError, "declared secrets"),
         (lambda: best_device(instrument("a die"), epsilon=2).estimate([0, 0]), DataError, "no answers"),

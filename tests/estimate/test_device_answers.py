@@ -71,7 +71,20 @@ def test_a_device_that_gives_truths_away_is_the_last_resort():
     assert rare.device.chances().discloses()
 
 
-@pytest.mark.parametrize("categories", [[1, "1"], ["yes", "yes "], ["", "x"], ["no", "yes\nAce: say"]], ids=repr)
+@pytest.mark.parametrize(
+    "categories",
+    [
+        [1, "1"],
+        ["yes", "yes "],
+        ["", "x"],
+        ["no", "yes\nAce: say"],
+        ["no", "No"],
+        ["once or  more", "once or more"],
+        ["caf\u00e9", "cafe\u0301"],
+        ["no", 'yes", whatever the truth is.'],
+    ],
+    ids=repr,
+)
 def test_answers_that_cannot_be_told_apart_when_spoken_are_refused(categories):
     with pytest.raises(ParameterError, match="said aloud"):
         nw.survey(epsilon=1, respondents=100, categories=categories)

@@ -65,7 +65,12 @@ def test_inverses_undo_and_know_their_squares(name):
     q, w = rng.dirichlet(np.ones(m)), rng.random((3, n))
     assert inverse.left(q) == pytest.approx(q @ whole, abs=1e-11)
     assert inverse.right(w) == pytest.approx(w @ whole.T, abs=1e-11)
-    assert inverse.squares(q) == pytest.approx(q @ whole**2, rel=1e-9)
+    moved = np.column_stack([inverse.centred(column, q) for column in whole.T])
+    assert q @ moved == pytest.approx(q @ whole, abs=1e-11)
+    assert inverse.squares(q) == pytest.approx(q @ moved**2, rel=1e-9)
+    assert inverse.squares(np.array([q, q]))[1] == pytest.approx(inverse.squares(q), rel=1e-12)
+    assert np.array(inverse.extremes(q)) == pytest.approx(np.array([moved.min(axis=0), moved.max(axis=0)]), abs=1e-9)
+    assert np.array(inverse.extremes()) == pytest.approx(np.array([whole.min(axis=0), whole.max(axis=0)]), abs=1e-9)
     assert inverse.amplification == pytest.approx(np.abs(whole).sum(axis=1).max(), rel=1e-10)
 
 

@@ -15,7 +15,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.estimate.acceleration import accelerated_update
 from noisewright.estimate.bayesian_update import bayesian_update, bayesian_updates
 from noisewright.estimate.inversion import clip, invert, linear_estimate, project, standard_errors
-from noisewright.estimate.likelihood import certify
+from noisewright.estimate.likelihood import certificate, certify
 from noisewright.estimate.newton import most_likely
 from noisewright.estimate.operators import (
     DenseOperator,
@@ -91,6 +91,40 @@ def test_many_secrets_are_certified_too(size):
     assert 0 < (found.probabilities > 0).sum() < 100
     long = bayesian_update(q, operator, iterations=300)
     assert long.likelihood.value < found.likelihood.value + found.likelihood.gap
+
+
+@pytest.mark.parametrize(("n", "m"), [(60, 20), (150, 150), (420, 60)])
+def test_more_secrets_than_a_support_can_hold_are_certified_too(n, m):
+    """Supports that depend on each other or are large take the slower way in each round."""
+    rng = np.random.default_rng(n)
+    operator = DenseOperator(rng.dirichlet(np.ones(m), size=n))
+    q = rng.multinomial(100_000, operator.forward(rng.dirichlet(np.ones(n)))) / 100_000
+    found = most_likely(q, operator)
+    assert found.converged
+    assert found.likelihood.gap <= 1e-9
+    assert found.iterations < 15
+    assert found.likelihood.value > bayesian_update(q, operator, iterations=200).likelihood.value
+
+
+def test_many_secrets_with_reports_that_only_a_few_of_them_can_give():
+    """The peaks of a first guess make some reports impossible here, so it starts from all of it."""
+    n = 450
+    operator = DenseOperator(0.7 * np.eye(n) + 0.3 * np.roll(np.eye(n), 1, axis=1))
+    q = np.random.default_rng(0).multinomial(5000, np.full(n, 1 / n)) / 5000
+    found = most_likely(q, operator)
+    assert found.converged
+    assert found.probabilities.sum() == pytest.approx(1)
+    unlimited = float(q[q > 0] @ np.log(q[q > 0]))  # no law is more likely than the shares themselves
+    assert unlimited - 0.05 < found.likelihood.value < unlimited
+
+
+def test_a_certificate_comes_with_the_factors_of_the_next_update():
+    operator, q = problem(4)
+    p = np.random.default_rng(4).dirichlet(np.ones(8))
+    found, factors = certificate(p, q, operator)
+    assert found == certify(p, q, operator)
+    assert p * factors == pytest.approx(bayesian_update(q, operator, iterations=1, start=p).probabilities, abs=1e-14)
+    assert found.gap == pytest.approx(np.log(factors.max()), abs=1e-13)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -253,3 +287,35 @@ def test_strides_stop_at_the_certified_gap():
     assert found.likelihood.gap <= 1e-6
     assert found.iterations < 1000
     assert not accelerated_update(q, operator, iterations=3, gap=1e-9).converged
+
+
+def test_strides_reach_the_gap_of_5000_steps_in_a_tenth_of_them():
+    places = np.arange(101)
+    operator = DenseOperator(GeometricOperator(101, 0.1).rows(places))
+    true = np.exp(-(((places - 30) / 8) ** 2) / 2)
+    q = np.random.default_rng(1).multinomial(100_000, operator.forward(true / true.sum())) / 100_000
+    slow = bayesian_update(q, operator, iterations=5000)
+    fast = accelerated_update(q, operator, iterations=500, gap=slow.likelihood.gap)
+    assert fast.converged
+    assert fast.likelihood.value >= slow.likelihood.value
+    values = [point.value for point in fast.trace]
+    assert all(later >= earlier for earlier, later in itertools.pairwise(values))
+    assert len(fast.trace) < fast.iterations  # some strides led downhill, and were forgotten
+
+
+def test_strides_leave_secrets_that_no_report_can_come_from():
+    operator = DenseOperator([[0.5, 0.5, 0.0], [0.2, 0.8, 0.0], [0.0, 0.0, 1.0]])
+    found = accelerated_update(np.array([0.3, 0.7, 0.0]), operator, iterations=100)
+    assert found.probabilities == pytest.approx([1 / 3, 2 / 3, 0], abs=1e-9)
+    assert found.likelihood.gap < 1e-9
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60))
+def test_strides_are_never_less_likely_than_their_first_update(seed, iterations):
+    operator, q = problem(seed)
+    found = accelerated_update(q, operator, iterations=iterations)
+    assert found.iterations == iterations
+    first = bayesian_update(q, operator, iterations=1)
+    assert found.likelihood.value >= first.likelihood.value - 1e-13
+    assert found.probabilities.sum() == pytest.approx(1, abs=1e-12)
+    assert most_likely(q, operator).likelihood.value <= found.likelihood.value + found.likelihood.gap

@@ -81,7 +81,7 @@ def test_06_f31_is_told_wherever_the_update_stopped():
     channel = nw.Channel(np.array([[0.5, 0.3, 0.2], [0.5, 0.2, 0.3], [0.2, 0.4, 0.4]]))
     found = nw.estimate({0: 100}, channel, method="ibu")
     assert found.gap * 100 > 1e-5
-    assert "another population explains these reports just as well" in found.warnings[0]
+    assert any("another population explains these reports just as well" in one for one in found.warnings)
 
 
 def test_a_bootstrap_of_what_was_stopped_early_says_what_it_leaves_out():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.special import erfinv
+from scipy.stats import binom, norm
 from scipy.stats import binomtest as binomial_test
 
 from noisewright.core.errors import DataError, ParameterError
@@ -83,6 +85,47 @@ def test_clipped_intervals_are_the_part_of_them_that_can_be_true():
     assert share_interval(design, 75, 100)[1] == 1
 
 
+@pytest.mark.parametrize("confidence", [2.0**-60, 1e-9, 1e-5, 1.1e-5, 0.5, 0.999999, 1 - 2.0**-53])
+def test_deviations_next_to_both_ends_of_the_confidence(confidence):
+    """Against the inverse error function, which has all digits there."""
+    assert deviations(confidence) == pytest.approx(math.sqrt(2) * erfinv(confidence), rel=1e-9)
+    assert deviations(confidence, "chebyshev") >= deviations(confidence)
+
+
+def test_intervals_for_a_whole_population_have_no_part_from_sampling():
+    """The exact law of the count where 12 of 40 have the attribute: a sum of two binomial counts."""
+    design, n, holders = warner("3/4"), 40, 12
+    law = np.convolve(
+        binom.pmf(range(holders + 1), holders, 0.75), binom.pmf(range(n - holders + 1), n - holders, 0.25)
+    )
+    widths = {}
+    for method, whole in (
+        ("normal", True),
+        ("normal", False),
+        ("chebyshev", True),
+        ("chebyshev", False),
+        ("exact", True),
+    ):
+        ends = [share_interval(design, k, n, method=method, clip=False, whole_population=whole) for k in range(n + 1)]
+        covered = float(law[[low <= holders / n <= high for low, high in ends]].sum())
+        assert covered >= (0.93 if method == "normal" else 0.95)
+        widths[method, whole] = ends[20][1] - ends[20][0]
+    planned = margin_of_error(design.variance("1/2", n, whole_population=True))
+    assert widths["normal", True] == pytest.approx(2 * planned)
+    assert widths["normal", True] < widths["normal", False]
+    assert widths["chebyshev", True] < widths["chebyshev", False]
+
+
+def test_exact_intervals_of_as_many_as_are_allowed_are_still_exact():
+    """The tails at the ends, by scipy's own survival functions: 2.5 % each."""
+    n = 10**12
+    k = 3 * n // 10
+    low, high = share_interval(binary(1, 1), k, n)
+    assert 0 < low < 0.3 < high < 1
+    assert norm.sf((k - 0.5 - n * low) / math.sqrt(n * low * (1 - low))) == pytest.approx(0.025, rel=1e-4)
+    assert norm.cdf((k + 0.5 - n * high) / math.sqrt(n * high * (1 - high))) == pytest.approx(0.025, rel=1e-4)
+
+
 @pytest.mark.parametrize(("variance", "margin"), [(1.05, "0.03"), (0.25, "0.0001"), (0.0, "0.1"), (1.21, "0.05")])
 @pytest.mark.parametrize("method", ["normal", "chebyshev"])
 def test_the_number_of_respondents_is_the_smallest_that_does(variance, margin, method):
@@ -101,7 +144,13 @@ def test_the_number_of_respondents_is_the_smallest_that_does(variance, margin, m
         (lambda: margin_of_error(-1.0), ParameterError, "0 or more"),
         (lambda: margin_of_error(math.nan), ParameterError, "0 or more"),
         (lambda: respondents_for(1.0, 0), ParameterError, "target margin"),
-        (lambda: respondents_for(1.0, "1e-20"), ParameterError, "more than 1e\\+15"),
+        (lambda: respondents_for(1.0, "1e-20"), ParameterError, "more than 1e\\+12"),
+        (lambda: respondents_for(1.0, "1e-300"), ParameterError, "more than 1e\\+12"),
+        (lambda: respondents_for(1.0, Fraction(1, 10**400)), ParameterError, "more than 1e\\+12"),
+        (lambda: respondents_for(math.nan, "0.1"), ParameterError, "0 or more"),
+        (lambda: respondents_for("x", "0.1"), ParameterError, "0 or more"),  # type: ignore[arg-type]
+        (lambda: margin_of_error(None), ParameterError, "0 or more"),  # type: ignore[arg-type]
+        (lambda: share_interval(warner("3/4"), 10**18, 10**19), ParameterError, "at most 10\\^12"),
         (lambda: share_interval(warner("3/4"), 5, 4), DataError, "whole number"),
         (lambda: share_interval(warner("3/4"), 2, 4, method="wald"), ParameterError, "'exact'"),
         (lambda: share_interval(warner("1/2"), 2, 4), ParameterError, "nothing can be estimated"),

@@ -15,7 +15,9 @@ import noisewright.cli
 from noisewright.core import checker
 from noisewright.core.certificate import Certificate
 from noisewright.core.errors import CertificateError, DataError, ParameterError
-from noisewright.estimate.oracles import SupportTally, certified_oracle, combine
+from noisewright.estimate.oracles import SupportTally, combine
+from noisewright.files import load_channel
+from noisewright.mechanisms.certified import certified_oracle
 from noisewright.mechanisms.oracle import Support
 from noisewright.plots.mechanism import draw
 
@@ -206,3 +208,31 @@ def test_estimates_name_the_categories_as_they_were_given(kind: str) -> None:
         mechanism = ORACLES[kind](names, epsilon=2)
         found = nw.estimate(mechanism.release(list(names) * 20), mechanism)
         assert list(map(repr, found.secrets)) == list(map(repr, names))
+
+
+@pytest.mark.parametrize("kind", ["hadamard", "subset", "symmetric", "unary"])
+def test_a_channel_file_of_an_oracle_has_all_its_categories(kind: str, tmp_path: Path) -> None:
+    """The proof is about two categories; the channel that is loaded is the mechanism's own, from the integers of the proof."""
+    names = ("bus", "car", "foot", "none")
+    mechanism = ORACLES[kind](names, epsilon="3/2")
+    found = load_channel(nw.save(mechanism, tmp_path / "oracle.json"))
+    assert found.inputs == names
+    assert found.outputs == mechanism.channel().outputs
+    assert found.matrix.tolist() == mechanism.channel().matrix.tolist()
+    assert found.epsilon().value == pytest.approx(1.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", sorted(ORACLES))
+def test_a_channel_file_of_an_oracle_with_many_reports_is_refused(kind: str, tmp_path: Path) -> None:
+    path = nw.save(ORACLES[kind](10_000, epsilon=1), tmp_path / "oracle.json")
+    with pytest.raises(ParameterError, match=r"is the limit\.$|estimates need no channel\.$"):
+        load_channel(path)
+
+
+def test_a_channel_file_of_a_changed_certificate_is_refused(tmp_path: Path) -> None:
+    forged = changed(nw.unary_encoding(4, epsilon=1), lambda document: document["oracle"].update(domain=[1, 2, 3, 3]))
+    with pytest.raises(ParameterError, match="different from each other"):
+        load_channel(nw.save(forged, tmp_path / "oracle.json"))
+    forged = changed(nw.unary_encoding(4, epsilon=1), lambda document: document["oracle"].update(extra=1))
+    with pytest.raises(CertificateError, match="does not describe the mechanism"):
+        load_channel(nw.save(forged, tmp_path / "oracle.json"))

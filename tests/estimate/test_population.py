@@ -350,3 +350,17 @@ def test_estimates_are_drawn(tmp_path):
     places = nw.estimate([(0, 1), (2, 2)], nw.planar_geometric(nw.Grid(3, 3), epsilon=1), iterations=20)
     assert save_figure(draw_estimate(places), tmp_path / "map.png").stat().st_size > 5000
     assert len(draw_estimates({"a": line, "b": line}, truth).axes) == 2
+
+
+def test_true_and_false_are_not_the_numbers_one_and_zero() -> None:
+    smoker = nw.randomised_response([False, True], epsilon=1)
+    assert nw.estimate([True, False, True, True], smoker).reports == 4
+    assert nw.estimate({True: 3, False: 1}, smoker).secrets == (False, True)
+
+
+def test_a_range_is_for_those_mechanisms_of_a_mixture_that_need_one() -> None:
+    bounded, free = nw.geometric(epsilon=1, within=(0, 3)), nw.geometric(epsilon=1)
+    found = nw.estimate([[0, 1, 2, 3], [-5, 1, 2, 9]], [bounded, free], within=(0, 3))
+    assert (found.reports, list(found.secrets)) == (8, [0, 1, 2, 3])
+    with pytest.raises(ParameterError, match="within is for noise without bounds"):
+        nw.estimate([[0], [1]], [bounded, bounded], within=(0, 3))

@@ -100,9 +100,11 @@ def test_reports_that_are_no_outputs_are_counted_and_refused(column, outside):
 
 
 def test_text_for_numbers_and_numbers_for_text_are_no_outputs():
-    with pytest.raises(DataError, match=r"2 of 2 reports .* column is of its type"):
+    with pytest.raises(DataError, match=r"2 of 2 reports .* are numbers, and these are none; convert the column"):
         count_reports(["3", "4"], WholeNumbers(0, 9), outside="drop")
-    with pytest.raises(DataError, match="2 of 2"):
+    with pytest.raises(DataError, match=r"2 of 2 reports .* column is of its type"):
+        count_reports([30, 40], WholeNumbers(0, 9), outside="drop")
+    with pytest.raises(DataError, match=r"2 of 2 reports .* column is of its type"):
         count_reports([3, 4], WORDS, outside="drop")
 
 

@@ -45,8 +45,12 @@ def test_03_rr11_covariance_is_that_of_the_inverted_multinomial():
     np.testing.assert_allclose(design(4).covariance(pi, 10), expected / 10, atol=1e-14)
 
 
-@pytest.mark.parametrize(("m", "harmless", "sensitive"), [(2, 1, 1), (3, 2, 0.694444), (5, 4, 0.49), (8, 7, 0.390625)])
-def test_03_f38_worst_variances(m, harmless, sensitive):
+@pytest.mark.parametrize(
+    ("m", "harmless", "published", "sensitive"),
+    [(2, 1, 1, 1), (3, 2, 2.25, 0.694444), (5, 4, 6.25, 0.49), (8, 7, 16, 0.390625)],
+)
+def test_03_f38_worst_variances(m, harmless, published, sensitive):
+    assert m**2 / 4 == published >= harmless  # attained at a share of m/2, which is none from three categories on
     assert design(m).worst_variances() == pytest.approx((harmless, sensitive), abs=5e-7)
     rng = np.random.default_rng(m)
     some = [np.eye(m)[0], np.array([0.5 + 1 / m, 0.5 - 1 / m] + [0.0] * (m - 2)), *rng.dirichlet(np.ones(m), 500)]
@@ -111,6 +115,13 @@ def test_the_likeliest_shares_beat_what_an_optimiser_finds(given_counts):
         (lambda: design(3).estimate([1, 2, -1]), DataError, "0 or more"),
         (lambda: design(3).estimate([1, 2, 0.5]), DataError, "whole numbers"),
         (lambda: design(3).estimate(["x", "y", "z"]), DataError, "counts are numbers"),
+        (lambda: design(3).estimate([10**400, 1, 2]), DataError, "far too large"),
+        (lambda: design(3).estimate(["1", "2", "3"]), DataError, "counts are numbers"),
+        (lambda: design(3).estimate([[1], [2, 3]]), DataError, "counts are numbers"),
+        (lambda: design(3).estimate([1e308, 1e308, 0]), DataError, "more than 10"),
+        (lambda: design(3).covariance([0.5, 0.3, 0.2], 0), ParameterError, "1 or more"),
+        (lambda: design(3).worst_variances(-1), ParameterError, "1 or more"),
+        (lambda: design(20_000).channel(), ParameterError, "too large"),
         (lambda: design(3).estimate([0, 0, 0]), DataError, "no answers"),
         (lambda: design(3).estimate([float("nan"), 1, 1]), DataError, "whole numbers"),
         (lambda: design(3).covariance([0.5, 0.6, 0.1]), ParameterError, "sum to 1"),

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from rich.text import Text
 
 import noisewright as nw
 from noisewright.core.errors import DataError, NoisewrightError, ParameterError
@@ -78,11 +79,45 @@ def test_disclosure_only_when_allowed_and_named():
     assert not any(one.chances().discloses() for one in shy.devices)
 
 
+def test_a_delta_too_small_to_disclose_anything_does_not_hinder():
+    frank = survey(epsilon=1, delta="1e-300", respondents=100, allow_certain_disclosure=True)
+    assert frank.device.chances() == survey(epsilon=1, respondents=100).device.chances()
+
+
+def test_the_tolerance_may_be_none_or_large():
+    assert survey(epsilon=1, respondents=10, tolerance=0).device.instrument.name == "three ten-sided dice"
+    assert survey(epsilon=1, respondents=10, tolerance=2).device.instrument.name == "a die"
+
+
+def test_a_device_that_needs_too_many_does_not_hide_the_others():
+    """The target is met by the recommended device; with two dice it needs three times as many, more than can be counted."""
+    plan = survey(epsilon="0.1", respondents=10, target_margin="0.00003")
+    needed = {row.name: row.needed for row in plan.options()}
+    assert plan.needed is not None
+    assert None in needed.values()
+    assert needed[plan.device.instrument.name] == plan.needed
+    assert None in [row["respondents_needed"] for row in plan.to_json()["options"]]
+
+
+def test_of_more_answers_only_a_response_is_called_the_best():
+    """Subset selection has a smaller variance over twelve answers at epsilon 1 than the best response."""
+    plan = survey(epsilon=1, respondents=10, categories=12)
+    assert [row.name for row in plan.options()[:2]] == ["direct question", "best response"]
+    subsets = nw.subset_selection(12, epsilon=1)
+    size, q = subsets.size, math.e
+    inside = size * q / (size * q + 12 - size)  # the chance that the set holds the truth
+    other = (inside * (size - 1) + (1 - inside) * size) / 11
+    assert other * (1 - other) / (inside - other) ** 2 < plan.ideal.variance(0)
+
+
 def test_asking_everybody_leaves_out_the_sample():
     sample = survey(epsilon=1, respondents=500, prevalence="0.2", device="cards")
     everybody = survey(epsilon=1, respondents=500, prevalence="0.2", device="cards", whole_population=True)
     assert sample.variance - everybody.variance == pytest.approx(0.2 * 0.8 / 500)
     assert everybody.options()[0].margin == 0
+    answers = {"yes": 200, "no": 300}
+    (low, high), (first, last) = (p.estimate(answers, method="normal").intervals["yes"] for p in (everybody, sample))
+    assert first < low < high < last
     certain = survey(
         epsilon=1, delta="0.4", respondents=5, prevalence=0, whole_population=True, allow_certain_disclosure=True
     )
@@ -123,6 +158,20 @@ def test_the_plan_in_words_and_as_data():
     assert "800 respondents" in str(plan)
 
 
+def test_the_table_is_headed_by_the_answers_cut_to_some_length():
+    plan = survey(epsilon=1, respondents=10, prevalence="0.1", categories=["clean", "[red]I have taken some"])
+    headings = [column.header for column in plan.__rich__().columns]
+    assert all(isinstance(heading, Text) for heading in headings)  # so that markup in an answer is only text
+    assert [str(heading) for heading in headings] == [
+        "Way to ask",
+        "epsilon",
+        "clean told truly",
+        "[red]I have tak… told truly",
+        "± for 10",
+        "belief after [red]I have tak…",
+    ]
+
+
 def test_answers_with_other_names():
     plan = survey(epsilon=1, respondents=10, categories=["clean", "doped"])
     assert 'say "doped", whatever the truth is.' in plan.device.instruction()
@@ -150,6 +199,11 @@ def test_answers_with_other_names():
         (lambda: survey(epsilon=1, respondents=10, categories=["a", "a"]), "all different"),
         (lambda: survey(epsilon=1, respondents=10, tolerance=-1), "tolerance"),
         (lambda: survey(epsilon=float("nan"), respondents=10), "finite"),
+        (lambda: survey(epsilon="1e-300", respondents=10), "a larger epsilon"),
+        (lambda: survey(epsilon=1, respondents=10**400), "at most 10"),
+        (lambda: survey(epsilon=1, target_margin="1e-300"), "more than"),
+        (lambda: survey(epsilon=1, respondents=10, categories="abc"), "a list such as"),
+        (lambda: survey(epsilon=1, respondents=10, categories={"no", "yes"}), "in an order"),
     ],
 )
 def test_bad_plans_are_refused_in_one_sentence(call, words):
@@ -158,7 +212,14 @@ def test_bad_plans_are_refused_in_one_sentence(call, words):
     assert str(caught.value).endswith(".")
 
 
-@pytest.mark.parametrize("counts", [{"yes": 3, "maybe": 1}, {"yes": -1, "no": 5}, [1, 2, 3], [0, 0], {"yes": 0.5}])
+def test_a_confidence_next_to_one_is_a_margin():
+    assert survey(epsilon=1, respondents=10, confidence=1 - 2.0**-53).margin > survey(epsilon=1, respondents=10).margin
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [{"yes": 3, "maybe": 1}, {"yes": -1, "no": 5}, [1, 2, 3], [0, 0], {"yes": 0.5}, {"yes": 10**400}, {"yes": "3"}],
+)
 def test_bad_counts_are_refused_and_not_shown(counts):
     plan = survey(epsilon=1, respondents=10)
     with pytest.raises(DataError) as caught:

@@ -76,6 +76,15 @@ def test_signed_estimates_have_a_distance_on_a_line():
         kantorovich([1.7, -0.7], [1.0, 0.0], [(0, 0), (1, 1)], nw.Euclidean())
 
 
+def test_points_of_numpy_are_the_numbers_they_are():
+    places = np.array([10, 0, 4])
+    for points in (places, list(places), places.astype(np.float64), places.astype(np.float32)):
+        assert kantorovich([0.5, 0.5, 0], [0, 0.5, 0.5], points) == pytest.approx(3)
+    plane = np.array([[0, 0], [3, 4]])
+    assert kantorovich([1, 0], [0, 1], plane, nw.Euclidean()) == pytest.approx(5)
+    assert kantorovich([1, 0], [0, 1], plane.tolist(), nw.Euclidean()) == pytest.approx(5)
+
+
 def test_points_need_no_order():
     assert kantorovich([0.5, 0.5, 0], [0, 0.5, 0.5], [10, 0, 4]) == pytest.approx(0.5 * 6)
 
@@ -99,6 +108,13 @@ def test_without_pot_only_a_line_and_total_variation_are_left(monkeypatch):
         (([], []), ParameterError, "one length"),
         (([0.5, float("nan")], [0.5, 0.5]), DataError, "finite"),
         (([0.5, 0.5], [0.5, 0.5], [1]), ParameterError, "1 points for 2"),
+        (([0.5, 0.5], [0.5, 0.5], [0, float("inf")]), nw.NoisewrightError, "finite"),
+        (([0.5, 0.5], [1.0, 0.0], [0, float("nan")]), ParameterError, "NaN"),
+        (([0.5, 0.5], [1.0, 0.0], [0, 10**400]), nw.NoisewrightError, "finite"),
+        (([1.0, 0.0], [0.0, 1.0], ["a", "a"]), ParameterError, "more than once"),
+        (([1.0, 0.0], [0.0, 1.0], 2), ParameterError, "one point for each mass"),
+        ((["a", "b"], ["a", "b"]), DataError, "finite numbers"),
+        (([1e308, 1e308], [1e308, 1e308]), DataError, "added up"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(arguments, error, words):

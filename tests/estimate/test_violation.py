@@ -105,6 +105,7 @@ def test_03_f37_ratios_of_worst_variances(pi, alpha, published, true):
         (lambda: warner_for("0.1", "0.1"), "above the prevalence"),
         (lambda: mangat_for("0.05", "0.1"), "above the prevalence"),
         (lambda: warner_for("1.1", "0.1"), "at most 1"),
+        (lambda: compare_at_violation(Fraction(1, 10) + Fraction(1, 10**400), "0.1"), "above the prevalence"),
         (lambda: mangat_for("0.5", 0), "above 0 and below 1"),
         (lambda: compare_at_violation(1, 1), "above 0 and below 1"),
         (lambda: violation(warner("0.7"), 2), "from 0 to 1"),

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import math
 from fractions import Fraction
 
 import pytest
 
 from experiments import d_vulnerability_shape, family_tables, noise_shapes, replacement_thresholds
-
-NAMES = ("noise_shapes", "d_vulnerability_shape", "replacement_thresholds", "family_tables")
 
 
 def test_05_ex1_noise_shapes():
@@ -56,23 +52,3 @@ def test_05_ex4_family_tables(size):
     assert len(rows) == (6 if size == 2 else 16)
     for row in rows:
         assert row.found == row.reported, row
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_commands_agree_and_print_json(name, capsys):
-    module = importlib.import_module(f"experiments.{name}")
-    assert module.main(["--quick", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert document["rows"]
-    assert all(row["agrees"] for row in document["rows"])
-    assert module.main(["--quick"]) == 0
-    assert "agree" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", NAMES[:3])
-def test_figures_are_written(name, tmp_path, capsys):
-    module = importlib.import_module(f"experiments.{name}")
-    path = tmp_path / "figure.png"
-    assert module.main(["--quick", "--json", "--plot", str(path)]) == 0
-    assert path.read_bytes().startswith(b"\x89PNG")
-    assert json.loads(capsys.readouterr().out)["title"]

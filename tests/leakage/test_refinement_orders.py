@@ -483,3 +483,10 @@ def test_near_secrets_do_not_turn_rounding_into_an_epsilon() -> None:
 def test_mechanisms_without_a_finite_channel_are_refused() -> None:
     with pytest.raises(NoisewrightError, match="within"):
         compare(nw.geometric(epsilon=1), [[1, 0], [0, 1]])
+
+
+def test_the_certificate_of_a_frequency_oracle_stands_for_its_whole_channel() -> None:
+    page = nw.unary_encoding(["home", "news", "help"], epsilon=1)
+    found = read(page.certificate())
+    assert len(found.outputs) == 8  # not the four answers of the two bits that its proof is about
+    assert np.array_equal(found.floats, page.channel().matrix)

@@ -12,7 +12,7 @@ from scipy.integrate import quad
 import noisewright as nw
 from noisewright.core import checker, checker_noise
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.asymmetric import SWITCH, AsymmetricLaw, first_regime, near_rate
+from noisewright.mechanisms.asymmetric_law import SWITCH, AsymmetricLaw, first_regime, near_rate
 from noisewright.mechanisms.feasible import Feasible
 from noisewright.mechanisms.truncated import TruncatedLaplace
 

@@ -12,7 +12,7 @@ import noisewright as nw
 from noisewright.core import checker, checker_noise
 from noisewright.core.errors import CertificateError, DataError, ParameterError
 from noisewright.core.exact import float_up
-from noisewright.mechanisms.additive import lattice_delta
+from noisewright.mechanisms.additive_law import lattice_delta
 from noisewright.mechanisms.lattice_law import LatticeLaw
 from noisewright.noise.lattice import Lattice
 

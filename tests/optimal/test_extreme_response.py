@@ -164,8 +164,8 @@ def test_it_conforms(delta):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: optimal_response(1, epsilon=1), "two or more"),
-        (lambda: optimal_response(["a", "a"], epsilon=1), "all different"),
+        (lambda: optimal_response(1, epsilon=1), "at least 2 categories, not 1"),
+        (lambda: optimal_response(["a", "a"], epsilon=1), "must be different from each other"),
         (lambda: optimal_response(3, epsilon=-1), "epsilon must be from 0"),
         (lambda: optimal_response(3, epsilon=20_000), "epsilon must be from 0"),
         (lambda: optimal_response(3, epsilon=1, delta=1), "promises nothing"),

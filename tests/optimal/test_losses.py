@@ -19,7 +19,6 @@ from noisewright.optimal.losses import (
     absolute,
     as_loss,
     from_callable,
-    from_matrix,
     last_train,
     parity,
     pinball,
@@ -176,7 +175,7 @@ def test_restriction_and_lifting_undo_each_other() -> None:
         (lambda: absolute(range(3)).lift([0, 1]), "hold all of its own"),
         (lambda: absolute(range(3)).combine(absolute(range(4))), "same secrets"),
         (lambda: absolute([]), "at least one"),
-        (lambda: from_matrix([[1e200]]), "rescale"),
+        (lambda: Loss([[1e200]]), "rescale"),
         (lambda: from_callable(lambda w, x: 1, range(6000), range(6000)), "too large"),
     ],
 )

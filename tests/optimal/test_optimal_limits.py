@@ -20,7 +20,8 @@ from noisewright.optimal.kernels import kernels
 from noisewright.optimal.losses import parity
 from noisewright.optimal.program import solve
 from noisewright.optimal.reduction import relevant
-from noisewright.optimal.shapes import SHAPES, check_shape
+from noisewright.optimal.shape_cells import SHAPES
+from noisewright.optimal.shapes import check_shape
 from noisewright.optimal.universal import optimal_kernels, universally_optimal
 
 Floats = np.ndarray[Any, Any]
@@ -297,7 +298,7 @@ def test_utilities_at_a_list_of_priors() -> None:
 @given(st.integers(0, 10**6))
 def test_shapes_of_small_mechanisms_hold_exactly(seed: int) -> None:
     """Row by row in the integers that are drawn from, and no better than the best that has the shape."""
-    from noisewright.optimal.shapes import EQUAL, pairs_of
+    from noisewright.optimal.shape_cells import EQUAL, pairs_of
 
     rng = np.random.default_rng(seed)
     n, epsilon = int(rng.integers(2, 7)), float(rng.choice([0.05, 0.5, 2.0, 20.0]))

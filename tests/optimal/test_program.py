@@ -15,9 +15,10 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.metric import Discrete, Euclidean, Hamming, Line, Manhattan
 from noisewright.core.space import essential_pairs
 from noisewright.optimal.folding import fold, unfolded
-from noisewright.optimal.program import InfeasibleError, Rows, blind_bound, solve
+from noisewright.optimal.program import InfeasibleError, blind_bound, solve
 from noisewright.optimal.repair import majorant, private_logs
 from noisewright.optimal.spanner import spanner
+from noisewright.optimal.sparse_program import Rows
 
 Floats = np.ndarray[Any, Any]
 
@@ -98,14 +99,14 @@ def test_the_fallback_solver_agrees(name: str) -> None:
 @given(st.integers(0, 10**6))
 def test_any_multipliers_give_a_bound(seed: int) -> None:
     """The bound does not rest on the solver: wrong multipliers only make it weaker."""
-    from noisewright.optimal.program import _Program
+    from noisewright.optimal.sparse_program import SparseProgram
 
     rng = np.random.default_rng(seed)
     n, actions = int(rng.integers(2, 5)), int(rng.integers(1, 4))
     points = list(range(n))
     losses, cost = 0.5 * Line().matrix(points), rng.random((n, actions))
     neighbours = np.array([(i, i + 1) for i in range(n - 1)])
-    program = _Program(losses, cost, neighbours, "bayes", unfolded(n, actions), None)
+    program = SparseProgram(losses, cost, neighbours, "bayes", unfolded(n, actions), None)
     multipliers = rng.exponential(0.3, program.rows.shape[0]) * rng.integers(0, 2, program.rows.shape[0])
     assert program.bound((multipliers, np.zeros(0)))[0] <= plain_optimum(losses, cost) + 1e-9
 

@@ -20,6 +20,7 @@ from engine_support import plans, queries, table
 from scipy import stats
 
 from noisewright.core.errors import DataError, MissingPartError, ParameterError
+from noisewright.release.casts import ZONED
 from noisewright.release.engines import engine_for, java, session
 from noisewright.release.engines.local import LocalEngine
 from noisewright.release.engines.spark import SparkEngine
@@ -27,6 +28,7 @@ from noisewright.release.perturb import BLOCK
 from noisewright.release.policy import UnitPolicy
 from noisewright.release.source import Source
 from noisewright.release.sources import source_of
+from noisewright.release.written import read_written
 
 pytestmark = pytest.mark.xdist_group("spark")
 ROWS = BLOCK + 14_321
@@ -322,6 +324,28 @@ def test_other_faults(engine: SparkEngine, folder: Path, tmp_path: Path) -> None
     for local_only in (remote, source_of(engine.session.range(3))):
         with pytest.raises(DataError, match="choose the engine spark"):
             engine_for("local", local_only)
+
+
+def test_csv_with_offsets_is_read_and_written_like_by_the_local_engine(engine: SparkEngine, tmp_path: Path) -> None:
+    """Moments, true/false, and text that looks like numbers: read from CSV, written to CSV, and back in their types."""
+    path = tmp_path / "visits.csv"
+    cells = [
+        "2024-01-05T12:00:00Z,true,1",
+        "2024-01-05 13:00:00.000000+0100,false,2",
+        "2024-01-05 17:30:00+05:30,true,2",
+    ]
+    path.write_text("at,smoker,ward\n" + "\n".join(cells) + "\n")
+    within = ["2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z"]
+    columns = [
+        {"name": "at", "mechanism": "laplace", "within": within, "protect": "1 hour", "epsilon": 1},
+        {"name": "smoker", "mechanism": "randomised-response", "categories": [True, False], "epsilon": 1},
+        {"name": "ward", "mechanism": "randomised-response", "categories": ["1", "2"], "epsilon": 1},
+    ]
+    source = source_of(path, {"at": ZONED, "smoker": pa.bool_(), "ward": pa.string()})
+    found = plans(source.types, columns=columns)
+    drawn = LOCAL.frame(source, found, NOBODY, 7)
+    assert engine.perturb(source, found, NOBODY, tmp_path / "data.csv", "csv", seed=7) == 3
+    assert read_written(tmp_path / "data.csv", source.types).equals(drawn)
 
 
 def test_csv_is_written_with_a_header(engine: SparkEngine, tmp_path: Path) -> None:

@@ -109,7 +109,8 @@ def test_a_target_that_is_there_is_replaced_only_when_asked(tmp_path):
 def test_a_target_that_appears_meanwhile_is_not_overwritten(tmp_path):
     with Staging(tmp_path / "out") as work:
         fill(work.folder, "mine")
-        made(tmp_path / "out", "theirs")
+        (tmp_path / "out").mkdir()
+        fill(tmp_path / "out", "theirs")
         with pytest.raises(ParameterError, match="is there already"):
             work.publish()
     assert seen(tmp_path / "out") == whole("theirs")
@@ -392,8 +393,11 @@ def test_leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_p
     for name in [reused, *strange]:
         (tmp_path / name).mkdir()
     with Staging(tmp_path / "out") as alive:
-        with Staging(tmp_path / "out") as second:
-            assert names(tmp_path) == sorted([*strange, alive.folder.name, second.folder.name])
+        with pytest.raises(ParameterError, match="is being written by another process; wait for its end"):
+            Staging(tmp_path / "out").__enter__()
+        with Staging(tmp_path / "other"):
+            assert len(names(tmp_path)) == len([*strange, "out", "other"])
+        assert names(tmp_path) == sorted([*strange, alive.folder.name])
         alive.publish()
     assert names(tmp_path) == sorted([*strange, "out"])
 

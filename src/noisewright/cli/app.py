@@ -1,7 +1,8 @@
 """The command itself: its sub-commands, and how everything that can go wrong ends.
 
-Exit codes: 0 when everything asked for was done, 1 when a certificate is not proved or the installation is not healthy,
-2 for an error (one sentence on stderr, or ``{"error": ...}`` on stdout with ``--json``), 130 after Ctrl-C.
+Exit codes: 0 when everything asked for was done; 1 when a certificate is not proved, a number that was reported does not come
+out, or the installation is not healthy; 2 for an error (one sentence on stderr, or ``{"error": ...}`` on stdout with ``--json``);
+130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -14,7 +15,21 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from noisewright.cli import attack, audit, compare, design, doctor, estimate, ledger, plan, release, survey, verify
+from noisewright.cli import (
+    attack,
+    audit,
+    bench,
+    compare,
+    design,
+    doctor,
+    estimate,
+    ledger,
+    plan,
+    release,
+    reproduce,
+    survey,
+    verify,
+)
 from noisewright.cli.commands import Command, Group
 from noisewright.cli.output import printable, write_json
 
@@ -78,6 +93,8 @@ def sentence(problem: Exception) -> str:
     elif isinstance(problem, USAGE_ERROR):
         text = problem.format_message()
         text = text[:1].lower() + text[1:] + ("" if text.endswith((".", ")", "?")) else ".")
+        if text.startswith("missing ") and problem.ctx is not None:
+            text = f"{text.rstrip('.')}; {problem.ctx.command_path} --help says what to give."
     elif isinstance(problem, OSError) and problem.strerror:
         text = f"{problem.filename}: {problem.strerror}." if problem.filename else f"{problem.strerror}."
     elif isinstance(problem, MemoryError):
@@ -128,6 +145,8 @@ app.command("survey", cls=Command)(survey.survey)
 app.command("estimate", cls=Command)(estimate.estimate)
 app.command("compare", cls=Command)(compare.compare)
 app.command("verify", cls=Command)(verify.verify)
+app.command("reproduce", cls=Command)(reproduce.reproduce)
+app.command("bench", cls=Command)(bench.bench)
 app.command("doctor", cls=Command)(doctor.doctor)
 app.add_typer(ledger.app)
 app.add_typer(attack.app)

@@ -4,42 +4,46 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from noisewright.cli.design import target_file
-from noisewright.cli.output import AsJson, emit, facts, heading, label, plural, printable, working
+from noisewright.cli.output import AsJson, emit, working
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from noisewright.estimate.result import Estimate
+    from noisewright.estimate.mixture import Mixture
 
 __all__ = ["estimate"]
-
-MOST_SHOWN = 20
 
 
 def estimate(
     reports: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            metavar="REPORTS", help="A .parquet, .csv, .arrow or .jsonl file, a folder of them, or table@file.duckdb."
+            metavar="REPORTS",
+            help="Tables: a .parquet, .csv, .arrow or .jsonl file, a folder of them, or table@file.duckdb.",
         ),
     ],
     mechanism: Annotated[
-        str,
+        list[str],
         typer.Option(
-            metavar="FILE", help="The mechanism that made the reports: its certificate (.json), or a channel file."
+            metavar="FILE",
+            help="The mechanism that made the reports: its certificate (.json), or a channel file. Can be repeated: one for each "
+            "table, in their order, or with --by one for each name, as NAME=FILE.",
         ),
     ],
     column: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="The column of the reports; for places x,y. Default: the only column."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column that names the mechanism which made the report of a row."),
     ] = None,
     method: Annotated[
         str,
@@ -51,6 +55,7 @@ def estimate(
         str | None, typer.Option(metavar="asymptotic|bootstrap", help="Add confidence intervals of this kind.")
     ] = None,
     level: Annotated[float, typer.Option(metavar="L", help="The level of the confidence intervals.")] = 0.95,
+    joint: Annotated[bool, typer.Option("--joint", help="Intervals hold for all secrets together.")] = False,
     within: Annotated[
         str | None,
         typer.Option(
@@ -59,7 +64,7 @@ def estimate(
         ),
     ] = None,
     outside: Annotated[
-        str, typer.Option(metavar="refuse|drop", help="What to do with reports that are no outputs of the mechanism.")
+        str, typer.Option(metavar="refuse|drop", help="What to do with reports that are no outputs of their mechanism.")
     ] = "refuse",
     iterations: Annotated[int | None, typer.Option(metavar="N", help="The most steps of the ibu.")] = None,
     gap: Annotated[
@@ -75,42 +80,37 @@ def estimate(
     """Estimate the population of secrets behind private reports.
 
     Reports are counted where they are, and only counts are used. The answer carries a certificate of how much likelihood any
-    other population could gain. Nothing here changes what was promised to those who reported.
+    other population could gain. Reports of several mechanisms about the same secrets are put together, each counted by its own.
+    Nothing here changes what was promised to those who reported.
     """
     from noisewright.core.choices import one_of
     from noisewright.core.errors import ParameterError
-    from noisewright.estimate.models import model_of
-    from noisewright.estimate.oracles import as_oracles
     from noisewright.estimate.population import METHODS
-    from noisewright.estimate.population import estimate as run
-    from noisewright.files import load
 
     one_of(method, "--method", METHODS)
     one_of(outside, "--outside", ("refuse", "drop"))
     one_of(engine, "--engine", ("local", "spark"))
     if intervals is not None:
         one_of(intervals, "--intervals", ("asymptotic", "bootstrap"))
+    elif joint:
+        raise ParameterError("--joint is about intervals; add --intervals asymptotic or bootstrap.")
     if master is not None and engine != "spark":
         raise ParameterError("--master is for Spark; add --engine spark.")
+    pairs = _pairs(reports, mechanism, by)
     picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
     with working("reading the mechanism"):
-        given = load(mechanism)
-        oracles = as_oracles([given])
-        if oracles is not None and within is not None:
-            raise ParameterError(f"the secrets of {oracles[0].name} are known; --within is for noise without bounds.")
-        made_by = model_of(given, _range(within)) if oracles is None else oracles[0]
-    from noisewright.cli.reports import counted
+        mixture = _mixture(pairs, _range(within))
+    from noisewright.cli.reports import count_into
 
     with _progress("counting reports") as progress:
-        counts = counted(reports, column, made_by, outside=outside, engine=engine, master=master, progress=progress)
+        count_into(mixture, reports, column, by, engine=engine, master=master, progress=progress)
     with _progress("estimating", "steps") as progress:
-        found = run(
-            counts,
-            made_by,
+        found = mixture.estimate(
             method=cast(Any, method),
             outside=cast(Any, outside),
             intervals=cast(Any, intervals),
             level=level,
+            joint=joint,
             iterations=iterations,
             gap=gap,
             progress=progress,
@@ -120,8 +120,71 @@ def estimate(
         from noisewright.plots.population import draw_estimate
 
         save_figure(draw_estimate(found), picture)
-    document = {"file": reports, **found.to_json(), "picture": None if picture is None else str(picture)}
-    emit(document, lambda: _page(reports, found, picture), as_json)
+    from noisewright.cli.estimate_page import estimate_page, parts_json
+
+    document = {
+        "files": reports,
+        "by": by,
+        **found.to_json(),
+        "unnamed": mixture.unnamed,
+        "parts": parts_json(mixture, [pair.file for pair in pairs], [pair.mechanism for pair in pairs]),
+        "picture": None if picture is None else str(picture),
+    }
+    emit(document, lambda: estimate_page(reports, found, mixture, picture), as_json)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """What made some of the reports: all those of a table, or those that a column calls by a name."""
+
+    name: str
+    file: str | None
+    mechanism: str
+
+
+def _pairs(reports: Sequence[str], mechanisms: Sequence[str], by: str | None) -> list[_Pair]:
+    from noisewright.core.errors import ParameterError
+
+    for file in reports:
+        if reports.count(file) > 1:
+            raise ParameterError(
+                f"{file} is given more than once; name each table once, so that its reports count once."
+            )
+    if by is None:
+        if len(mechanisms) not in (1, len(reports)):
+            raise ParameterError(
+                f"--mechanism is given {len(mechanisms)} times for {len(reports)} table{'s' if len(reports) > 1 else ''}; "
+                "give it once for all or once for each, in their order; if rows say which mechanism made them, add --by."
+            )
+        made_by = [*mechanisms] * (len(reports) if len(mechanisms) == 1 else 1)
+        return [_Pair(file, file, one) for file, one in zip(reports, made_by, strict=True)]
+    named = [_named(one) for one in mechanisms]
+    names = [pair.name for pair in named]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(
+                f"--mechanism gives the name {name!r} more than once; every name is that of one mechanism."
+            )
+    return named
+
+
+def _named(text: str) -> _Pair:
+    """``NAME=FILE``. A name or a file may have this sign itself: what comes after the right one is a file that is there."""
+    from noisewright.core.errors import ParameterError
+
+    cuts = [place for place, sign in enumerate(text) if sign == "="]
+    if not cuts or text.endswith("="):
+        raise ParameterError(f"with --by, --mechanism is NAME=FILE, where NAME is as in the column; not {text!r}.")
+    cut = next((place for place in cuts if Path(text[place + 1 :]).is_file()), cuts[0])
+    return _Pair(text[:cut], None, text[cut + 1 :])
+
+
+def _mixture(pairs: Sequence[_Pair], within: Any) -> Mixture:
+    from noisewright.estimate.mixture import Mixture
+    from noisewright.files import load
+
+    loaded = {pair.mechanism: load(pair.mechanism) for pair in pairs}
+    return Mixture({pair.name: loaded[pair.mechanism] for pair in pairs}, within)
 
 
 def _range(text: str | None) -> Any:
@@ -135,52 +198,6 @@ def _range(text: str | None) -> Any:
     if len(ends) < len(found) or len(ends) > 2:
         raise ParameterError(f"--within is LOW:HIGH, or LOW:HIGH,LOW:HIGH for places, not {text!r}.")
     return ends[0] if len(ends) == 1 else tuple(ends)
-
-
-def _page(file: str, found: Estimate, picture: Path | None) -> Iterable[RenderableType]:
-    import numpy as np
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    yield heading(file, f"{found.reports:,} reports of {found.mechanism}, {plural(len(found.secrets), 'secret')}")
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title in (
-        "Secret",
-        "Share",
-        "People",
-        *([f"{100 * found.level:g} % interval"] if found.low is not None else []),
-    ):
-        table.add_column(title, justify="left" if title in ("Secret", "") else "right")
-    shown = np.sort(np.argsort(-found.probabilities, kind="stable")[:MOST_SHOWN])
-    for i in shown:
-        cells = [label(found.secrets[int(i)]), f"{found.probabilities[i]:.4f}", f"{found.counts[i]:,.0f}"]
-        if found.low is not None and found.high is not None:
-            cells.append(f"{found.low[i]:.4f} to {found.high[i]:.4f}")
-        table.add_row(*cells)
-    yield table
-    rest = len(found.secrets) - len(shown)
-    if rest:
-        share = max(1 - float(found.probabilities[shown].sum()), 0.0)
-        yield Text(f"  and {plural(rest, 'more secret')}, with {share:.4f} together (--json has all)")
-    how = {
-        "mle": "a most likely population",
-        "ibu": "iterative Bayesian update",
-        "inversion": "unbiased estimate, projected",
-    }
-    steps = f", {plural(found.iterations, 'step')}" if found.iterations else ""
-    rows = [("Method", f"{how[found.method]}{steps}"), ("Likelihood", found.certificate())]
-    if found.intervals:
-        rows.append(("Intervals", f"{found.intervals}, each for one secret alone"))
-    if found.dropped:
-        rows.append(("Left out", f"{found.dropped:,} reports that are no outputs of the mechanism"))
-    if found.promise:
-        rows.append(("Privacy", f"of each report: {found.promise}; estimation does not change it"))
-    if picture is not None:
-        rows.append(("Picture", f"drawn to {picture}"))
-    yield facts((what, printable(value)) for what, value in rows)
-    for warning in found.warnings:
-        yield Text(f"note: {warning}", style="yellow")
 
 
 @contextmanager

@@ -41,6 +41,15 @@ WORDS = {
     "radius": "The distance within which places are to look alike; with --level.",
     "lattice": "The step of the public lattice that outputs lie on: a power of two, or auto.",
     "reference": "A public place near which all true places lie: latitude and longitude in degrees.",
+    "shape": "The form of the noise: alike on both sides, or with a side towards the wall of its own (half lines, scope metric).",
+    "dimension": "How many numbers one value has.",
+    "candidates": "The public answers that one is picked from.",
+    "grid": "The public positions at which a curve is given.",
+    "norm": "How far apart two curves are: the largest difference (sup), or the sum of differences (l1).",
+    "rule": "How the scale is found: the smallest that suffices (exact), or an older rule that suffices too (source).",
+    "variant": "Bits that tell most for this epsilon (optimised), or bits that lie alike in both directions (symmetric).",
+    "buckets": "How many values the hash functions have. Default: the best number for this epsilon.",
+    "size": "How many categories a set holds. Default: the best number for this epsilon.",
     "share": "How much probability goes to the points themselves, at most 1/2; the rest goes to an extra output.",
 }
 """The words of the house: a name means the same in every mechanism."""
@@ -77,7 +86,7 @@ def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
         if isinstance(parameter.default, str):  # a word such as "auto" among numbers
             read = _or_word(parameter.default, read)
         words = WORDS.get(name, "")
-        if not required and parameter.default is not None:
+        if not required and parameter.default not in (None, ()):
             words = f"{words} Default: {parameter.default}.".strip()
         found.append(Parameter(name, shape, words, required, read, flag=shape == "flag"))
     return found

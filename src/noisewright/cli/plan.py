@@ -10,19 +10,21 @@ import typer
 from noisewright.cli.output import AsJson, emit, facts, heading, plural, printable, working, write_json
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from rich.console import RenderableType
 
     from noisewright.release.ledger import Balance
     from noisewright.release.plan import Plan
     from noisewright.release.policy import Policy
 
-__all__ = ["Dataset", "PolicyFile", "budget_row", "parts_table", "plan", "warnings_of"]
+__all__ = ["Dataset", "PolicyFile", "budget_row", "left_over", "parts_table", "plan", "total_row", "warnings_of"]
 
 PolicyFile = Annotated[str, typer.Argument(metavar="POLICY", help="The policy, a TOML file.")]
 Dataset = Annotated[
     str | None,
     typer.Argument(
-        metavar="[DATA]",
+        metavar="DATA",
         help="A .parquet, .csv, .arrow or .jsonl file, a folder of them, or table@file.duckdb. Default: the policy's data.",
         show_default=False,
     ),
@@ -107,8 +109,8 @@ def _budget_json(policy: Policy, balance: Balance | None, refusal: str | None) -
     return {
         "epsilon": float(policy.budget.epsilon),
         "delta": float(policy.budget.delta),
-        "left_epsilon": float(left),
-        "left_delta": float(left_delta),
+        "left_epsilon": left_over(left),
+        "left_delta": left_over(left_delta),
         "releases": balance.releases if balance else 0,
         "fits": refusal is None,
         "refusal": refusal,
@@ -125,7 +127,7 @@ def _page(
     yield parts_table(found, solved)
     yield facts(
         [
-            ("Total", str(found.guarantee).partition(" per ")[0]),
+            total_row(found),
             ("Between", found.between),
             ("In words", found.reading),
             budget_row(found, balance, refusal),
@@ -162,16 +164,42 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
     return Padding(table, (0, 0, 0, 2))
 
 
+def left_over(value: Fraction) -> float:
+    """What is left of a budget as a float that, written out as a decimal, is not above it: a policy may ask for that much.
+
+    >>> from fractions import Fraction
+    >>> left_over(Fraction(9, 10)), left_over(Fraction(5, 3)), float(Fraction(5, 3))
+    (0.9, 1.6666666666666665, 1.6666666666666667)
+    """
+    from fractions import Fraction
+
+    from noisewright.core.exact import float_down
+
+    nearest = float(value)
+    return nearest if Fraction(str(nearest)) <= value else float_down(value)
+
+
+def total_row(found: Plan) -> tuple[str, str]:
+    """What all parts cost together, rounded up."""
+    from noisewright.core.exact import upward
+
+    delta = f", delta = {upward(found.delta)}" if found.delta else ""
+    return ("Total", f"epsilon = {upward(found.epsilon)}{delta}")
+
+
 def budget_row(found: Plan, balance: Balance | None, refusal: str | None) -> tuple[str, str]:
     """The budget, what is left of it, and whether the ledger would take this release; if not, why."""
     from noisewright.core.exact import upward
     from noisewright.release.ledger import downward
 
     budget = found.policy.budget
-    left = balance.left_epsilon if balance else budget.epsilon
-    spent = f", {downward(left)} left" if balance else ", nothing spent yet"
+    spent = ", nothing spent yet"
+    if balance:
+        left_delta = f" and delta {downward(balance.left_delta)}" if budget.delta else ""
+        spent = f", {downward(balance.left_epsilon)}{left_delta} left"
+    delta = f" and delta {upward(budget.delta)}" if budget.delta else ""
     fits = "this release fits" if refusal is None else f"this release does NOT fit: {printable(refusal)}"
-    return ("Budget", f"epsilon {upward(budget.epsilon)} for {found.policy.dataset!r}{spent}: {fits}")
+    return ("Budget", f"epsilon {upward(budget.epsilon)}{delta} for {found.policy.dataset!r}{spent}: {fits}")
 
 
 def warnings_of(cautions: Iterable[str]) -> Iterable[RenderableType]:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 
 from noisewright.cli.output import AsJson, emit, facts, heading, plural, printable
-from noisewright.cli.plan import Dataset, LedgerFile, PolicyFile, data_of, parts_table, warnings_of
+from noisewright.cli.plan import (
+    Dataset,
+    LedgerFile,
+    PolicyFile,
+    data_of,
+    left_over,
+    parts_table,
+    total_row,
+    warnings_of,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,7 +33,10 @@ def release(
     policy: PolicyFile,
     data: Dataset = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where everything is written; it appears whole.")
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Required. Where everything is written; it appears whole."
+        ),
     ] = "",
     engine: Annotated[str, typer.Option(metavar="local|spark", help="Who does the work.")] = "local",
     master: Annotated[
@@ -99,8 +111,8 @@ def _document(done: Release, output: str) -> dict[str, Any]:
         "rows": done.rows,
         "drawn": not done.reread,
         "simulated": done.simulated,
-        "left_epsilon": None if balance is None else float(balance.left_epsilon),
-        "left_delta": None if balance is None else float(balance.left_delta),
+        "left_epsilon": None if balance is None else left_over(balance.left_epsilon),
+        "left_delta": None if balance is None else left_over(balance.left_delta),
         "certificate": done.certificate.digest,
         "answers": {name: table.to_pylist() for name, table in done.answers.items()},
     }
@@ -118,15 +130,10 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
     else:
         yield heading(output, f"{what} released", "green")
     yield parts_table(done.plan)
-    rows = [
-        (
-            "Total",
-            f"epsilon {upward(done.plan.epsilon)}" + (f", delta {upward(done.plan.delta)}" if done.plan.delta else ""),
-        )
-    ]
-    rows += [("Between", done.plan.between), ("In words", done.plan.reading)]
-    if done.balance is not None:
-        rows.append(("Budget", f"epsilon {downward(done.balance.left_epsilon)} of {upward(done.balance.epsilon)} left"))
+    rows = [total_row(done.plan), ("Between", done.plan.between), ("In words", done.plan.reading)]
+    if (left := done.balance) is not None:
+        delta = f", delta {downward(left.left_delta)} of {upward(left.delta)}" if left.delta else ""
+        rows.append(("Budget", f"epsilon {downward(left.left_epsilon)} of {upward(left.epsilon)}{delta} left"))
     if done.plan.kept:
         rows.append(("Kept", f"{', '.join(done.plan.kept)}: NOT protected"))
     rows.append(("Dropped", ", ".join(map(printable, done.plan.dropped)) or "nothing"))

@@ -3,120 +3,169 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
-    from noisewright.estimate.counts import Counts, Outputs
-    from noisewright.estimate.models import Model
-    from noisewright.mechanisms.oracle import Oracle, Support
+    from noisewright.estimate.counts import Outputs
+    from noisewright.estimate.mixture import Mixture, Part
     from noisewright.release.dialects import Dialect
+    from noisewright.release.engines import Engine
     from noisewright.release.source import Source
 
-__all__ = ["columns_of", "counted"]
+__all__ = ["columns_of", "count_into"]
 
 PLAIN_NUMBER = r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
-def columns_of(source: Source, column: str | None, types: dict[str, Any]) -> list[str]:
-    """The columns that hold the reports: those named, separated by commas, or the only one that there is."""
+def count_into(
+    mixture: Mixture,
+    files: Sequence[str],
+    column: str | None,
+    by: str | None,
+    *,
+    engine: str,
+    master: str | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> None:
+    """Count the reports of every file, each for the mechanism that made it.
+
+    ``by`` is the column that names the mechanism of a row. Without it there is one mechanism for each file, in their order.
+    ``column`` is that of the reports, or several for the parts of a report, separated by commas.
+    """
+    from noisewright.core.errors import ParameterError
+    from noisewright.estimate.models import Model
+    from noisewright.release.engines import engine_for
+    from noisewright.release.sources import source_of
+
+    for part in mixture.parts:
+        if not isinstance(part.maker, Model) and engine == "spark":
+            raise ParameterError(f"reports of {part.maker.name} are counted by the engine local; leave --engine out.")
+    sources = [source_of(file) for file in files]
+    with ExitStack() as stack:
+        workers = [
+            stack.enter_context(engine_for(cast(Any, engine), source, master=master)) for source in sources
+        ]  # one session: the first starts it, and the others find it
+        plans = []
+        for place, source in enumerate(sources):
+            types = workers[place].types(source)
+            names = columns_of(source, column, types, by)
+            parts = mixture.parts if by is not None else (mixture.parts[place],)
+            held = [_held(part, len(names)) for part in parts]
+            plans.append((_as_text(source, files[place], names, by, held, types), names, parts))
+        counting = _Counting(mixture, by, [source for source, _, _ in plans], progress)
+        for worker, (source, names, parts) in zip(workers, plans, strict=True):
+            counting.count(worker, source, names, parts)
+
+
+def columns_of(source: Source, column: str | None, types: dict[str, Any], by: str | None = None) -> list[str]:
+    """The columns that hold the reports: those named, separated by commas, or the only one beside that of the mechanisms."""
     from noisewright.core.errors import ParameterError
 
+    if by is not None and by not in types:
+        raise ParameterError(f"{source.name} has no column {by!r}.")
     if column is None:
-        if len(types) != 1:
+        left = [name for name in types if name != by]
+        if len(left) != 1:
+            beside = "" if by is None else f" beside {by!r}"
             raise ParameterError(
-                f"{source.name} has {len(types)} columns; say which one holds the reports with --column."
+                f"{source.name} has {len(left)} columns{beside}; say which one holds the reports with --column."
             )
-        return list(types)
+        return left
     names = [column] if column in types else [name.strip() for name in column.split(",")]
     for name in names:
         if name not in types:
             raise ParameterError(f"{source.name} has no column {name!r}.")
+    if len(set(names)) < len(names) or by in names:
+        raise ParameterError("--column and --by name different columns, each of them once.")
     return names
 
 
-def counted(
-    path: str,
-    column: str | None,
-    made_by: Model | Oracle,
-    *,
-    outside: str,
-    engine: str,
-    master: str | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
-) -> Counts | Support:
-    """How often each output of a mechanism is in a column (or in several, one for each part of a report).
+class _Counting:
+    """One pass over each table; every row is counted for its own mechanism."""
 
-    Reports of a frequency oracle are counted by the categories that they support instead, on this machine.
-    """
-    from noisewright.core.errors import ParameterError
-    from noisewright.estimate.counts import Tally
-    from noisewright.estimate.models import Model
-    from noisewright.estimate.oracles import SupportTally
-    from noisewright.release.engines import engine_for
-    from noisewright.release.sources import source_of
+    def __init__(
+        self,
+        mixture: Mixture,
+        by: str | None,
+        sources: Sequence[Source],
+        progress: Callable[[int, int | None], None] | None,
+    ) -> None:
+        self.mixture, self.by, self.progress = mixture, by, progress
+        known = [source.rows for source in sources]
+        self.rows = None if None in known else sum(cast("list[int]", known))
+        self.done = 0
 
-    if not isinstance(made_by, Model) and engine == "spark":
-        raise ParameterError(f"reports of {made_by.name} are counted by the engine local; leave --engine out.")
-    source = source_of(path)
-    with engine_for(cast(Any, engine), source, master=master) as worker:
-        names = columns_of(source, column, worker.types(source))
-        if not isinstance(made_by, Model):
-            supported = SupportTally(made_by)
-            _stream(source, names, (), supported.add, progress)
-            return supported.result(outside)
-        parts = _parts(made_by.outputs, len(names))
-        source = _as_text(source, path, names, parts)
-        tally = Tally(made_by.outputs)
+    def count(self, worker: Engine, source: Source, names: list[str], parts: Sequence[Part]) -> None:
+        listed = [*names, *([] if self.by is None else [self.by])]
         if worker.name == "spark":
-            from noisewright.release.policy import UnitPolicy
-
-            found = worker.aggregate(source, cast(Any, _ByValue(tuple(names))), UnitPolicy())
-            times = found.column(len(names)).to_numpy().astype("int64")
-            tally.add(_joined([found.column(i).combine_chunks() for i in range(len(names))], parts), times)
+            columns, times = _grouped(worker, source, listed)
+            self.add(columns, parts, times)
         else:
-            _stream(source, names, parts, tally.add, progress)
-    return tally.result(outside)
+            for batch in source.batches(listed):
+                self.add([batch.column(place) for place in range(len(listed))], parts)
+                self._tell(batch.num_rows)
+
+    def add(self, columns: list[pa.Array], parts: Sequence[Part], times: NDArray[np.int64] | None = None) -> None:
+        import pyarrow as pa
+
+        if self.by is None:
+            parts[0].add(_joined(columns, _held(parts[0], len(columns))), times)
+            return
+        *values, names = columns
+        for part, rows in self.mixture.split(names, times):
+            mask = pa.array(rows)
+            own = [column.filter(mask) for column in values]
+            part.add(_joined(own, _held(part, len(own))), None if times is None else times[rows])
+
+    def _tell(self, rows: int) -> None:
+        self.done += rows
+        if self.progress is not None:
+            self.progress(self.done, self.rows)
 
 
-def _stream(
-    source: Source,
-    names: list[str],
-    parts: Sequence[Outputs],
-    add: Callable[[Any], None],
-    progress: Callable[[int, int | None], None] | None,
-) -> None:
-    done = 0
-    for batch in source.batches(names):
-        add(_joined([batch.column(i) for i in range(len(names))], parts))
-        done += batch.num_rows
-        if progress is not None:
-            progress(done, source.rows)
-
-
-def _parts(outputs: Outputs, named: int) -> Sequence[Outputs]:
-    """The outputs that each column holds."""
+def _held(part: Part, named: int) -> Sequence[Outputs]:
+    """The outputs that each column holds; nothing for an oracle, which reads its reports itself."""
     from noisewright.core.errors import ParameterError
     from noisewright.estimate.counts import PartOutputs
+    from noisewright.estimate.models import Model
 
-    parts = outputs.parts if isinstance(outputs, PartOutputs) else (outputs,)
-    if len(parts) != named:
+    if not isinstance(part.maker, Model):
+        return ()
+    outputs = part.maker.outputs
+    held = outputs.parts if isinstance(outputs, PartOutputs) else (outputs,)
+    if len(held) != named:
         raise ParameterError(
-            f"a report of this mechanism has {len(parts)} part{'s' if len(parts) > 1 else ''}, and --column names {named}; name "
+            f"a report of {part.maker.name} has {len(held)} part{'s' if len(held) > 1 else ''}, and --column names {named}; name "
             "one column for each part, separated by commas."
         )
-    return parts
+    return held
 
 
-def _as_text(source: Source, path: str, names: list[str], parts: Sequence[Outputs]) -> Source:
-    """Types of a text file are a guess: labels that are text stay text, also where they look like numbers."""
+def _as_text(
+    source: Source,
+    path: str,
+    names: list[str],
+    by: str | None,
+    held: Sequence[Sequence[Outputs]],
+    types: dict[str, Any],
+) -> Source:
+    """Types of a text file are a guess: labels that are text stay text, also where they look like numbers or dates."""
     import pyarrow as pa
 
     from noisewright.release.sources import source_of
 
-    text = {name: pa.string() for name, part in zip(names, parts, strict=True) if not part.numbers}
-    return source_of(path, text) if text and source.format == "csv" else source
+    labels = {name for one in held for name, part in zip(names, one, strict=False) if not part.numbers}
+    labels |= set() if by is None else {by}
+    if source.format == "csv":
+        text = {name for name in labels if not pa.types.is_string(types[name])}
+    else:  # JSON says what is text and what a number, but dates are text that was read as something else
+        text = {name for name in labels if source.format == "json" and pa.types.is_temporal(types[name])}
+    return source_of(path, dict.fromkeys(text, pa.string())) if text else source
 
 
 def _truth_values(part: Outputs) -> bool:
@@ -124,6 +173,30 @@ def _truth_values(part: Outputs) -> bool:
     from noisewright.estimate.counts import LabelOutputs
 
     return isinstance(part, LabelOutputs) and all(isinstance(label, bool) for label in part.labels)
+
+
+def _grouped(worker: Engine, source: Source, listed: Sequence[str]) -> tuple[list[pa.Array], NDArray[np.int64]]:
+    """What occurs in some columns, each combination once, and how often; as one GROUP BY of Spark.
+
+    In a text file of a single column an empty line is a missing value, and Spark skips it; such rows are put back.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from noisewright.core.errors import DataError
+    from noisewright.release.policy import UnitPolicy
+
+    found = worker.aggregate(source, cast(Any, _ByValue(tuple(listed))), UnitPolicy())
+    source.check_unchanged()
+    columns = [found.column(place).combine_chunks() for place in range(len(listed))]
+    times = np.asarray(found.column(len(listed)).to_numpy(), dtype=np.int64)
+    skipped = (source.rows or 0) - int(times.sum()) if source.format == "csv" else 0
+    if skipped < 0 or (skipped and len(source.schema.names) > 1):
+        raise DataError(f"Spark reads other rows in {source.name} than there are; use the engine local.")
+    if skipped:
+        columns = [pa.concat_arrays([columns[0], pa.nulls(1, columns[0].type)])]
+        times = np.append(times, skipped)
+    return columns, times
 
 
 class _ByValue:
@@ -139,14 +212,12 @@ class _ByValue:
         return f"SELECT {listed}, COUNT(*) AS nw_count FROM {relation} GROUP BY {listed}"
 
 
-def _joined(columns: list[pa.Array], parts: Sequence[Outputs]) -> pa.Array:
+def _joined(columns: list[pa.Array], held: Sequence[Outputs]) -> pa.Array:
     """One column of reports; text where numbers are meant (a cell of a CSV file that is none) counts as missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for place, (found, part) in enumerate(
-        zip(columns, parts, strict=False)
-    ):  # an oracle's columns are left as they are
+    for place, (found, part) in enumerate(zip(columns, held, strict=False)):
         if part.numbers and (pa.types.is_string(found.type) or pa.types.is_large_string(found.type)):
             known = pc.match_substring_regex(found, PLAIN_NUMBER)
             columns[place] = pc.utf8_trim_whitespace(pc.if_else(known, found, None)).cast(pa.float64())

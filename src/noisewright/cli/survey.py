@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -129,9 +130,8 @@ def _page(plan: Survey, data: dict[str, Any], target: Path | None, picture: Path
     from rich.text import Text
 
     at = "at the worst prevalence" if plan.prevalence is None else f"at prevalence {float(plan.prevalence):g}"
-    loss = (
-        f"{100 * plan.loss:.3g} % more respondents than the best design, for the same margin ({plan.ideal}); {plan.why}"
-    )
+    more = f"{100 * plan.loss:.3g} % more respondents than the {plan.ideal_name}, for the same margin"
+    loss = f"{more if math.isfinite(plan.loss) else f'the {plan.ideal_name} would leave no error'} ({plan.ideal}); {plan.why}"
     rows = [
         ("Promise", f"{plan.guarantee}; proved in whole numbers"),
         ("It means", plan.guarantee.reading()),
@@ -145,6 +145,8 @@ def _page(plan: Survey, data: dict[str, Any], target: Path | None, picture: Path
     if plan.target_margin is not None:
         needs = f"{plan.needed} respondents for a margin of {float(plan.target_margin):g}"
         rows.insert(4, ("Needs", needs))
+    if plan.margin >= 0.5:
+        rows.append(("Beware", "so few respondents tell next to nothing; ask more, or allow a larger epsilon"))
     if data["device"]["gives_truths_away"]:
         rows.append(("Beware", "some answers give the truth away for certain, as was allowed"))
     rows.append(("Certificate", f"written to {target}" if target else "not written; -o FILE.json writes it"))

@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds, upward
-from noisewright.core.metric import Discrete, Line, Metric, Scaled
+from noisewright.core.labels import encode_number
+from noisewright.core.metric import Discrete, Line, Metric
+from noisewright.core.metric_algebra import Scaled
 
 __all__ = [
     "Audit",
@@ -68,9 +70,14 @@ class Audit:
     def __str__(self) -> str:
         with_delta = f" with delta = {upward(self.delta)}" if self.delta else ""
         head = f"epsilon = {upward(self.value)} per unit of {self.metric}{with_delta}"
+        return f"{head}; {self.evidence}"
+
+    @property
+    def evidence(self) -> str:
+        """What the value rests on, in words."""
         if self.pair is None:
-            return f"{head}; the output tells nothing"
-        text = f"{head}; worst pair {self.pair[0]} and {self.pair[1]}"
+            return "the output tells nothing"
+        text = f"worst pair {self.pair[0]} and {self.pair[1]}"
         if self.probabilities is None:
             return text
         return f"{text}, output {self.output}: {self.probabilities[0]:.6g} against {self.probabilities[1]:.6g}"
@@ -78,7 +85,7 @@ class Audit:
     def to_json(self) -> dict[str, Any]:
         """The audit as plain data."""
         return {
-            "epsilon": self.value if math.isfinite(self.value) else "inf",
+            "epsilon": encode_number(self.value),
             "metric": str(self.metric),
             "delta": self.delta,
             "pair": None if self.pair is None else list(self.pair),

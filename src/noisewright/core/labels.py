@@ -16,7 +16,15 @@ import numpy as np
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
 from noisewright.core.exact import as_fraction
 
-__all__ = ["MOST_LABELS", "as_labels", "decode_label", "encode_label", "labels_between", "plain_label"]
+__all__ = [
+    "MOST_LABELS",
+    "as_labels",
+    "decode_label",
+    "encode_label",
+    "encode_number",
+    "labels_between",
+    "plain_label",
+]
 
 MOST_LABELS = 10_000_000
 """A range or a count of labels stops here; no mechanism builds more in memory."""
@@ -100,6 +108,15 @@ def encode_label(label: Hashable) -> Any:
     if label is None or isinstance(label, (str, int, float, bool)):
         return label
     raise ParameterError(f"a label of type {type(label).__name__} cannot be written to a file; use numbers or strings.")
+
+
+def encode_number(value: float) -> float | str:
+    """A number as a JSON value: JSON has no infinity, which is written as text.
+
+    >>> encode_number(0.5), encode_number(math.inf)
+    (0.5, 'inf')
+    """
+    return value if math.isfinite(value) else "inf"
 
 
 def decode_label(value: Any) -> Hashable:

@@ -23,7 +23,9 @@ from numpy.typing import ArrayLike
 
 from noisewright.core.errors import MetricError
 from noisewright.core.labels import as_labels
-from noisewright.core.metric import Line, Metric, Point, Table, as_metric, square_matrix
+from noisewright.core.metric import Line, Metric, Table, as_metric
+from noisewright.core.metric_axioms import square_matrix
+from noisewright.core.points import Point
 
 __all__ = ["closure", "essential_pairs", "induced_metric", "sensitivity"]
 

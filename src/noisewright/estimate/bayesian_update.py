@@ -32,17 +32,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.errors import ParameterError
-from noisewright.estimate.likelihood import Likelihood, TracePoint, certify, check_possible, ratios
+from noisewright.estimate.likelihood import TINY, Likelihood, TracePoint, certify, check_possible, ratios
 from noisewright.estimate.operators import DenseOperator, Operator
 
-__all__ = ["Fit", "bayesian_update", "bayesian_updates", "check_update", "starting_point"]
+__all__ = ["Fit", "bayesian_update", "bayesian_updates", "check_update", "reported", "starting_point", "stepper"]
 
 Floats = NDArray[np.float64]
 
 CHECKED = 64
 """The stopping rule is looked at every so many steps."""
-
-TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def bayesian_update(
     check_update(iterations, gap, smoothing)
     p = starting_point(operator, start)
     check_possible(q, operator)
-    step = _stepper(q, operator, smoothing)
+    step = stepper(q, operator, smoothing)
     trace: list[TracePoint] = []
     done, following = 0, 1
     converged = False
@@ -89,7 +87,9 @@ def bayesian_update(
             converged = True
         if converged or done == iterations:
             break
-        look = min(max(following, done + 1), done - done % CHECKED + CHECKED, iterations)
+        look = min(max(following, done + 1), iterations)
+        if gap:  # no certificate is 0
+            look = min(look, done - done % CHECKED + CHECKED)
         p = step(p, look - done)
         p /= p.sum()  # rounding only: a step keeps the sum
         done = look
@@ -106,7 +106,7 @@ def bayesian_updates(q: Floats, operator: Operator, *, iterations: int, start: F
     return np.asarray(p / p.sum(axis=-1, keepdims=True))
 
 
-def _stepper(q: Floats, operator: Operator, smoothing: float) -> Callable[[Floats, int], Floats]:
+def stepper(q: Floats, operator: Operator, smoothing: float = 0.0) -> Callable[[Floats, int], Floats]:
     """What takes a population some steps further."""
     if isinstance(operator, DenseOperator) and not smoothing:
         return _dense_stepper(q, operator)
@@ -123,9 +123,7 @@ def _stepper(q: Floats, operator: Operator, smoothing: float) -> Callable[[Float
 
 def _dense_stepper(q: Floats, operator: DenseOperator) -> Callable[[Floats, int], Floats]:
     """Small matrices spend their time between the products, so nothing is allocated and unreported outputs are left out."""
-    seen = q > 0
-    matrix, shares = np.ascontiguousarray(operator.matrix[:, seen]), q[seen]
-    transposed = np.ascontiguousarray(matrix.T)
+    matrix, transposed, shares = reported(q, operator)
     law, factors = np.empty(len(shares)), np.empty(len(matrix))
     floor = np.full(len(shares), TINY)
     forward, backward, divide, multiply = transposed.dot, matrix.dot, np.divide, np.multiply
@@ -148,6 +146,15 @@ def _dense_stepper(q: Floats, operator: DenseOperator) -> Callable[[Floats, int]
         return found if np.isfinite(found).all() else walk(p, count, floored=True)
 
     return step
+
+
+def reported(q: Floats, operator: DenseOperator) -> tuple[Floats, Floats, Floats]:
+    """The columns of a matrix that were reported, the same transposed, and their shares."""
+    seen = q > 0
+    if seen.all():
+        return operator.matrix, operator.transposed, q
+    matrix = np.ascontiguousarray(operator.matrix[:, seen])
+    return matrix, np.ascontiguousarray(matrix.T), q[seen]
 
 
 def starting_point(operator: Operator, start: ArrayLike | None) -> Floats:

@@ -5,7 +5,7 @@ Randomised response with ``epsilon`` allows a factor of ``e^epsilon`` between *a
 ``epsilon' = epsilon / r0``. Outside the radius the metric promise is weaker, and both numbers must be told:
 
 >>> print(comparable(epsilon="0.6931", radius=10, diameter=100))
-epsilon = 0.06931 per unit: the same factor of 2 within 10, but up to 1030 over the whole range of 100; ...
+epsilon = 0.06931 per unit: the same factor of 2 within 10, but up to 1024 over the whole range of 100; ...
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Comparable:
 
     def __str__(self) -> str:
         return (
-            f"epsilon = {upward(self.per_unit)} per unit: the same factor of {upward(self.factor, 3)} within "
-            f"{_plain(self.radius)}, but up to {upward(self.worst_factor, 3)} over the whole range of "
+            f"epsilon = {upward(self.per_unit)} per unit: the same factor of {upward(self.factor, 4)} within "
+            f"{_plain(self.radius)}, but up to {upward(self.worst_factor, 4)} over the whole range of "
             f"{_plain(self.diameter)}; epsilon = {upward(self.everywhere)} per unit would keep it everywhere"
         )
 
@@ -75,4 +75,5 @@ def _exp_up(exponent: Fraction) -> float:
 
 
 def _plain(value: Fraction) -> str:
-    return str(value) if value.denominator == 1 else f"{float(value):g}"
+    whole = value.denominator == 1 and value < 10**15
+    return str(value) if whole else upward(value)

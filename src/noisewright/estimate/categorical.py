@@ -38,9 +38,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds
 from noisewright.estimate.chances import check_promise
-from noisewright.estimate.designs import Design, binary
+from noisewright.estimate.designs import Design, as_respondents, binary
 from noisewright.estimate.mangat import as_counts, as_shares
 
 __all__ = [
@@ -60,12 +60,20 @@ Utilities = Sequence[Sequence[Exact]]
 LARGEST_SPACE = 10_000
 """Databases beyond this many are not listed in a dense matrix."""
 
+MOST_CATEGORIES = 10**9
+
+BITS = 320
+"""Binary digits of powers of e: far more than a float needs, also next to the ends of a range."""
+
 
 def utility_channel(utilities: ArrayLike) -> Channel:
     """The channel ``P(d -> d') = e^(u(d, d')) / C_d`` of a square matrix of utilities; epsilon is part of ``u``."""
-    given = np.asarray(utilities, dtype=np.float64)
-    if given.ndim != 2 or not given.size or not np.isfinite(given).all() or len(given) > LARGEST_SPACE:
-        raise ParameterError(f"utilities are a matrix of finite numbers with up to {LARGEST_SPACE} rows.")
+    try:
+        given = np.asarray(utilities, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        given = np.empty(0)
+    if given.ndim != 2 or not given.size or not np.isfinite(given).all() or max(given.shape) > LARGEST_SPACE:
+        raise ParameterError(f"utilities are a matrix of finite numbers with up to {LARGEST_SPACE} rows and columns.")
     top = given.max(axis=1, keepdims=True)
     logs = given - top - np.log(np.exp(given - top).sum(axis=1, keepdims=True))
     return Channel.from_logs(logs)
@@ -88,7 +96,12 @@ class SufficientSet:
 
 def sufficient_set(utilities: Utilities, first: int, second: int) -> SufficientSet:
     """The set for databases ``first`` and ``second``, rows of a matrix of rational utilities; ties are decided exactly."""
-    here, there = ([as_fraction(u, "a utility") for u in utilities[row]] for row in (first, second))
+    try:
+        here, there = ([as_fraction(u, "a utility") for u in utilities[row]] for row in (first, second))
+    except (TypeError, IndexError):
+        raise ParameterError(
+            "utilities are a matrix of numbers, and the databases are two of its rows, from 0."
+        ) from None
     if len(here) != len(there) or not here:
         raise ParameterError("utilities are a matrix with rows of one length.")
     outputs = tuple(x for x in range(len(here)) if _larger([here[x] + c for c in there], [there[x] + c for c in here]))
@@ -121,31 +134,49 @@ def _larger(first: list[Fraction], second: list[Fraction]) -> bool:
 
 
 def hamming_range(categories: int, *, epsilon: Exact, delta: Exact = 0) -> tuple[float, float]:
-    """The rates ``k`` of ``u = -k`` times the Hamming distance that are private: from (perhaps minus infinity) and to."""
-    m = _size(categories)
-    low, high = response_range(m, epsilon=epsilon, delta=delta)
-    return _rate(high, m), _rate(low, m)
+    """The rates ``k`` of ``u = -k`` times the Hamming distance that are private: from (perhaps minus infinity) and to.
+
+    Both ends are rounded inwards, so that every rate between them is private.
+    """
+    m, (budget, extra) = _size(categories), check_promise(epsilon, delta)
+    if extra == 0:
+        most = abs(float_down(budget))
+        return 0.0 - most, most
+    q, lost = _factor(budget), 1 - (m - 1) * extra
+    low = -math.inf if lost <= 0 else float_up(_over(log_bounds(lost / (q + extra), BITS)[1]))
+    high = math.inf if extra == 1 else float_down(_over(log_bounds((q + (m - 1) * extra) / (1 - extra), BITS)[0]))
+    return low, high
 
 
-def hamming_delta(rate: float, *, epsilon: Exact, categories: int) -> float:
-    """The smallest delta for which the rate ``k`` is private at this epsilon."""
-    m, (budget, _) = _size(categories), check_promise(epsilon)
-    lie = 1 / (math.exp(min(float(rate), 700.0)) + m - 1)
-    keep, q = 1 - (m - 1) * lie, math.exp(min(float(budget), 700.0))
-    return max(0.0, keep - q * lie, lie - q * keep)
+def hamming_delta(rate: Exact, *, epsilon: Exact, categories: int) -> float:
+    """The smallest delta for which the rate ``k`` is private at this epsilon, rounded up; ``k`` may be infinite."""
+    m, (budget, _), k = _size(categories), check_promise(epsilon), _as_rate(rate)
+    if not isinstance(k, Fraction):
+        return 1.0 if k > 0 else float_up(Fraction(1, m - 1))
+    gap = abs(k) - budget
+    if gap <= 0:
+        return 0.0
+    # Divided by e^k for a positive rate, so that no power is large.
+    least, own = (_over(exp_bounds(-x, BITS)[0]) for x in (gap, abs(k)))
+    return min(1.0, float_up((1 - least) / (1 + (m - 1) * own if k > 0 else own + m - 1)))
 
 
-def hamming_error(rate: float, categories: int) -> float:
+def hamming_error(rate: Exact, categories: int) -> float:
     """The expected share of changed rows, ``1 / (1 + e^k/(m-1))``."""
-    m = _size(categories)
-    return 1 / (1 + math.exp(min(float(rate), 700.0)) / (m - 1))
+    m, k = _size(categories), float(_as_rate(rate))
+    small = math.exp(-abs(k))
+    return (m - 1) * small / (1 + (m - 1) * small) if k > 0 else (m - 1) / (m - 1 + small)
 
 
 def response_range(categories: int, *, epsilon: Exact, delta: Exact = 0) -> tuple[float, float]:
-    """The probabilities ``p`` of each other category for which randomised response is private, as floats."""
+    """The probabilities ``p`` of each other category for which randomised response is private.
+
+    Floats, rounded inwards; where only one probability is private (``epsilon = delta = 0``) no float may be left between.
+    """
     m, (budget, extra) = _size(categories), check_promise(epsilon, delta)
-    t, d = math.exp(-float(budget)), float(extra)
-    return (1 - d) * t / (1 + (m - 1) * t), min(1 / (m - 1), (1 + d * t) / (t + m - 1))
+    q = _factor(budget)
+    least = (1 - extra) / (q + m - 1)
+    return float_up(least), float_down(min(Fraction(1, m - 1), (q + extra) / (1 + (m - 1) * q)))
 
 
 @dataclass(frozen=True)
@@ -156,8 +187,10 @@ class ResponseDesign:
     lie: Fraction
 
     def __post_init__(self) -> None:
-        if not 0 <= as_fraction(self.lie, "lie") <= Fraction(1, _size(self.categories) - 1):
+        lie = as_fraction(self.lie, "lie")
+        if not 0 <= lie <= Fraction(1, _size(self.categories) - 1):
             raise ParameterError("the probability of each other category must be from 0 to 1/(m - 1) for m categories.")
+        object.__setattr__(self, "lie", lie)
 
     @property
     def keep(self) -> Fraction:
@@ -176,9 +209,9 @@ class ResponseDesign:
 
     def covariance(self, shares: ArrayLike, respondents: int = 1) -> Floats:
         """The covariance matrix of the estimate: that of a multinomial sample of answers, stretched."""
-        pi = as_shares(shares, self.categories)
+        pi, size = as_shares(shares, self.categories), as_respondents(respondents)
         answers = float(self.lie) + self._slope() * pi
-        return np.asarray((np.diag(answers) - np.outer(answers, answers)) / (respondents * self._slope() ** 2))
+        return np.asarray((np.diag(answers) - np.outer(answers, answers)) / (size * self._slope() ** 2))
 
     def _slope(self) -> float:
         slope = 1 - self.categories * self.lie
@@ -187,12 +220,22 @@ class ResponseDesign:
         return float(slope)
 
 
-def _rate(lie: float, m: int) -> float:
-    rest = 1 / lie - (m - 1) if lie else math.inf
-    return math.log(rest) if rest > 1e-12 else -math.inf
+def _factor(budget: Fraction) -> Fraction:
+    """A fraction just below ``e^epsilon``: what is private with it is private."""
+    return _over(exp_bounds(budget, BITS)[0])
+
+
+def _over(units: int) -> Fraction:
+    return Fraction(units, 1 << BITS)
+
+
+def _as_rate(rate: object) -> Fraction | float:
+    """A rate exactly, or one of the infinities."""
+    return rate if isinstance(rate, float) and math.isinf(rate) else as_fraction(rate, "the rate")
 
 
 def _size(categories: object) -> int:
-    if isinstance(categories, bool) or not isinstance(categories, numbers.Integral) or categories < 2:
-        raise ParameterError("the number of categories must be a whole number, 2 or more.")
-    return int(categories)
+    number = int(categories) if isinstance(categories, numbers.Integral) and not isinstance(categories, bool) else 0
+    if not 2 <= number <= MOST_CATEGORIES:
+        raise ParameterError(f"the number of categories must be a whole number, 2 or more, up to {MOST_CATEGORIES}.")
+    return number

@@ -20,8 +20,9 @@ noisewright.core.errors.DataError: 1 of 3 reports are not outputs of this mechan
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.estimate.columns import arrow_column, length_of, numeric, parts_of
 from noisewright.mechanisms.values import EXTRA, Labels
 
 __all__ = ["Counts", "LabelOutputs", "Outputs", "PartOutputs", "Tally", "WholeNumbers", "count_reports"]
@@ -39,6 +41,9 @@ Positions = NDArray[np.int64]
 
 MOST_REPORTS = 10**18
 """So many reports of a few mechanisms together still fit in 64 bits."""
+
+BATCH = 1 << 20
+"""Reports that are taken from an iterator at a time."""
 
 
 class Outputs(Protocol):
@@ -79,46 +84,51 @@ class Tally:
         self.outputs = outputs
         self.counts = np.zeros(outputs.size, dtype=np.int64)
         self.outside = 0
+        self._numbers = True
 
     def add(self, values: Any, times: NDArray[np.int64] | None = None) -> None:
-        """Count a batch of reports; ``times`` says how often each of them occurred."""
+        """Count a batch of reports; ``times`` says how often each of them occurred. An iterator is used up."""
+        if isinstance(values, Iterator):
+            while batch := list(islice(values, BATCH)):
+                self.add(batch)
+            return
         found = self.outputs.positions(values)
         known = found >= 0
+        if found.size and not known.any() and self.outputs.numbers and not isinstance(self.outputs, PartOutputs):
+            self._numbers = numeric(values) is not None
         if times is None:
             self.outside += int(found.size - known.sum())
             self.counts += np.bincount(found[known], minlength=len(self.counts))
         else:
+            times = _numbers(times.tolist(), int(self.counts.sum()) + self.outside)
             self.outside += int(times[~known].sum())
             np.add.at(self.counts, found[known], times[known])
 
-    def result(self, outside: str = "refuse") -> Counts:
-        """What was counted; refused if some reports are no outputs, unless they are to be dropped."""
+    def result(self, outside: str = "refuse", *, empty: bool = False) -> Counts:
+        """What was counted; refused if some reports are no outputs, unless they are to be dropped, and if there are none at all,
+        unless it may be ``empty``."""
         one_of(outside, "outside", ("refuse", "drop"))
         total = int(self.counts.sum())
-        if not total and not self.outside:
+        if not total and not self.outside and not empty:
             raise DataError("there are no reports to estimate from.")
         if self.outside and (outside == "refuse" or not total):
-            advice = (
-                "check that it is the one that made them, and that the column is of its type."
-                if not total
-                else "check that it is the one that made them, or drop such reports (outside: drop)."
-            )
+            advice = "; check that it is the one that made them, or drop such reports (outside: drop)."
+            if not total and not self._numbers:
+                advice = ", which are numbers, and these are none; convert the column, or check the mechanism."
+            elif not total:
+                advice = "; check that it is the one that made them, and that the column is of its type."
             raise DataError(
-                f"{self.outside} of {total + self.outside} reports are not outputs of this mechanism; {advice}"
+                f"{self.outside} of {total + self.outside} reports are not outputs of this mechanism{advice}"
             )
         return Counts(self.counts, self.outside)
 
 
-def count_reports(reports: Any, outputs: Outputs, outside: str = "refuse") -> Counts:
+def count_reports(reports: Any, outputs: Outputs, outside: str = "refuse", *, empty: bool = False) -> Counts:
     """Count a column of reports, or take counts that are there already: a :class:`Counts`, or a mapping from outputs to
-    numbers."""
-    if isinstance(reports, Counts):
-        if len(reports.counts) != outputs.size:
-            raise ParameterError(f"there are {len(reports.counts)} counts for {outputs.size} outputs of the mechanism.")
-        tally = Tally(outputs)
-        tally.counts, tally.outside = _numbers(np.asarray(reports.counts).tolist()), 0
-        return Counts(tally.result().counts, reports.dropped)
+    numbers. None at all are refused, unless the column may be ``empty``."""
     tally = Tally(outputs)
+    if isinstance(reports, Counts):
+        return _checked(reports, tally, empty)
     if isinstance(reports, Mapping):
         tally.add(list(reports), _numbers(list(reports.values())))
     elif isinstance(reports, pa.ChunkedArray):
@@ -126,7 +136,17 @@ def count_reports(reports: Any, outputs: Outputs, outside: str = "refuse") -> Co
             tally.add(chunk)
     else:
         tally.add(reports)
-    return tally.result(outside)
+    return tally.result(outside, empty=empty)
+
+
+def _checked(given: Counts, tally: Tally, empty: bool) -> Counts:
+    """Counts that fit the outputs of the mechanism."""
+    counts = np.asarray(given.counts)
+    if counts.shape != (tally.outputs.size,):
+        raise ParameterError(f"there are {counts.size} counts for {tally.outputs.size} outputs of the mechanism.")
+    tally.counts = _numbers(counts.tolist())
+    _numbers([given.dropped])
+    return Counts(tally.result(empty=empty).counts, given.dropped)
 
 
 class WholeNumbers:
@@ -142,9 +162,9 @@ class WholeNumbers:
         return self.high - self.low + 1
 
     def positions(self, values: Any) -> Positions:
-        given = _numeric(values)
+        given = numeric(values)
         if given is None:
-            return np.full(_length(values), -1)
+            return np.full(length_of(values), -1)
         if self.clamp:
             whole = np.isfinite(given) & (given == np.floor(given)) if given.dtype.kind == "f" else True
             return np.where(
@@ -180,12 +200,12 @@ class LabelOutputs:
 
     def positions(self, values: Any) -> Positions:
         if self.numbers:
-            given = _numeric(values)
+            given = numeric(values)
             if given is None:
-                return np.full(_length(values), -1)
+                return np.full(length_of(values), -1)
             spot = np.minimum(np.searchsorted(self._sorted, given), len(self._sorted) - 1)
             return np.where(self._sorted[spot] == given, self._order[spot], -1)
-        column = _column(values)
+        column = arrow_column(values)
         if column is None:  # values of several kinds
             return np.array([self._position(v) for v in values], dtype=np.int64)
         encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -235,8 +255,8 @@ class PartOutputs:
         return math.prod(part.size for part in self.parts) if self._kept is None else len(self._kept)
 
     def positions(self, values: Any) -> Positions:
-        columns = _parts(values, len(self.parts))
-        joined = np.zeros(_length(columns[0]), dtype=np.int64)
+        columns = parts_of(values, len(self.parts))
+        joined = np.zeros(length_of(columns[0]), dtype=np.int64)
         outside = np.zeros(len(joined), dtype=bool)
         for part, column in zip(self.parts, columns, strict=True):
             found = part.positions(column)
@@ -249,92 +269,10 @@ class PartOutputs:
         return np.where(self._kept[spot] == joined, self._order[spot], -1)
 
 
-# Columns of all kinds ----------------------------------------------------------------------------------------------
-
-
-def _numeric(values: Any) -> NDArray[Any] | None:
-    """A column as numbers, NaN where one is missing; None if it does not hold numbers."""
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        if isinstance(values, pa.ChunkedArray):
-            values = values.combine_chunks()
-        if pa.types.is_dictionary(values.type):
-            values = values.dictionary_decode()
-        if pa.types.is_decimal(values.type):
-            values = values.cast(pa.float64())
-        if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
-            return None
-        return _signed(np.asarray(values.to_numpy(zero_copy_only=False)))
-    given = _array(values)
-    if given.dtype.kind == "O":
-        column = _column(values)
-        return None if column is None else _numeric(column)
-    return _signed(given.ravel()) if given.dtype.kind in "iuf" else None
-
-
-def _signed(given: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers with a sign, so that nothing wraps around; those too large for it are beyond all outputs as floats too."""
-    if given.dtype.kind == "i" or (given.dtype.kind == "u" and given.dtype.itemsize < 8):
-        return given.astype(np.int64, copy=False)
-    return given if given.dtype.kind == "f" else given.astype(np.float64)
-
-
-def _column(values: Any) -> Any:
-    """A column of Arrow; None if values of several kinds do not make one."""
-    if isinstance(values, pa.ChunkedArray):
-        return values.combine_chunks()
-    if isinstance(values, pa.Array):
-        return values
-    given = _array(values)
-    try:
-        return pa.array(given.ravel().tolist() if given.dtype.kind == "U" else given.ravel(), from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
-
-
-def _array(values: Any) -> NDArray[Any]:
-    if isinstance(values, np.ndarray):
-        return np.atleast_1d(values)
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise DataError("reports are a column: give a list, an array or a column of Arrow.")
-    listed = list(values)
-    try:
-        found = np.array(listed)
-    except (TypeError, ValueError, OverflowError):
-        found = np.empty(0)
-    # numpy would turn mixed values into text, and text with a character of code 0 at its end into other text.
-    if found.ndim != 1 or found.dtype.kind not in "iufb" or len(found) != len(listed):
-        found = np.empty(len(listed), dtype=object)
-        for place, value in enumerate(listed):
-            found[place] = value
-    return found
-
-
-def _parts(values: Any, count: int) -> list[Any]:
-    """The parts of a column of tuples, each as a column."""
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    if isinstance(values, pa.StructArray):
-        if values.type.num_fields == count:
-            return list(values.flatten())
-    elif isinstance(values, np.ndarray) and values.ndim == 2:
-        if values.shape[1] == count:
-            return list(values.T)
-    elif isinstance(values, Iterable) and not isinstance(values, (str, bytes, pa.Array)):
-        listed = list(values)
-        if all(isinstance(v, (tuple, list, np.ndarray)) and len(v) == count for v in listed):
-            return [list(place) for place in zip(*listed, strict=True)] or [[] for _ in range(count)]
-    raise DataError(
-        f"each report of this mechanism has {count} parts; give pairs, an array with {count} columns, or name them."
-    )
-
-
-def _length(values: Any) -> int:
-    return len(values) if hasattr(values, "__len__") else len(list(values))
-
-
-def _numbers(values: list[Any]) -> NDArray[np.int64]:
+def _numbers(values: list[Any], before: int = 0) -> NDArray[np.int64]:
+    """Numbers of reports, which do not overflow together with those ``before``."""
     if not all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) and v >= 0 for v in values):
         raise DataError("counts of reports must be whole numbers, 0 or more.")
-    if sum(map(int, values)) > MOST_REPORTS:
+    if sum(map(int, values)) + before > MOST_REPORTS:
         raise DataError(f"counts of reports must sum to at most {MOST_REPORTS:.0e}.")
     return np.array(values, dtype=np.int64)

@@ -42,6 +42,8 @@ from noisewright.estimate.chances import Chances
 
 __all__ = [
     "ANSWERS",
+    "LEAST_SEPARATION",
+    "MOST_RESPONDENTS",
     "Design",
     "Worst",
     "as_prevalence",
@@ -56,6 +58,9 @@ ANSWERS = ("no", "yes")
 
 LEAST_SEPARATION = Fraction(1, 1 << 500)
 """Designs that tell less than this have a variance that no float can hold."""
+
+MOST_RESPONDENTS = 10**12
+"""More respondents than there are people: beyond this many, quantiles in floats are not exact any more."""
 
 
 class Worst(NamedTuple):
@@ -197,9 +202,10 @@ def as_prevalence(value: Exact) -> Fraction:
 
 def as_respondents(value: object) -> int:
     """A number of respondents, 1 or more."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-        raise ParameterError("the number of respondents must be a whole number, 1 or more.")
-    return int(value)
+    number = int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else 0
+    if not 1 <= number <= MOST_RESPONDENTS:
+        raise ParameterError("the number of respondents must be a whole number, 1 or more, and at most 10^12.")
+    return number
 
 
 def _answers(yes: object, respondents: object) -> tuple[int, int]:

@@ -28,6 +28,7 @@ References: Boruch (1971) for forced response; Warner (1965).
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -76,11 +77,13 @@ class Device:
         if len(self.answers) < 2 or len(set(self.answers)) < len(self.answers):
             raise ParameterError("a device has two or more answers, all different.")
         aloud = [str(answer).strip() for answer in self.answers]
-        if len(set(aloud)) < len(aloud) or not all(text and text.isprintable() for text in aloud):
+        if len(set(map(_heard, aloud))) < len(aloud) or not all(t and t.isprintable() and '"' not in t for t in aloud):
             raise ParameterError(
-                "answers are said aloud, so each must be one line of text and no two may read alike; rename them."
+                "answers are said aloud, so each must be one line of text without double quotes, and no two may read alike; "
+                "rename them."
             )
-        if len(self.forced) != parts or min(self.forced) < 0 or self.truth < 1:
+        whole = all(isinstance(count, int) for count in (self.truth, *self.forced))
+        if not whole or len(self.forced) != parts or min(self.forced) < 0 or self.truth < 1:
             raise ParameterError("a device needs 1 or more cases for the truth, and a number of cases for each answer.")
         if ranges(self.instrument, (self.truth, *self.forced)) is None:
             raise ParameterError(f"{self.instrument.name} cannot be split into these numbers of its {cases} cases.")
@@ -112,6 +115,8 @@ class Device:
 
     def design_of(self, answer: Hashable) -> Design:
         """What it is for one answer against all others: the variance of that answer's share."""
+        if answer not in self.answers:
+            raise ParameterError("name one of the answers of this device.")
         return _design(*self.cases(), place=self.answers.index(answer))
 
     def chances(self) -> Chances:
@@ -210,6 +215,8 @@ def best_device(
     None if it has none: every split of its cases that tells anything breaks the promise, or some answer would give the truth
     away and that is not allowed. More than two answers are said equally often whatever the truth.
     """
+    if not isinstance(tool, Instrument):
+        raise ParameterError("the instrument is one of noisewright.estimate.instruments; instrument(name) finds it.")
     budget, extra = check_promise(epsilon, delta)
     names = tuple(answers)
     share = None if prevalence is None else as_prevalence(prevalence)
@@ -289,6 +296,11 @@ def _allowed(cases: int, no: int, region: Region, least: int, most: int) -> rang
     spare = cases * (1 - region.delta)
     fewest = max(spare - region.factor * no, (spare - no) / region.factor)
     return range(max(least, math.ceil(fewest)), most + 1)
+
+
+def _heard(text: str) -> str:
+    """What is left of an answer when it is spoken: capitals, spaces and ways to write an accent cannot be heard."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _second_lot(tool: Instrument, answers: tuple[Hashable, ...]) -> str:

@@ -4,6 +4,9 @@ For a square matrix ``W`` is its inverse. With more outputs than secrets there a
 least-squares one weighted by the outputs' mean probabilities. With fewer outputs, or rows that depend on each other,
 there is none, and the population cannot be told from the reports.
 
+Several mechanisms in one data set leave one more choice (:class:`StackedInverse`): what a report counts for may be moved by a
+constant for each mechanism, if these constants cancel out over all reports. That changes no estimate, only its apparent variance.
+
 >>> import numpy as np
 >>> DenseInverse(np.array([[2, 1], [1, 2]]) / 3).left(np.array([0.9, 0.1])).round(12).tolist()
 [1.7, -0.7]
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -21,7 +25,15 @@ from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
 
-__all__ = ["DenseInverse", "GeometricInverse", "Inverse", "ProductInverse", "ResponseInverse"]
+__all__ = [
+    "Alone",
+    "DenseInverse",
+    "GeometricInverse",
+    "Inverse",
+    "ProductInverse",
+    "ResponseInverse",
+    "StackedInverse",
+]
 
 Floats = NDArray[np.float64]
 
@@ -48,17 +60,28 @@ class Inverse(Protocol):
         """``W w``: what each output must count for, so that the mean over reports estimates ``sum_x p_x w_x``."""
 
     def squares(self, q: Floats) -> Floats:
-        """``sum_j q_j W_ji^2`` for every secret ``i``."""
+        """``sum_j q_j W_ji^2`` for every secret ``i``, after ``W`` was :meth:`centred`."""
 
-    def extremes(self) -> tuple[Floats, Floats]:
-        """The least and the most that one report counts for each secret: ``min_j W_ji`` and ``max_j W_ji``."""
+    def centred(self, worth: Floats, q: Floats) -> Floats:
+        """What outputs count for, one row for each, moved so that the reports of every mechanism have the same mean."""
+
+    def extremes(self, q: Floats | None = None) -> tuple[Floats, Floats]:
+        """The least and the most that one report counts for each secret, ``min_j W_ji`` and ``max_j W_ji``; with the shares ``q``
+        of outputs, after ``W`` was :meth:`centred`."""
 
     @property
     def amplification(self) -> float:
         r""":math:`\|W\|_\infty`: how much an error of the shares may grow, in the L1 norm."""
 
 
-class DenseInverse:
+class Alone:
+    """The inverse of one mechanism, whose reports have one mean."""
+
+    def centred(self, worth: Floats, q: Floats) -> Floats:
+        return worth
+
+
+class DenseInverse(Alone):
     """The inverse of any matrix of full row rank."""
 
     def __init__(self, matrix: Floats) -> None:
@@ -87,7 +110,7 @@ class DenseInverse:
     def squares(self, q: Floats) -> Floats:
         return np.asarray(q @ self.matrix**2)
 
-    def extremes(self) -> tuple[Floats, Floats]:
+    def extremes(self, q: Floats | None = None) -> tuple[Floats, Floats]:
         return self.matrix.min(axis=0), self.matrix.max(axis=0)
 
     @property
@@ -95,7 +118,50 @@ class DenseInverse:
         return float(np.abs(self.matrix).sum(axis=1).max())
 
 
-class ResponseInverse:
+class StackedInverse(DenseInverse):
+    """The inverse of several mechanisms in one data set; ``cuts`` are the places where the outputs of another one begin.
+
+    How many reports each of them has is known, so only what varies among the reports of one mechanism makes the estimate vary.
+    """
+
+    def __init__(self, matrix: Floats, cuts: Sequence[int]) -> None:
+        super().__init__(matrix)
+        ends = [0, *cuts, matrix.shape[1]]
+        self.groups = [slice(*pair) for pair in pairwise(ends)]
+
+    def squares(self, q: Floats) -> Floats:
+        return np.asarray(
+            sum(
+                q[..., group] @ self.matrix[group] ** 2
+                - away * (2 * (q[..., group] @ self.matrix[group]) - away * size)
+                for group, (away, size) in zip(self.groups, self._away(self.matrix, q), strict=True)
+            )
+        )
+
+    def extremes(self, q: Floats | None = None) -> tuple[Floats, Floats]:
+        if q is None:
+            return super().extremes()
+        pairs = list(zip(self.groups, self._away(self.matrix, q), strict=True))
+        low = np.min([self.matrix[group].min(axis=0) - away for group, (away, _) in pairs], axis=0)
+        return low, np.max([self.matrix[group].max(axis=0) - away for group, (away, _) in pairs], axis=0)
+
+    def centred(self, worth: Floats, q: Floats) -> Floats:
+        moved = worth.astype(np.float64)
+        for group, (away, _) in zip(self.groups, self._away(worth, q), strict=True):
+            moved[group] -= away
+        return moved
+
+    def _away(self, worth: Floats, q: Floats) -> list[tuple[Floats, Floats]]:
+        """How far the mean of each mechanism's reports is from that of all reports, and their share of all."""
+        mean = q @ worth
+        found = []
+        for group in self.groups:
+            size = q[..., group].sum(axis=-1, keepdims=worth.ndim > 1)
+            found.append((q[..., group] @ worth[group] / size - mean, size))
+        return found
+
+
+class ResponseInverse(Alone):
     """The inverse of a response: ``(1 - other J) / lift``."""
 
     def __init__(self, size: int, other: float, lift: float) -> None:
@@ -117,7 +183,7 @@ class ResponseInverse:
         own, others = (1 - self.other) ** 2, self.other**2
         return np.asarray((others * q.sum(axis=-1, keepdims=True) + (own - others) * q) / self.lift**2)
 
-    def extremes(self) -> tuple[Floats, Floats]:
+    def extremes(self, q: Floats | None = None) -> tuple[Floats, Floats]:
         return np.full(self.size, -self.other / self.lift), np.full(self.size, (1 - self.other) / self.lift)
 
     @property
@@ -125,7 +191,7 @@ class ResponseInverse:
         return (1 + (self.size - 2) * self.other) / self.lift
 
 
-class GeometricInverse:
+class GeometricInverse(Alone):
     """The inverse of a truncated geometric: a tridiagonal matrix, so ``O(n)``."""
 
     def __init__(self, rate: float, column: Floats) -> None:
@@ -157,7 +223,7 @@ class GeometricInverse:
     def squares(self, q: Floats) -> Floats:
         return self._tridiagonal(q / self.column**2, self.main**2, self.beside**2)
 
-    def extremes(self) -> tuple[Floats, Floats]:
+    def extremes(self, q: Floats | None = None) -> tuple[Floats, Floats]:
         edge = np.pad(self.column, 1, constant_values=np.inf)
         return self.beside / np.minimum(edge[:-2], edge[2:]), self.main / self.column
 
@@ -167,7 +233,7 @@ class GeometricInverse:
         return float((ones / self.column).max())
 
 
-class ProductInverse:
+class ProductInverse(Alone):
     """The inverse of independent mechanisms is that of each of them, axis by axis."""
 
     def __init__(self, parts: Sequence[Inverse]) -> None:
@@ -192,7 +258,7 @@ class ProductInverse:
     def squares(self, q: Floats) -> Floats:
         return self._apply("squares", q, 0)
 
-    def extremes(self) -> tuple[Floats, Floats]:
+    def extremes(self, q: Floats | None = None) -> tuple[Floats, Floats]:
         low, high = np.ones(1), np.ones(1)
         for part in self.parts:
             ends = [np.outer(mine, theirs).ravel() for mine in (low, high) for theirs in part.extremes()]

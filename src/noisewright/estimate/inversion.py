@@ -4,9 +4,6 @@ r"""Matrix inversion: the unbiased estimate of a population, and two ways back i
 Repairs make it a distribution at the price of a bias: ``clip`` cuts off what is negative and rescales, ``project``
 takes the nearest distribution in the Euclidean distance. Either can be far worse than a most likely population.
 
->>> import math
-
-import numpy as np
 >>> project(np.array([1.7, -0.7])).tolist(), project(np.array([0.5, 0.3, -0.1])).round(3).tolist()
 ([1.0, 0.0], [0.6, 0.4, 0.0])
 
@@ -57,6 +54,6 @@ def standard_errors(q: Floats, reports: float, inverse: Inverse) -> Floats:
 
 def linear_estimate(weights: Floats, q: Floats, reports: float, inverse: Inverse) -> tuple[float, float]:
     """The unbiased estimate of ``sum_x p_x weights_x`` (a mean, a share of some secrets), and its standard error."""
-    worth = inverse.right(weights)
+    worth = inverse.centred(inverse.right(weights), q)
     mean = float(q @ worth)
     return mean, math.sqrt(max(float(q @ worth**2) - mean**2, 0.0) / reports)

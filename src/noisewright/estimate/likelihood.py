@@ -36,12 +36,25 @@ from numpy.typing import NDArray
 from noisewright.core.errors import DataError
 from noisewright.estimate.operators import Operator
 
-__all__ = ["IMPOSSIBLE", "Likelihood", "TracePoint", "certify", "check_possible", "ratios", "rounding"]
+__all__ = [
+    "IMPOSSIBLE",
+    "TINY",
+    "Likelihood",
+    "TracePoint",
+    "certificate",
+    "certify",
+    "check_possible",
+    "ratios",
+    "rounding",
+]
 
 Floats = NDArray[np.float64]
 
 UNIT = 2.0**-53
 """The relative rounding of one operation."""
+
+TINY = float(np.finfo(np.float64).tiny)
+"""What a probability that rounding made 0 counts as."""
 
 IMPOSSIBLE = (
     "some reports cannot come from this mechanism, whatever the population; check that the file belongs to these reports, or "
@@ -68,20 +81,29 @@ class TracePoint:
 
 def certify(p: Floats, q: Floats, operator: Operator) -> Likelihood:
     """The likelihood of a population and its certified gap, for shares ``q`` that sum to 1."""
+    return certificate(p, q, operator)[0]
+
+
+def certificate(p: Floats, q: Floats, operator: Operator) -> tuple[Likelihood, Floats]:
+    """The likelihood with its certified gap, and the factors ``g`` that certify it."""
     m = operator.forward(p)
     seen = q > 0
-    weights, mixed = q[seen], m[seen]
-    off = operator.forward_error(p)
-    floor = max(off, np.finfo(np.float64).tiny)
-    ratio = np.zeros_like(q)
-    ratio[seen] = weights / np.maximum(mixed, floor)
-    largest = float(operator.backward(ratio).max()) + operator.backward_error(ratio)
-    above = float(weights @ np.log(np.maximum(mixed, floor))) + math.log(largest)
-    least = mixed - off
-    if not (least > 0).all():
-        return Likelihood(-math.inf, math.inf)  # some report is too unlikely under p to be told from impossible
-    value = float(weights @ np.log(least))
-    return Likelihood(value, max(above - value, 0.0) + rounding(value, operator))
+    everything = bool(seen.all())
+    weights, mixed = (q, m) if everything else (q[seen], m[seen])
+    off, smallest = operator.forward_error(p), float(mixed.min())
+    floor = max(off, TINY)
+    floored = mixed if smallest >= floor else np.maximum(mixed, floor)
+    ratio = weights / floored
+    if not everything:
+        ratio, here = np.zeros_like(q), ratio
+        ratio[seen] = here
+    g = operator.backward(ratio)
+    reached = float(weights @ np.log(floored))
+    if not smallest > off:
+        return Likelihood(-math.inf, math.inf), g  # some report is too unlikely under p to be told from impossible
+    value = float(weights @ np.log(mixed - off)) if off or floored is not mixed else reached
+    above = reached + math.log(float(g.max()) + operator.backward_error(ratio))
+    return Likelihood(value, max(above - value, 0.0) + rounding(value, operator)), g
 
 
 def rounding(value: float, operator: Operator) -> float:
@@ -91,7 +113,7 @@ def rounding(value: float, operator: Operator) -> float:
 
 def ratios(q: Floats, m: Floats) -> Floats:
     """``q / m``, 0 where nothing was reported; what rounding made 0 counts as the smallest float."""
-    return np.asarray(np.divide(q, np.maximum(m, np.finfo(np.float64).tiny), out=np.zeros_like(q), where=q > 0))
+    return np.asarray(np.divide(q, np.maximum(m, TINY), out=np.zeros_like(q), where=q > 0))
 
 
 def check_possible(q: Floats, operator: Operator) -> None:

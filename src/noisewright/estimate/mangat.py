@@ -31,6 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.labels import as_labels
+from noisewright.estimate.designs import MOST_RESPONDENTS, as_respondents
+from noisewright.mechanisms.values import check_dense
 
 __all__ = ["SuperMangat", "as_counts", "as_shares"]
 
@@ -58,6 +60,7 @@ class SuperMangat:
 
     def channel(self) -> Channel:
         """A uniform row for the harmless category, the truth for every other."""
+        check_dense(len(self.categories))
         matrix = np.eye(len(self.categories))
         matrix[0] = 1 / len(self.categories)
         return Channel(matrix, self.categories, self.categories)
@@ -88,18 +91,18 @@ class SuperMangat:
 
     def covariance(self, shares: ArrayLike, respondents: int = 1) -> Floats:
         """The covariance matrix of the unbiased estimate."""
-        pi = as_shares(shares, len(self.categories))
+        pi, size = as_shares(shares, len(self.categories)), as_respondents(respondents)
         m = len(pi)
         matrix = pi[0] / m - np.outer(pi, pi)
         np.fill_diagonal(matrix, 2 * pi[0] / m + pi * (1 - pi))
         matrix[0] = matrix[:, 0] = -pi[0] * (1 + pi)
         matrix[0, 0] = pi[0] * (m - pi[0])
-        return np.asarray(matrix / respondents)
+        return np.asarray(matrix / size)
 
     def worst_variances(self, respondents: int = 1) -> tuple[float, float]:
         """The largest variance of the harmless share, at ``pi_1 = 1``, and of a sensitive one, at ``pi_j = 1/2 - 1/m``."""
-        m = len(self.categories)
-        return (m - 1) / respondents, (0.5 + 1 / m) ** 2 / respondents
+        m, size = len(self.categories), as_respondents(respondents)
+        return (m - 1) / size, (0.5 + 1 / m) ** 2 / size
 
     def violation(self, shares: ArrayLike, category: Hashable) -> float:
         """The probability that somebody who answers a sensitive category really has it: it grows with their number."""
@@ -116,11 +119,16 @@ class SuperMangat:
 def as_counts(counts: ArrayLike, size: int) -> Floats:
     """Counts of answers, one for each category: whole numbers, not all 0."""
     try:
-        given = np.array(counts, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("counts are numbers, one for each category.") from None
+        raw = np.asarray(counts)
+    except ValueError:  # lists of several lengths
+        raw = np.asarray("")
+    if raw.dtype.kind not in "iuf" and raw.size:
+        raise DataError("counts are numbers, one for each category, and not far too large.")
+    given = raw.astype(np.float64)
     if given.shape != (size,) or not np.isfinite(given).all() or (given < 0).any() or (given % 1 != 0).any():
         raise DataError(f"counts must be {size} whole numbers that are 0 or more, one for each category.")
+    if (given > MOST_RESPONDENTS).any() or given.sum() > MOST_RESPONDENTS:
+        raise DataError("there are more than 10^12 answers, which nobody has counted; check the counts.")
     if given.sum() == 0:
         raise DataError("there are no answers, so nothing can be estimated.")
     return given

@@ -7,7 +7,8 @@ From a variance ``v``, with confidence ``c``:
 
 After the survey :func:`share_interval` turns a count into an interval. ``exact`` (Clopper and Pearson's interval for the
 probability of the answer, moved to the scale of the share) contains the true share with probability at least ``c`` whatever
-it is, for independent respondents; ``normal`` uses the estimated variance, ``chebyshev`` the largest one there can be.
+it is, for independent respondents; ``normal`` uses the estimated variance, ``chebyshev`` the largest one there can be. Where
+a whole population was asked, both leave out the part that sampling has in it; ``exact`` is then wider than it need be.
 
 >>> from noisewright.estimate.designs import warner
 >>> design = warner("3/4")
@@ -22,26 +23,26 @@ References: Holohan, Leith and Mason (2017); Clopper and Pearson (1934).
 from __future__ import annotations
 
 import math
+import numbers
+from fractions import Fraction
 from statistics import NormalDist
 from typing import Literal
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
-from noisewright.estimate.designs import Design
+from noisewright.estimate.designs import MOST_RESPONDENTS, Design
 
 __all__ = ["Method", "as_confidence", "deviations", "margin_of_error", "respondents_for", "share_interval"]
 
 Method = Literal["normal", "chebyshev", "exact"]
-
-MOST_RESPONDENTS = 10**15
-"""More respondents than this are not counted out."""
 
 
 def deviations(confidence: Exact = "0.95", method: Method = "normal") -> float:
     """The margin of error in standard deviations."""
     level = as_confidence(confidence)
     if method == "normal":
-        return NormalDist().inv_cdf((1 + level) / 2)
+        # From the tail, which keeps its digits next to 1; next to 0 the law is flat, and (1 + level)/2 would be 1/2.
+        return -NormalDist().inv_cdf((1 - level) / 2) if level > 1e-5 else level * math.sqrt(math.pi / 2)
     if method == "chebyshev":
         return 1 / math.sqrt(1 - level)
     raise ParameterError(f"a margin from a variance is 'normal' or 'chebyshev', not {method!r}.")
@@ -49,9 +50,7 @@ def deviations(confidence: Exact = "0.95", method: Method = "normal") -> float:
 
 def margin_of_error(variance: float, confidence: Exact = "0.95", method: Method = "normal") -> float:
     """Half the width of the interval around an estimate with this variance."""
-    if not variance >= 0 or math.isinf(variance):
-        raise ParameterError("a variance is a finite number that is 0 or more.")
-    return deviations(confidence, method) * math.sqrt(variance)
+    return deviations(confidence, method) * math.sqrt(_as_variance(variance))
 
 
 def respondents_for(variance: float, margin: Exact, confidence: Exact = "0.95", method: Method = "normal") -> int:
@@ -59,11 +58,10 @@ def respondents_for(variance: float, margin: Exact, confidence: Exact = "0.95", 
     target = as_fraction(margin, "the target margin")
     if not 0 < target < 1:
         raise ParameterError(f"the target margin must be above 0 and below 1, not {in_words(target)}.")
-    needed = variance * (deviations(confidence, method) / float(target)) ** 2
+    needed = Fraction(_as_variance(variance)) * (Fraction(deviations(confidence, method)) / target) ** 2
     if needed > MOST_RESPONDENTS:
         raise ParameterError(f"this margin needs more than {MOST_RESPONDENTS:.0e} respondents; choose a larger one.")
-    count = max(1, math.ceil(needed * (1 - 1e-12)))  # rounding of floats must not cost a respondent
-    return count if margin_of_error(variance / count, confidence, method) <= float(target) * (1 + 1e-9) else count + 1
+    return max(1, math.ceil(needed * (1 - Fraction(1, 10**12))))  # rounding of floats must not cost a respondent
 
 
 def share_interval(
@@ -74,6 +72,7 @@ def share_interval(
     confidence: Exact = "0.95",
     method: Method = "exact",
     clip: bool = True,
+    whole_population: bool = False,
 ) -> tuple[float, float]:
     """An interval for the share of the attribute, from the number of yes answers; within ``[0, 1]`` unless ``clip=False``."""
     level = as_confidence(confidence)
@@ -83,11 +82,12 @@ def share_interval(
         base, slope = float(1 - design.p00), float(design.separation)
         ends = sorted((chance - base) / slope for chance in chances)
     elif method in ("normal", "chebyshev"):
-        variance = (
-            design.plug_in_variance(yes, respondents)
-            if method == "normal"
-            else design.worst_variance(respondents).variance
-        )
+        if method == "chebyshev":
+            variance = design.worst_variance(respondents, whole_population=whole_population).variance
+        elif whole_population:
+            variance = design.variance(min(max(middle, 0.0), 1.0), respondents, whole_population=True)
+        else:
+            variance = design.plug_in_variance(yes, respondents)
         half = margin_of_error(variance, confidence, method)
         ends = [middle - half, middle + half]
     else:
@@ -101,6 +101,13 @@ def as_confidence(confidence: Exact) -> float:
     if not 0 < level < 1:
         raise ParameterError(f"confidence must be above 0 and below 1, such as 0.95, not {level:g}.")
     return level
+
+
+def _as_variance(value: object) -> float:
+    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    if not 0 <= number < math.inf:
+        raise ParameterError("a variance is a finite number that is 0 or more.")
+    return number
 
 
 def _clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, float]:

@@ -45,16 +45,16 @@ from noisewright.estimate.operators import (
     ProductOperator,
     ResponseOperator,
 )
-from noisewright.estimate.oracles import certified_oracle
 from noisewright.estimate.planar import PlanarOperator
 from noisewright.estimate.walsh import HadamardOperator
+from noisewright.mechanisms.certified import certified_oracle
 from noisewright.mechanisms.geometric import GeometricMechanism, check_range
 from noisewright.mechanisms.hadamard import HadamardMechanism
 from noisewright.mechanisms.planar_geometric import PlanarGeometric
 from noisewright.mechanisms.remap import Grid
 from noisewright.mechanisms.response import ResponseMechanism
 
-__all__ = ["Model", "independent", "model_of", "planar_grid"]
+__all__ = ["Model", "independent", "model_of", "models_of", "planar_grid", "same_secrets"]
 
 SMALL = 256
 """Up to this many secrets a dense product is faster than anything structured."""
@@ -99,6 +99,27 @@ def model_of(thing: Any, within: Any = None) -> Model:
     promise = getattr(thing, "guarantee", None)
     name = str(getattr(thing, "name", type(thing).__name__.lower()))
     return _no_range(_channel(thing.channel(), name, None if promise is None else str(promise)), within)
+
+
+def models_of(things: Sequence[Any], within: Any = None) -> list[Model]:
+    """Models of mechanisms in one data set; ``within`` is for those among them that do not tell their secrets."""
+    if within is None or len(things) == 1:
+        found = [model_of(thing, within) for thing in things]
+    else:
+        known = [_known(thing) for thing in things]
+        if all(known):
+            model_of(known[0], within)  # says that this range is for noise without bounds
+        found = [model or model_of(thing, within) for model, thing in zip(known, things, strict=True)]
+    same_secrets([model.secrets for model in found])
+    return found
+
+
+def same_secrets(secrets: Sequence[Sequence[Hashable]]) -> None:
+    """Refuse mechanisms for one data set that are about different secrets."""
+    first = secrets[0]
+    for other in secrets[1:]:
+        if len(other) != len(first) or (other != first and list(other) != list(first)):
+            raise ParameterError("mechanisms in one data set must be about the same secrets, in the same order.")
 
 
 def planar_grid(grid: Grid, *, epsilon: Exact) -> Model:
@@ -151,6 +172,14 @@ class _Combined(Sequence[Hashable]):
     __hash__ = None  # type: ignore[assignment]
 
 
+def _known(thing: Any) -> Model | None:
+    """The model of a mechanism that tells its secrets; None for one that needs their range."""
+    try:
+        return model_of(thing)
+    except ParameterError:
+        return None
+
+
 def _no_range(model: Model, within: Any) -> Model:
     if within is not None:
         raise ParameterError(f"the secrets of {model.name} are known; within is for noise without bounds.")
@@ -194,7 +223,7 @@ def _response(mechanism: ResponseMechanism) -> Model:
     operator = ResponseOperator(size, mechanism.other / scale, (mechanism.keep - mechanism.other) / scale)
     outputs: Outputs
     names: Sequence[Hashable] = mechanism.categories
-    if names == tuple(range(size)):
+    if names == tuple(range(size)) and all(type(name) is int for name in names):  # True is 1 to Python
         names, outputs = range(size), WholeNumbers(0, size - 1)
     elif all(isinstance(label, tuple) and label for label in names):
         outputs = PartOutputs.of(names)  # type: ignore[arg-type]

@@ -1,8 +1,9 @@
 r"""The most likely population to a certified gap, by constrained Newton steps.
 
 At a population ``p`` with ``m = p M`` the log-likelihood has the quadratic model :math:`-\tfrac12 \sum_j q_j
-((xM)_j/m_j - 2)^2 + const`, which non-negative least squares maximises over distributions ``x`` on the present support
-and the secrets that would raise the likelihood fastest. A line search towards ``x`` follows. It stops when the
+((xM)_j/m_j - 2)^2 + const`, which :func:`~noisewright.estimate.hull.nearest_mixture` maximises over distributions ``x`` on the
+present support and the secrets that would raise the likelihood fastest, starting from the support of the round before. A line
+search towards ``x`` follows. It stops when the
 certificate of :mod:`~noisewright.estimate.likelihood` says that nothing is left to gain, in 4 to 8 rounds, where the
 iterative Bayesian update would take a hundred thousand. The result is sparse: at most as many secrets as outputs were
 seen, often far fewer.
@@ -22,13 +23,13 @@ Reference: Wang, *On fast computation of the non-parametric maximum likelihood e
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from noisewright.core.errors import ParameterError
-from noisewright.estimate.bayesian_update import Fit, bayesian_update, check_update
-from noisewright.estimate.likelihood import TracePoint, certify, check_possible, ratios
+from noisewright.estimate.bayesian_update import Fit, check_update, starting_point, stepper
+from noisewright.estimate.hull import nearest_mixture, peaks
+from noisewright.estimate.likelihood import TracePoint, certificate, check_possible
 from noisewright.estimate.operators import Operator
 
 __all__ = ["LARGEST_SUPPORT", "most_likely"]
@@ -47,6 +48,9 @@ LARGEST_SUPPORT = 1 << 26
 FIRST_STEPS = 20
 """Steps of the iterative Bayesian update that come first, and tell where the mass is."""
 
+LEAST_EXPLAINED = 1e-12
+"""The peaks alone are a start where they make every report at least this likely, in relation to the whole population."""
+
 
 def most_likely(q: Floats, operator: Operator, *, gap: float = 1e-9, iterations: int = 100) -> Fit:
     """The most likely population for shares ``q`` that sum to 1, to a certified ``gap`` per report where floats allow it."""
@@ -54,54 +58,75 @@ def most_likely(q: Floats, operator: Operator, *, gap: float = 1e-9, iterations:
     check_possible(q, operator)
     seen = np.flatnonzero(q > 0)
     shares, roots = q[seen], np.sqrt(q[seen])
-    p = bayesian_update(q, operator, iterations=FIRST_STEPS).probabilities
     small = operator.shape[0] <= ALL_SECRETS
-    if not small:
-        p = _peaks_only(p)
+    p = stepper(q, operator)(starting_point(operator, None), FIRST_STEPS)
+    p = p / p.sum() if small else _peaks_only(p, operator, seen)
+    support, joined = peaks(p) & (p > 0), np.arange(len(p))
+    matrix: Floats | None = None
     trace: list[TracePoint] = []
-    best, found = p, certify(p, q, operator)
-    for done in range(iterations):
-        m = operator.forward(p)
-        g = operator.backward(ratios(q, m))
-        now = certify(p, q, operator)
-        trace.append(TracePoint(done, now.value, now.gap))
-        if now.gap < found.gap or done == 0:
+    best, (now, g) = p, certificate(p, q, operator)
+    found = now
+    while True:
+        trace.append(TracePoint(len(trace), now.value, now.gap))
+        if now.gap < found.gap:
             best, found = p, now
-        if found.gap <= gap:
+        if found.gap <= gap or len(trace) == iterations:
             break
-        joined = np.arange(len(p)) if small else _joined(p, g)
-        if len(joined) * len(seen) > LARGEST_SUPPORT:
-            raise ParameterError("this most likely population needs too large a matrix; choose method='ibu'.")
-        matrix = operator.rows(joined)[:, seen]
-        target = _target(p[joined], matrix, m[seen], roots)
-        moved = _line_search(np.asarray(p[joined]), target, matrix, shares)
-        following = np.zeros_like(p)
-        following[joined] = target if moved is None else moved
-        if moved is None and certify(following, q, operator).gap >= found.gap:
+        if matrix is None or not small:
+            joined = joined if small else _joined(p, g)
+            matrix = _part(operator, joined, seen)
+        part = np.asarray(p[joined])
+        part /= part.sum()
+        target = _target(part, matrix, roots, support[joined])
+        moved = _line_search(part, target, matrix, shares)
+        p, support = np.zeros_like(p), np.zeros_like(support)
+        p[joined], support[joined] = target if moved is None else moved, target > 0
+        now, g = certificate(p, q, operator)
+        if moved is None and now.gap >= found.gap:
             break  # neither the likelihood nor its certificate improves in floats: this is as far as they go
-        p = following
     return Fit(best, found, len(trace), found.gap <= gap, tuple(trace))
 
 
-def _target(p: Floats, matrix: Floats, m: Floats, roots: Floats) -> Floats:
-    """The distribution that maximises the quadratic model."""
-    design = (matrix * (roots / m)).T
-    right = 2 * roots
-    if design.shape[0] > design.shape[1]:  # fewer rows with the same least squares
-        turned, triangle = scipy.linalg.qr(design, mode="economic", check_finite=False)
-        design, right = np.asarray(triangle, dtype=np.float64), np.asarray(right @ turned, dtype=np.float64)
-    heavy = 1e3 * max(1.0, float(np.abs(design).max()))
-    design = np.vstack([design, np.full(design.shape[1], heavy)])
-    try:
-        found, _ = nnls(design, np.append(right, heavy), maxiter=30 * design.shape[1])
-    except RuntimeError:  # it went round in circles, which rounding can make it do: an update raises the likelihood too
+def _part(operator: Operator, joined: NDArray[np.intp], seen: NDArray[np.intp]) -> Floats:
+    """The rows of some secrets and the columns of the outputs that were reported."""
+    if len(joined) * len(seen) > LARGEST_SUPPORT:
+        raise ParameterError("this most likely population needs too large a matrix; choose method='ibu'.")
+    rows = operator.rows(joined)
+    return rows if rows.shape[1] == len(seen) else np.asarray(rows[:, seen])
+
+
+def _target(p: Floats, matrix: Floats, roots: Floats, support: NDArray[np.bool_]) -> Floats:
+    """The distribution that maximises the quadratic model; it probably lies on ``support`` or near."""
+    m = p @ matrix
+    points = matrix * (roots / m)
+    points -= 2 * roots
+    if points.shape[1] > 2 * len(points):
+        points = _narrow(points)
+    found = nearest_mixture(points, support)
+    if found is None:
+        found = _least_squares(points)
+    if found is None:  # an update raises the likelihood too
         found = p * (matrix @ (roots**2 / m))
     return np.asarray(found / found.sum())
 
 
+def _least_squares(points: Floats) -> Floats | None:
+    """The same mixture by adding one secret after the other: slower, but no set of secrets is too dependent for it."""
+    n, width = points.shape
+    design = np.vstack([_narrow(points).T if width > n else points.T, np.ones(n)])
+    try:
+        return np.asarray(nnls(design, np.append(np.zeros(len(design) - 1), 1.0), maxiter=30 * n)[0])
+    except RuntimeError:  # it went round in circles, which rounding can make it do
+        return None
+
+
+def _narrow(points: Floats) -> Floats:
+    """Points with the same lengths and angles in as many dimensions as there are points."""
+    return np.asarray(np.linalg.qr(points.T, mode="r")).T
+
+
 def _line_search(p: Floats, target: Floats, matrix: Floats, shares: Floats) -> Floats | None:
     """The first of the steps 1, 1/2, 1/4, ... towards the target that raises the likelihood by a share of the slope."""
-    p = p / p.sum()
     here, there = p @ matrix, target @ matrix
     slope = float(shares @ (there / here)) - 1
     with np.errstate(divide="ignore"):
@@ -113,12 +138,14 @@ def _line_search(p: Floats, target: Floats, matrix: Floats, shares: Floats) -> F
     return None
 
 
-def _peaks_only(p: Floats) -> Floats:
-    """A population on the peaks of another, which is enough to start from."""
+def _peaks_only(p: Floats, operator: Operator, seen: NDArray[np.intp]) -> Floats:
+    """A population on the peaks of another, which is enough to start from unless it leaves some report all but impossible."""
     kept = np.zeros_like(p)
-    peaks = _highest(p, p > 0)
-    kept[peaks] = p[peaks]
-    return np.asarray(kept / kept.sum())
+    highest = _highest(p, p > 0)
+    kept[highest] = p[highest]
+    kept, p = kept / kept.sum(), p / p.sum()
+    explained = operator.forward(kept)[seen] > LEAST_EXPLAINED * operator.forward(p)[seen]
+    return kept if explained.all() else p
 
 
 def _joined(p: Floats, g: Floats) -> NDArray[np.intp]:
@@ -127,6 +154,5 @@ def _joined(p: Floats, g: Floats) -> NDArray[np.intp]:
 
 
 def _highest(v: Floats, allowed: NDArray[np.bool_]) -> NDArray[np.intp]:
-    edge = np.pad(v, 1, constant_values=-np.inf)
-    peaks = np.flatnonzero(allowed & (v >= edge[:-2]) & (v >= edge[2:]))
-    return peaks[np.argsort(-v[peaks], kind="stable")[:NEW_SECRETS]]
+    found = np.flatnonzero(allowed & peaks(v))
+    return found[np.argsort(-v[found], kind="stable")[:NEW_SECRETS]]

@@ -41,6 +41,7 @@ from noisewright.estimate.inverses import (
     Inverse,
     ProductInverse,
     ResponseInverse,
+    StackedInverse,
 )
 
 __all__ = [
@@ -120,7 +121,7 @@ class DenseOperator(_Positive):
             raise ParameterError("an operator needs a matrix with a row for each secret and a column for each output.")
         if not (self.matrix >= 0).all() or not np.allclose(self.matrix.sum(axis=1), 1, rtol=0, atol=1e-9):
             raise ParameterError("the rows of an operator's matrix must be probabilities that sum to 1.")
-        self._transposed = np.ascontiguousarray(self.matrix.T)
+        self.transposed = np.ascontiguousarray(self.matrix.T)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -131,7 +132,7 @@ class DenseOperator(_Positive):
         return np.asarray(p @ self.matrix)
 
     def backward(self, r: Floats) -> Floats:
-        return np.asarray(r @ self._transposed)
+        return np.asarray(r @ self.transposed)
 
     def rows(self, secrets: NDArray[np.intp]) -> Floats:
         return self.matrix[secrets]
@@ -261,7 +262,7 @@ class StackedOperator:
             raise ParameterError("mechanisms in one data set must be about the same secrets.")
         if self.shares.shape != (len(self.parts),) or (self.shares < 0).any() or abs(self.shares.sum() - 1) > 1e-9:
             raise ParameterError("each mechanism needs a share of the reports, and the shares must sum to 1.")
-        self._cuts = np.cumsum([part.shape[1] for part in self.parts])[:-1]
+        self.cuts: list[int] = np.cumsum([part.shape[1] for part in self.parts])[:-1].tolist()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -275,7 +276,7 @@ class StackedOperator:
         return max(part.forward_error(p) for part in self.parts)
 
     def backward_error(self, r: Floats) -> float:
-        pieces = np.split(r, self._cuts, axis=-1)
+        pieces = np.split(r, self.cuts, axis=-1)
         return sum(part.backward_error(v) for part, v in zip(self.parts, pieces, strict=True))
 
     def forward(self, p: Floats) -> Floats:
@@ -283,7 +284,7 @@ class StackedOperator:
         return np.concatenate(found, axis=-1)
 
     def backward(self, r: Floats) -> Floats:
-        pieces = np.split(r, self._cuts, axis=-1)
+        pieces = np.split(r, self.cuts, axis=-1)
         found = [s * part.backward(v) for part, s, v in zip(self.parts, self.shares, pieces, strict=True)]
         return np.asarray(sum(found[1:], found[0]))
 
@@ -295,4 +296,4 @@ class StackedOperator:
         n, m = self.shape
         if n * m > LARGEST_DENSE or n > 3000:
             raise ParameterError(NO_INVERSE)
-        return DenseInverse(dense_matrix(self))
+        return StackedInverse(dense_matrix(self), self.cuts)

@@ -33,14 +33,13 @@ Reference: Holohan, Leith and Mason, *Optimal differentially private mechanisms 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.core.exact import Exact
-from noisewright.estimate.designs import Design, as_prevalence
+from noisewright.core.exact import Exact, in_words
+from noisewright.estimate.designs import LEAST_SEPARATION, Design, as_prevalence
 from noisewright.estimate.region import Region
 
 __all__ = [
@@ -83,10 +82,8 @@ def optimal_design(
     A prevalence is a guess, from a pilot or a bound: privacy does not depend on it, only how good the design is. Whether a sample
     or the whole population is asked changes the variance, but at a given prevalence not which design is best.
     """
-    region = Region.of(epsilon=epsilon, delta=delta)
+    region = _informative(epsilon, delta)
     share = None if prevalence is None else as_prevalence(prevalence)
-    if region.epsilon == region.delta == 0:
-        raise ParameterError("epsilon and delta are both 0, so no answer may tell anything; give one of them above 0.")
     if region.delta == 1:
         raise ParameterError("a delta of 1 promises nothing; give one below 1, or ask directly.")
     branch, why = _branch(region, share, allow_certain_disclosure, whole_population)
@@ -94,6 +91,11 @@ def optimal_design(
     design = corners[branch]()
     if share is not None and share > HALF:
         design = design.swapped
+    if design.separation < LEAST_SEPARATION:
+        raise ParameterError(
+            f"with epsilon = {in_words(region.epsilon)} and delta = {in_words(region.delta)} an answer tells so little that its "
+            "variance fits no float; give a larger epsilon."
+        )
     if not region.contains(design):
         raise GuaranteeError("the best design could not be proved private; this is a defect, please report it.")
     variance = design.planned_variance(share, whole_population=whole_population)
@@ -102,44 +104,51 @@ def optimal_design(
 
 def asymmetric_threshold(epsilon: Exact, delta: Exact) -> float:
     """``g``: with probabilities of 1/2 or more, a prevalence below it (or above 1 less it) calls for an asymmetric design."""
-    t, d = _stable(epsilon, delta)
-    return t * ((1 - t) * (3 * d - 1) + 3 * d * d * t) / (1 - t + 2 * d * t) ** 2
+    return _as_float(_g(_informative(epsilon, delta)))
 
 
 def disclosing_threshold(epsilon: Exact, delta: Exact) -> float:
     """``h``: among all private designs, a prevalence below it (or above 1 less it) calls for one that gives truths away."""
-    t, d = _stable(epsilon, delta)
-    return d * t * (1 + d * t) / (1 - t + 2 * d * t) ** 2
+    return _as_float(_h(_informative(epsilon, delta)))
 
 
 def four_answer_variance(*, epsilon: Exact, delta: Exact, prevalence: Exact) -> float:
     """The variance for one respondent of the design with four answers: reveal with probability ``delta``, else ``(s, s)`` at
     ``delta = 0``. Every design with this guarantee is that one followed by noise, so none has a smaller variance.
     """
-    t, d = _stable(epsilon, delta)
-    pi = float(as_prevalence(prevalence))
+    region, pi = _informative(epsilon, delta), as_prevalence(prevalence)
     if not 0 < pi < 1:
         raise ParameterError(
             "prevalence must be above 0 and below 1 here: at the ends a revealed answer has no variance."
         )
-    own = pi * (1 - pi)
-    hidden = (1 - d) * (1 - t) ** 2 / (own * (1 - t) ** 2 + t)
-    return 1 / (d / own + hidden)
+    own, q, d = pi * (1 - pi), region.factor, region.delta
+    hidden = (1 - d) * (q - 1) ** 2 / (own * (q - 1) ** 2 + q)
+    return _as_float(1 / (d / own + hidden))
+
+
+def _g(region: Region) -> Fraction:
+    q, d = region.factor, region.delta
+    return ((q - 1) * (3 * d - 1) + 3 * d**2) / (q - 1 + 2 * d) ** 2
+
+
+def _h(region: Region) -> Fraction:
+    q, d = region.factor, region.delta
+    return d * (q + d) / (q - 1 + 2 * d) ** 2
 
 
 def _branch(region: Region, share: Fraction | None, disclosing: bool, whole_population: bool) -> tuple[Branch, str]:
-    """Which corner is best, and why; thresholds are compared in floats, and at a tie both corners are equally good."""
-    rare = None if share is None else float(min(share, 1 - share))
-    if disclosing and region.delta > 0:
+    """Which corner is best, and why; thresholds hold up to the last digits, and at a tie both corners are equally good."""
+    rare = None if share is None else min(share, 1 - share)
+    if disclosing and region.delta >= LEAST_SEPARATION:
         if rare is None:
             kinds = (region.disclosing(), region.symmetric())
             first, second = (d.planned_variance(None, whole_population=whole_population) for d in kinds)
             better = first < second
             why = "its largest variance over all prevalences is the least of all private designs"
         else:
-            h = disclosing_threshold(region.epsilon, region.delta)
+            h = _h(region)
             better = rare < h
-            why = f"the rarer truth has a share {'below' if better else 'of at least'} {h:.4g}"
+            why = _every(h) or f"the rarer truth has a share {'below' if better else 'of at least'} {float(h):.4g}"
         return ("disclosing" if better else "symmetric"), why
     if region.delta == 0:
         return "symmetric", "without a delta it is the best for every prevalence"
@@ -150,14 +159,27 @@ def _branch(region: Region, share: Fraction | None, disclosing: bool, whole_popu
             "symmetric",
             "with a delta of 1/2 or more every better one comes as near as one likes to giving truths away",
         )
-    g = asymmetric_threshold(region.epsilon, region.delta)
-    why = f"the rarer truth has a share {'below' if rare < g else 'of at least'} {g:.4g}"
+    g = _g(region)
+    why = _every(g) or f"the rarer truth has a share {'below' if rare < g else 'of at least'} {float(g):.4g}"
     return ("asymmetric" if rare < g else "symmetric"), f"{why}, among designs with probabilities of 1/2 or more"
 
 
-def _stable(epsilon: Exact, delta: Exact) -> tuple[float, float]:
-    """``e^-epsilon`` and delta: formulas in them do not overflow."""
+def _every(threshold: Fraction) -> str | None:
+    """A threshold that no rarer truth can be on the other side of is no number to tell."""
+    return None if 0 < threshold <= HALF else "with this epsilon and delta it is the best for every prevalence"
+
+
+def _informative(epsilon: Exact, delta: Exact) -> Region:
     region = Region.of(epsilon=epsilon, delta=delta)
     if region.epsilon == region.delta == 0:
         raise ParameterError("epsilon and delta are both 0, so no answer may tell anything; give one of them above 0.")
-    return math.exp(-float(region.epsilon)), float(region.delta)
+    return region
+
+
+def _as_float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ParameterError(
+            "epsilon and delta are so small that the result fits no float; raise one of them."
+        ) from None

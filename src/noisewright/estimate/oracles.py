@@ -8,7 +8,8 @@ mechanism. With ``C_v`` the number of ``N`` reports that support ``v``,
 is unbiased. Its variance is exact too. For ``N`` people drawn from a population with share ``f`` of a category it is
 :math:`\pi (1 - \pi) / (N (p - q)^2)` with :math:`\pi = f p + (1 - f) q`; for a fixed group of people with that share, whose
 coins alone are random, it is :math:`(f p (1-p) + (1-f) q (1-q)) / (N (p - q)^2)`. Both are ``q (1-q) / (N (p-q)^2)`` at
-``f = 0``, the figure by which oracles are usually compared.
+``f = 0``, the figure by which oracles are usually compared. Randomised response has the same formulas, with ``p`` the probability
+of the truth and ``q`` that of any other category; that of Hadamard response is in :mod:`noisewright.estimate.walsh`.
 
 >>> from noisewright.mechanisms.unary import unary_encoding
 >>> page = unary_encoding(["home", "news", "help"], epsilon=1)
@@ -26,8 +27,7 @@ References: Wang, Blocki, Li and Jha (2017); Ye and Barg (2018).
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -37,22 +37,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.certificate import Certificate
 from noisewright.core.choices import one_of
-from noisewright.core.errors import CertificateError, DataError, NoisewrightError, ParameterError
+from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import upward
 from noisewright.estimate.intervals import quantile
 from noisewright.estimate.inverses import WORST_CONDITION
 from noisewright.estimate.inversion import project
+from noisewright.mechanisms.certified import certified_oracle
 from noisewright.mechanisms.hadamard import HadamardMechanism
-from noisewright.mechanisms.local_hashing import MOST_BUCKETS, LocalHashingMechanism
-from noisewright.mechanisms.oracle import Oracle, Support, read_domain
+from noisewright.mechanisms.oracle import Oracle, Support, rare_variance
 from noisewright.mechanisms.response import ResponseMechanism
-from noisewright.mechanisms.subset import SubsetMechanism
-from noisewright.mechanisms.unary import UnaryMechanism
 
 __all__ = ["Combined", "SupportTally", "as_oracles", "certified_oracle", "combine", "shares", "variance"]
 
 Floats = NDArray[np.float64]
 Population = Literal["sampled", "fixed"]
+
+ROUNDING = 1e-9
+"""A share of a block is a sum of floats."""
 
 HARDLY = 0.5
 """From this standard error on, a 95 % interval covers all shares there are."""
@@ -73,11 +74,21 @@ def shares(support: Support, oracle: Oracle) -> Floats:
     return np.asarray((support.counts / support.reports - q) / lift)
 
 
-def variance(share: ArrayLike, reports: int, oracle: Oracle, *, population: Population = "sampled") -> Floats:
-    """The exact variance of :func:`shares` for a category with this true ``share``.
+def variance(
+    share: ArrayLike,
+    reports: int,
+    oracle: Oracle | ResponseMechanism | HadamardMechanism,
+    *,
+    population: Population = "sampled",
+    block: ArrayLike | None = None,
+) -> Floats:
+    """The exact variance of the unbiased estimate for a category with this true ``share``, before it is projected.
 
     ``population="sampled"``: people are drawn from a population with that share. ``"fixed"``: it is the share among the people
     who report, and only their coins are random.
+
+    For Hadamard response it also depends on ``block``, the share of all categories in the category's block, itself included: a
+    common category beside it adds noise. Without it, all others are taken to be equally common, and the block to be full.
     """
     one_of(population, "population", ("sampled", "fixed"))
     if isinstance(reports, bool) or not isinstance(reports, (int, np.integer)) or reports < 1:
@@ -86,6 +97,14 @@ def variance(share: ArrayLike, reports: int, oracle: Oracle, *, population: Popu
     if not ((f >= 0) & (f <= 1)).all():
         raise ParameterError("a share is a number from 0 to 1.")
     p, q, lift = _probabilities(oracle)
+    if isinstance(oracle, HadamardMechanism):
+        mass = _block_share(f, block, oracle)
+        second = (
+            mass * (p + q) + (1 - mass) * 2 * q
+        ) / lift**2  # of what one report adds, which is 0 or 1/lift in size
+        return np.asarray((second - (f if population == "fixed" else f**2)) / int(reports))
+    if block is not None:
+        raise ParameterError("only Hadamard response has blocks; leave block out.")
     if population == "fixed":
         spread = f * (p * (1 - p)) + (1 - f) * (q * (1 - q))
     else:
@@ -113,10 +132,13 @@ class SupportTally:
         if not found.reports and not found.outside:
             raise DataError("there are no reports to estimate from.")
         if found.outside and (outside == "refuse" or not found.reports):
-            raise DataError(
-                f"{found.outside} of {found.reports + found.outside} reports are not reports of this mechanism; check that it is "
-                "the one that made them, or drop such reports (outside: drop)."
+            count, name, size = found.reports + found.outside, self.oracle.name, len(self.oracle.categories)
+            advice = (
+                "check that it is the one that made them, or drop such reports (outside: drop)."
+                if found.reports
+                else f"check that they were made by {name} over the same {size} categories."
             )
+            raise DataError(f"{found.outside} of {count} reports are not reports of this mechanism; {advice}")
         return found
 
     def _checked(self, counted: Support) -> Support:
@@ -149,6 +171,15 @@ class Combined:
     def probabilities(self) -> Floats:
         """The nearest distribution."""
         return project(self.unbiased)
+
+    @property
+    def alike(self) -> float:
+        """So many reports of those that count most vary as much as all of them do: the others may hardly matter."""
+        counts = [
+            (support.reports, weight / support.reports / _probabilities(o)[2]) for weight, support, o in self.groups
+        ]
+        most = max(each for _, each in counts)
+        return sum(number * (each / most) ** 2 for number, each in counts)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -203,38 +234,30 @@ def combine(reports: Sequence[Any], oracles: Sequence[Oracle], outside: str = "r
     return Combined(names, mean, np.sqrt(spread), total, dropped, groups)
 
 
-def certified_oracle(certificate: Certificate) -> Oracle | HadamardMechanism | None:
-    """The oracle behind a certificate, which is proved first; None for a certificate of another mechanism.
-
-    The oracle is read from the integers of the proof, and then its own certificate must say the same: the claim, which another
-    metric would make another one, the proof, and how reports are read.
-    """
-    document = certificate.document
-    build = _BUILDERS.get(str(document["mechanism"]))
-    if build is None:
-        return None
-    certificate.verify()
-    try:
-        found = build(document["proof"], certificate.epsilon, read_domain(document["oracle"]["domain"]))
-        own = found.certificate().document
-    except NoisewrightError:
-        raise
-    except (KeyError, TypeError, ValueError, ArithmeticError):
-        raise CertificateError("the certificate does not name its categories or its integers properly.") from None
-    if any(_spelled(own[part]) != _spelled(document[part]) for part in ("claim", "proof", "oracle")):
-        raise CertificateError("the certificate does not describe the mechanism that it proves.")
-    return found  # type: ignore[no-any-return]
-
-
-def _probabilities(oracle: Oracle) -> tuple[float, float, float]:
+def _probabilities(oracle: Oracle | ResponseMechanism | HadamardMechanism) -> tuple[float, float, float]:
     """``p``, ``q`` and their difference, which is taken in fractions: for a small epsilon they are nearly the same."""
-    p, q = oracle.support_probabilities
+    if isinstance(oracle, HadamardMechanism):
+        p, q = oracle.half_probabilities
+    elif isinstance(oracle, ResponseMechanism):  # a report supports the category that it is
+        p, q = oracle.keep_probability, Fraction(oracle.other, 1 << oracle.width)
+    else:
+        p, q = oracle.support_probabilities
     if (p - q) * int(WORST_CONDITION) < 1:
         raise ParameterError(
             "these reports tell nearly nothing: the truth is hardly supported more often than any other category; choose a "
             "larger epsilon."
         )
     return float(p), float(q), float(p - q)
+
+
+def _block_share(share: Floats, block: ArrayLike | None, oracle: HadamardMechanism) -> Floats:
+    if block is None:
+        size = len(oracle.categories)
+        return np.asarray(share + (1 - share) * (min(oracle.length - 1, size) - 1) / (size - 1))
+    mass = np.asarray(block, dtype=np.float64)
+    if not ((mass >= share - ROUNDING) & (mass <= 1 + ROUNDING)).all():
+        raise ParameterError("the share of a block is a number from the category's own share to 1.")
+    return mass
 
 
 def _counted(reports: Any, oracle: Oracle, outside: str) -> Support:
@@ -245,55 +268,4 @@ def _counted(reports: Any, oracle: Oracle, outside: str) -> Support:
 
 def _precision(reports: int, oracle: Oracle) -> Fraction:
     """One over the variance for a rare category; in fractions, as for a large epsilon the variance is 0 in floats."""
-    p, q = oracle.support_probabilities
-    return reports * (p - q) ** 2 / (q * (1 - q))
-
-
-def _spelled(part: Any) -> str:
-    """As JSON, in which 2, 2.0 and true are told apart."""
-    return json.dumps(part, sort_keys=True)
-
-
-def _unary(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> UnaryMechanism:
-    """The table of two bits has the probability of the truth's bit in its first two entries, and of the other in every second."""
-    width = proof["width"] // 2
-    both, first, second, _ = (int(entry, 16) for entry in proof["table"][0])
-    one, other = (both + first) >> width, (both + second) >> width
-    variant = "optimised" if 2 * one == 1 << width else "symmetric"
-    if not 0 < other < one < 1 << width or (variant == "symmetric" and one + other != 1 << width):
-        raise ValueError("no probabilities of unary encoding")
-    return UnaryMechanism(names, epsilon, variant, width, proof["precision"], one, other)
-
-
-def _subset(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> SubsetMechanism:
-    both, first, _, _ = proof["table"][0]
-    inside, whole = (both + first) // (len(names) - 1), proof["total"] // (len(names) - 1)
-    size = both // inside + 1
-    if not 1 <= size < len(names) or inside * len(names) <= size * whole:
-        raise ValueError("no sets that hold the truth more often than others")
-    return SubsetMechanism(names, epsilon, size, whole.bit_length() - 1, inside)
-
-
-def _hashing(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> LocalHashingMechanism:
-    return LocalHashingMechanism(names, _response(proof, epsilon, MOST_BUCKETS))
-
-
-def _hadamard(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> HadamardMechanism:
-    if proof["size"] % 2:
-        raise ValueError("no halves")
-    return HadamardMechanism(names, _response(proof, epsilon, 4 * len(names)))
-
-
-def _response(proof: Any, epsilon: Fraction, most: int) -> ResponseMechanism:
-    size, keep, other = proof["size"], int(proof["keep"], 16), int(proof["other"], 16)
-    if size > most or keep <= other:
-        raise ValueError("no response that an oracle uses")
-    return ResponseMechanism(tuple(range(size)), epsilon, proof["width"], proof["precision"], keep, other)
-
-
-_BUILDERS: dict[str, Callable[[Any, Fraction, tuple[Hashable, ...]], Any]] = {
-    "unary-encoding": _unary,
-    "local-hashing": _hashing,
-    "subset-selection": _subset,
-    "hadamard-response": _hadamard,
-}
+    return reports / rare_variance(*oracle.support_probabilities)

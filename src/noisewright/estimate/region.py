@@ -86,6 +86,8 @@ class Region:
 
     def edge(self, t: float) -> tuple[float, float]:
         """A point of the edge where ``p11 = q (1 - p00) + delta``: at ``t = 1`` it is ``(s, s)``, at ``t = 0`` ``p11 = 1/2``."""
+        if not 0 <= t <= 1:
+            raise ParameterError("t must be between 0 and 1, the ends of the edge.")
         p11 = (1 - t) / 2 + self._s() * t
         return 1 - (p11 - float(self.delta)) * math.exp(-float(self.epsilon)), p11
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,14 +22,14 @@ from noisewright.estimate.inversion import linear_estimate
 from noisewright.estimate.likelihood import TracePoint
 from noisewright.estimate.operators import Operator
 
-__all__ = ["Average", "Estimate"]
+__all__ = ["Average", "Estimate", "short_name"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Average:
-    """The mean of some numbers over the population, with an interval."""
+    """The mean of some numbers over the population, with an interval that is about this mean alone."""
 
     value: float
     low: float
@@ -37,7 +38,7 @@ class Average:
     level: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """An estimated population; build it with :func:`~noisewright.estimate.population.estimate`."""
 
@@ -61,11 +62,13 @@ class Estimate:
     high: Floats | None = None
     level: float = 0.95
     intervals: str | None = None
+    joint: bool = False
+    """Whether the intervals of all secrets hold together at ``level``, or each for its secret alone."""
     unbiased: Floats | None = None
     """What matrix inversion gave before it was projected; only for that method."""
-    trace: tuple[TracePoint, ...] = field(default=(), repr=False)
-    _shares: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
-    _operator: Operator | None = field(default=None, repr=False)
+    trace: tuple[TracePoint, ...] = ()
+    _shares: Floats = field(default_factory=lambda: np.zeros(0))
+    _operator: Operator | None = None
 
     @property
     def gap_units(self) -> float:
@@ -77,11 +80,21 @@ class Estimate:
         """How many of those who reported hold each secret, by this estimate."""
         return self.probabilities * self.reports
 
+    @property
+    def scope(self) -> str:
+        """What the intervals are about, in words."""
+        return "for all secrets together" if self.joint else "each for one secret alone"
+
+    @property
+    def level_words(self) -> str:
+        """The level of the intervals as a percentage."""
+        return f"{100 * self.level:.10g} %"
+
     def average(self, values: ArrayLike) -> Average:
         """The mean of ``values`` (one for each secret) over the population: unbiased, from the reports themselves.
 
         Means of slowly changing values are known far better than single shares: noise cancels between neighbours. A
-        share of several secrets is the mean of ones and zeros.
+        share of several secrets is the mean of ones and zeros. The interval has the level of the estimate's, for this mean alone.
         """
         try:
             weights = np.asarray(list(values) if isinstance(values, range) else values, dtype=np.float64)
@@ -95,7 +108,7 @@ class Estimate:
             )
         inverse = self._operator.inverse()
         value, error = linear_estimate(weights, self._shares, self.reports, inverse)
-        worth = inverse.right(weights)
+        worth = inverse.centred(inverse.right(weights), self._shares)
         ends = np.array(value), np.array(self._shares @ worth**2), (worth.min(), worth.max())
         low, high = mean_interval(*ends, self.reports, self.level)
         return Average(value, min(float(low), value), max(float(high), value), error, self.level)
@@ -106,18 +119,21 @@ class Estimate:
 
     def _lines(self, most: int) -> list[str]:
         shown = np.sort(np.argsort(-self.probabilities, kind="stable")[:most])
-        names = [_short(self.secrets[int(i)]) for i in shown]
-        wide = max(len(name) for name in [*names, "secret"])
-        head = f"  {'secret':<{wide}}  {'share':>7}"
-        lines = [head + (f"    {100 * self.level:g} % interval" if self.low is not None else "")]
+        names = [short_name(self.secrets[int(i)]) for i in shown]
+        wide = max(_width(name) for name in [*names, "secret"])
+        head = f"  {_padded('secret', wide)}  {'share':>7}"
+        lines = [head + (f"    {self.level_words} interval" if self.low is not None else "")]
         for name, i in zip(names, shown, strict=True):
-            line = f"  {name:<{wide}}  {self.probabilities[i]:>7.4f}"
+            line = f"  {_padded(name, wide)}  {self.probabilities[i]:>7.4f}"
             if self.low is not None and self.high is not None:
                 line += f"   {self.low[i]:.4f} to {self.high[i]:.4f}"
             lines.append(line)
-        if len(shown) < len(self.secrets):
-            rest = 1 - float(self.probabilities[shown].sum())
-            lines.append(f"  and {len(self.secrets) - len(shown)} more secrets, with {max(rest, 0.0):.4f} together")
+        rest = len(self.secrets) - len(shown)
+        if rest:
+            share = max(1 - float(self.probabilities[shown].sum()), 0.0)
+            lines.append(f"  and {rest:,} more secret{_s(rest)}, with {share:.4f} together")
+        if self.low is not None:
+            lines.append(f"intervals: {self.intervals}, {self.scope}")
         return lines
 
     def certificate(self) -> str:
@@ -140,6 +156,7 @@ class Estimate:
             "probabilities": self.probabilities.tolist(),
             "intervals": self.intervals,
             "level": self.level if self.intervals else None,
+            "joint": self.joint if self.intervals else None,
             "low": None if self.low is None else self.low.tolist(),
             "high": None if self.high is None else self.high.tolist(),
             "unbiased": None if self.unbiased is None else self.unbiased.tolist(),
@@ -152,14 +169,39 @@ class Estimate:
         }
 
     def __str__(self) -> str:
-        how = {"mle": "exact closed form" if not self.iterations else f"{self.iterations} Newton steps"}
-        words = how.get(self.method, "" if self.method == "inversion" else f"{self.iterations} steps")
-        title = f"estimate of {len(self.secrets)} secrets from {self.reports:,} reports ({self.method}"
-        lines = [title + (f", {words})" if words else ")"), *self._lines(20), self.certificate()]
-        return "\n".join([*lines, *(f"note: {warning}" for warning in self.warnings)])
+        steps = f"{self.iterations:,} {'Newton ' if self.method == 'mle' else ''}step{_s(self.iterations)}"
+        how = {"mle": steps if self.iterations else "exact closed form", "ibu": steps}.get(self.method)
+        title = f"estimate of {self._size()} ({self.method}" + (f", {how})" if how else ")")
+        return "\n".join([title, *self._lines(20), self.certificate(), *(f"note: {w}" for w in self.warnings)])
+
+    def __repr__(self) -> str:
+        return f"<Estimate of {self._size()}, by {self.method}>"
+
+    def _size(self) -> str:
+        n = len(self.secrets)
+        return f"{n:,} secret{_s(n)} from {self.reports:,} report{_s(self.reports)}"
 
 
-def _short(secret: Any) -> str:
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def short_name(secret: Any, most: int = 30) -> str:
+    """A secret's name, safe to show; a long one without its middle, as names are often told apart by their ends.
+
+    >>> short_name("the first of two long names: alpha"), short_name("the first of two long names: omega")
+    ('the first of t...names: alpha', 'the first of t...names: omega')
+    """
     text = str(secret)
     clean = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-    return clean if len(clean) <= 30 else clean[:27] + "..."
+    last = (most - 3) // 2
+    return clean if len(clean) <= most else f"{clean[: most - 3 - last]}...{clean[-last:]}"
+
+
+def _width(text: str) -> int:
+    """How many columns a text takes: East Asian characters take two, marks on others none."""
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
+def _padded(text: str, wide: int) -> str:
+    return text + " " * (wide - _width(text))

@@ -30,7 +30,7 @@ randomised response* (2017).
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -49,6 +49,9 @@ from noisewright.estimate.device import Device, devices
 from noisewright.estimate.instruments import Family
 from noisewright.estimate.mangat import as_counts
 from noisewright.estimate.margins import Method, as_confidence, margin_of_error, respondents_for, share_interval
+from noisewright.estimate.misfit import misfit
+from noisewright.estimate.newton import most_likely
+from noisewright.estimate.operators import DenseOperator
 from noisewright.estimate.optimum import optimal_design
 from noisewright.estimate.region import Region
 from noisewright.estimate.violation import violation
@@ -57,7 +60,7 @@ from noisewright.mechanisms.values import counted_labels
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Option", "Shares", "Survey", "survey"]
+__all__ = ["Option", "Shares", "Survey", "shortened", "survey"]
 
 
 def survey(
@@ -82,6 +85,8 @@ def survey(
     sampling. With ``allow_certain_disclosure`` answers may give the truth away to a share of at most ``delta``.
     """
     budget, extra = check_promise(epsilon, delta)
+    if isinstance(categories, (str, bytes, Set)):
+        raise ParameterError("the categories are a list such as ['no', 'yes'], in an order, or the number of them.")
     names = ANSWERS if isinstance(categories, int) and categories == 2 else counted_labels(categories, "the categories")
     if not 2 <= len(names) <= MOST_ANSWERS or len(set(names)) < len(names):
         raise ParameterError(f"a survey has from 2 to {MOST_ANSWERS} categories, all different.")
@@ -104,7 +109,7 @@ def survey(
             "tells anything; raise epsilon, allow another device, or let a computer draw: nw.randomised_response."
         )
     least = best.planned_variance(share, whole_population=whole_population)
-    limit = least * float(1 + _positive(tolerance, "tolerance"))
+    limit = least * float(1 + _tolerance(tolerance))
 
     def spread(one: Device) -> float:
         return one.design.planned_variance(share, whole_population=whole_population)
@@ -112,7 +117,7 @@ def survey(
     good = [one for one in found if spread(one) <= limit]
     discreet = [one for one in good if not one.chances().discloses()]  # what is allowed is not yet called for
     chosen = next(iter(discreet or good), None) or min(found, key=spread)
-    target = None if target_margin is None else _positive(target_margin, "the target margin")
+    target = None if target_margin is None else as_fraction(target_margin, "the target margin")
     needed = None if target is None else respondents_for(spread(chosen), target, confidence)
     return Survey(
         device=chosen,
@@ -140,6 +145,7 @@ class Option:
     """For one respondent."""
     margin: float
     needed: int | None
+    """Respondents for the target margin; None without one, and where nobody could ask so many."""
     violation: float | None
     """The belief in the sensitive truth after the answer that speaks for it, at the guessed prevalence."""
 
@@ -154,6 +160,7 @@ class Shares:
     respondents: int
     confidence: float
     method: str
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,8 +169,9 @@ class Survey:
 
     device: Device
     ideal: Design
+    """The best design with this promise; for more than two answers the response that tells the truth most often."""
     why: str
-    """Why no other design is better."""
+    """Why no other one is better."""
     devices: tuple[Device, ...]
     """The best device of each kind, the handiest first."""
     prevalence: Fraction | None
@@ -197,17 +205,22 @@ class Survey:
 
     @property
     def loss(self) -> float:
-        """What the device costs against the best design with the same promise: the share of more respondents for one margin."""
+        """What the device costs against the ideal with the same promise: the share of more respondents for one margin."""
         least, own = self._spread(self.ideal), self._spread(self.device.design)
         if least == 0:  # everybody is asked, and the answers leave no doubt
             return 0.0 if own == 0 else math.inf
         return own / least - 1
 
+    @property
+    def ideal_name(self) -> str:
+        """Of two answers no design has a smaller variance; of more, no *response* that treats them alike has."""
+        return "best design" if len(self.device.answers) == 2 else "best response"
+
     def options(self) -> list[Option]:
-        """A direct question, the best design, and every device, side by side."""
+        """A direct question, the ideal, and every device, side by side."""
         made = [
             self._option("direct question", direct(), math.inf),
-            self._option("best design", self.ideal, float(self.device.guarantee.epsilon)),
+            self._option(self.ideal_name, self.ideal, float(self.device.guarantee.epsilon)),
         ]
         return made + [self._option(one.instrument.name, one.design, one.smallest_epsilon) for one in self.devices]
 
@@ -223,11 +236,19 @@ class Survey:
         found = self.device.estimate(given)
         intervals = {
             answer: share_interval(
-                self.device.design_of(answer), int(count), size, confidence=self.confidence, method=method
+                self.device.design_of(answer),
+                int(count),
+                size,
+                confidence=self.confidence,
+                method=method,
+                whole_population=self.whole_population,
             )
             for answer, count in zip(answers, given, strict=True)
         }
-        return Shares(dict(zip(answers, found.tolist(), strict=True)), intervals, size, self.confidence, method)
+        shares, operator = given / size, DenseOperator(self.device.channel().matrix)
+        best = most_likely(shares, operator).likelihood
+        notes = misfit(shares, size, best.value, best.gap, len(answers) - 1)
+        return Shares(dict(zip(answers, found.tolist(), strict=True)), intervals, size, self.confidence, method, notes)
 
     def certificate(self) -> Certificate:
         """The device's whole numbers and the promise that they prove."""
@@ -278,21 +299,23 @@ class Survey:
     def __rich__(self) -> Table:
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
+        from rich.text import Text
 
         binary = len(self.device.answers) == 2
+        no, yes = (shortened(answer) for answer in (self.device.answers[0], self.device.answers[-1]))
         shown = [
             "Way to ask",
             "epsilon",
-            *(("no told truly", "yes told truly") if binary else ("said if untrue", "said if true")),
+            *((f"{no} told truly", f"{yes} told truly") if binary else ("said if untrue", "said if true")),
         ]
         shown.append(f"± for {self.respondents}")
         if self.target_margin is not None:
             shown.append(f"needed for ± {float(self.target_margin):g}")
         if self.prevalence is not None:
-            shown.append("belief after yes" if binary else "belief after it")
+            shown.append(f"belief after {yes if binary else 'it'}")
         table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
         for place, title in enumerate(shown):
-            table.add_column(title, justify="right" if place else "left", no_wrap=not place, overflow="fold")
+            table.add_column(Text(title), justify="right" if place else "left", no_wrap=not place, overflow="fold")
         for row in self.options():
             cells = [
                 row.name,
@@ -301,7 +324,8 @@ class Survey:
                 _chance(row.design.p11),
                 f"{row.margin:.4f}",
             ]
-            cells += [] if row.needed is None else [str(row.needed)]
+            if self.target_margin is not None:
+                cells.append("too many" if row.needed is None else str(row.needed))
             cells += [] if row.violation is None else [f"{row.violation:.3f}"]
             chosen = row.name == self.device.instrument.name
             table.add_row(*cells, style="bold" if chosen else None)
@@ -316,6 +340,15 @@ class Survey:
     def _spread(self, design: Design) -> float:
         return design.planned_variance(self.prevalence, whole_population=self.whole_population)
 
+    def _needed(self, spread: float) -> int | None:
+        """Respondents for the target margin; None where there is no target, or nobody could ask so many."""
+        if self.target_margin is None:
+            return None
+        try:
+            return respondents_for(spread, self.target_margin, self.confidence)
+        except ParameterError:  # the target itself was checked with the recommended device
+            return None
+
     def _option(self, name: str, design: Design, epsilon: float) -> Option:
         spread = self._spread(design)
         return Option(
@@ -324,7 +357,7 @@ class Survey:
             epsilon,
             spread,
             margin_of_error(spread / self.respondents, self.confidence),
-            None if self.target_margin is None else respondents_for(spread, self.target_margin, self.confidence),
+            self._needed(spread),
             None if self.prevalence is None else violation(design, self.prevalence),
         )
 
@@ -338,14 +371,21 @@ def _ideal(
         return best.design, best.why
     lie = (1 - delta) / (Region(epsilon, delta).factor + size - 1)
     response = ResponseDesign(size, Fraction(math.ceil(lie * 2**64), 2**64))
-    return response.collapsed, "no private mechanism over these categories tells the truth more often"
+    why = "it tells the truth as often as any private mechanism over these categories, and treats them all alike"
+    return response.collapsed, why
 
 
-def _positive(value: Exact, name: str) -> Fraction:
-    number = as_fraction(value, name)
-    if not 0 < number < 1:
-        raise ParameterError(f"{name} must be above 0 and below 1, not {in_words(number)}.")
+def _tolerance(value: Exact) -> Fraction:
+    number = as_fraction(value, "tolerance")
+    if not 0 <= number <= 100:
+        raise ParameterError(f"tolerance is a share of more respondents, from 0 to 100, not {in_words(number)}.")
     return number
+
+
+def shortened(answer: Hashable, length: int = 16) -> str:
+    """An answer as a heading has room for it."""
+    text = str(answer)
+    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
 
 
 def _chance(value: Fraction) -> str:

@@ -16,13 +16,14 @@ other metric the transport problem is solved by POT (the extra ``transport``).
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.errors import DataError, MissingPartError, ParameterError
+from noisewright.core.labels import as_labels
 from noisewright.core.metric import Discrete, Line, Metric, as_metric
 
 __all__ = ["kantorovich", "total_variation"]
@@ -31,6 +32,9 @@ Floats = NDArray[np.float64]
 
 MASS = 1e-9
 """Masses may differ by this much."""
+
+LARGEST_MASS = 1e15
+"""Sums of masses beyond this would lose what is compared."""
 
 LARGEST_PROBLEM = 5000
 """Points between which mass is moved, at most, for a metric that needs a transport problem."""
@@ -44,12 +48,14 @@ def kantorovich(
     ``metric`` defaults to the line where all points are numbers, and to the discrete metric otherwise.
     """
     a, b = _masses(first, second)
-    names: Sequence[Hashable] = range(len(a)) if points is None else points
+    names: Sequence[Hashable] = range(len(a)) if points is None else _points(points)
     if len(names) != len(a):
         raise ParameterError(f"there are {len(names)} points for {len(a)} masses.")
+    if len(set(names)) < len(names):
+        raise ParameterError("some points are given more than once; add up their masses first.")
     measure = as_metric(metric, Line() if _on_a_line(names) else Discrete())
-    if isinstance(measure, Line) and _on_a_line(names):
-        places = np.array([float(x) for x in names])  # type: ignore[arg-type]
+    if isinstance(measure, Line):
+        places = measure.places(names)
         order = np.argsort(places, kind="stable")
         return float(np.abs(np.cumsum((a - b)[order])[:-1]) @ np.diff(places[order]))
     if isinstance(measure, Discrete):
@@ -93,14 +99,25 @@ def _transport(a: Floats, b: Floats, points: Sequence[Hashable], metric: Metric)
 
 
 def _masses(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
-    a, b = (np.asarray(v, dtype=np.float64) for v in (first, second))
+    try:
+        a, b = (np.asarray(v, dtype=np.float64) for v in (first, second))
+    except (TypeError, ValueError, OverflowError):
+        raise DataError("masses must be finite numbers.") from None
     if a.ndim != 1 or a.shape != b.shape or not a.size:
         raise ParameterError("two distributions are compared as two lists of one length.")
-    if not np.isfinite(a).all() or not np.isfinite(b).all():
-        raise DataError("masses must be finite numbers.")
+    if not np.isfinite([a, b]).all() or np.abs([a, b]).max() > LARGEST_MASS:
+        raise DataError("masses must be finite numbers, and small enough to be added up.")
     if not math.isclose(float(a.sum()), float(b.sum()), rel_tol=0, abs_tol=MASS):
         raise DataError("the two masses differ, so one cannot be moved to the other; normalise both first.")
     return a, b
+
+
+def _points(points: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """Points as labels; rows of a matrix and lists are vectors."""
+    if not isinstance(points, Iterable):
+        raise ParameterError("points are a list, one point for each mass.")
+    vectors = (np.ndarray, list)
+    return as_labels([tuple(p) if isinstance(p, vectors) and np.ndim(p) else p for p in points], "points")
 
 
 def _on_a_line(points: Sequence[Hashable]) -> bool:

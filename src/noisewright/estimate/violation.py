@@ -26,7 +26,7 @@ from fractions import Fraction
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction
-from noisewright.estimate.designs import Design, as_prevalence, mangat, warner
+from noisewright.estimate.designs import LEAST_SEPARATION, Design, as_prevalence, mangat, warner
 
 __all__ = ["Comparison", "beliefs", "compare_at_violation", "mangat_for", "violation", "warner_for"]
 
@@ -88,7 +88,7 @@ def _degree(degree: Exact, prevalence: Exact) -> tuple[Fraction, Fraction]:
     alpha, pi = as_fraction(degree, "degree"), as_prevalence(prevalence)
     if not 0 < pi < 1:
         raise ParameterError("prevalence must be above 0 and below 1 here: otherwise the truth is known beforehand.")
-    if not pi < alpha <= 1:
+    if not pi * (1 + LEAST_SEPARATION) < alpha <= 1:
         raise ParameterError(
             "the degree of privacy violation must be above the prevalence, which is known beforehand, and at most 1."
         )

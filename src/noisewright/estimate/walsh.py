@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
-from noisewright.estimate.inverses import SINGULAR, WORST_CONDITION, Inverse
+from noisewright.estimate.inverses import SINGULAR, WORST_CONDITION, Alone, Inverse
 from noisewright.mechanisms.hadamard import HadamardMechanism
 
 __all__ = ["HadamardInverse", "HadamardOperator", "walsh_hadamard"]
@@ -111,7 +111,7 @@ class HadamardOperator:
         return np.asarray(blocks[..., 1:].reshape(*blocks.shape[:-2], -1)[..., : self.size])
 
 
-class HadamardInverse:
+class HadamardInverse(Alone):
     """``W[y, x] = H[x, y] / (keep - other)`` within the block of ``x``, and 0 outside."""
 
     def __init__(self, operator: HadamardOperator) -> None:
@@ -138,7 +138,7 @@ class HadamardInverse:
         mass = q.reshape(*q.shape[:-1], one.blocks, one.length).sum(axis=-1, keepdims=True)
         return one.of_categories(np.broadcast_to(mass, (*mass.shape[:-1], one.length))) / one.lift**2
 
-    def extremes(self) -> tuple[Floats, Floats]:
+    def extremes(self, q: Floats | None = None) -> tuple[Floats, Floats]:
         most = np.full(self._operator.size, 1 / self._operator.lift)
         return -most, most
 

@@ -41,14 +41,15 @@ from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 from noisewright.leakage.closed_orders import closed_refined
 from noisewright.leakage.columns import post_processing
 from noisewright.leakage.deficiency import best_gain, least_total, least_worst
+from noisewright.leakage.directions import bet, gap_of_bet, rounding_slack, shorten
 from noisewright.leakage.exact_matrix import Floats, Read
-from noisewright.leakage.families import Member, as_member
+from noisewright.leakage.families import as_member
+from noisewright.leakage.family_member import Member
 from noisewright.leakage.neighbours import through_neighbours
 from noisewright.leakage.pair import Pair, prepare
 from noisewright.leakage.rational_program import TooLargeError, stochastic
 from noisewright.leakage.refinement import Refinement
 from noisewright.leakage.roc import better_test, curtain, curtain_in_floats
-from noisewright.leakage.separation import bet, gap_of_bet, rounding_slack, shorten
 from noisewright.leakage.witness import GainWitness, PostProcessing, gain_witness
 
 __all__ = ["FORWARD", "average_refined", "closed_answer", "sharpened", "trivial", "within"]

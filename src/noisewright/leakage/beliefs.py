@@ -35,6 +35,7 @@ from noisewright.core.audit import Audit
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import exp_bounds, float_up, upward
+from noisewright.core.labels import encode_number
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Discrete, Metric, as_metric
 from noisewright.leakage.vulnerability import as_channel
@@ -83,10 +84,10 @@ class Growth:
             "before": self.before,
             "after": self.after,
             "factor": self.factor,
-            "radius": _plain(self.radius),
-            "epsilon": _plain(self.epsilon),
+            "radius": encode_number(self.radius),
+            "epsilon": encode_number(self.epsilon),
             "metric": str(self.metric),
-            "bound": _plain(self.bound),
+            "bound": encode_number(self.bound),
         }
 
 
@@ -203,7 +204,3 @@ def _ball(epsilon: float, radius: float) -> float:
     if epsilon * radius > LARGEST_BOUND:
         return math.inf
     return float_up(Fraction(exp_bounds(Fraction(epsilon) * Fraction(radius), 80)[1], 1 << 80))
-
-
-def _plain(value: float) -> float | str:
-    return value if math.isfinite(value) else "inf"

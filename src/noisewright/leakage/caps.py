@@ -30,7 +30,7 @@ from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import exp_bounds, float_up, upward
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.labels import as_labels
+from noisewright.core.labels import as_labels, encode_number
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Metric
 from noisewright.leakage.gains import as_gain, is_belief_function
@@ -71,10 +71,10 @@ class Caps:
         """The caps as plain data."""
         return {
             "columns": self.columns,
-            "promise": self.promise if math.isfinite(self.promise) else "inf",
-            "epsilon": self.epsilon if math.isfinite(self.epsilon) else "inf",
+            "promise": encode_number(self.promise),
+            "epsilon": encode_number(self.epsilon),
             "metric": str(self.metric),
-            "diameter": self.diameter if math.isfinite(self.diameter) else "inf",
+            "diameter": encode_number(self.diameter),
         }
 
 

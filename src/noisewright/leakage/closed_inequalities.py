@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from noisewright.leakage.enclosures import Enclosure, Number
 from noisewright.leakage.exact_matrix import common_secrets, read
-from noisewright.leakage.families import EXPONENTIAL, GEOMETRIC, RESPONSE, Member, Rows, as_member
+from noisewright.leakage.families import as_member
+from noisewright.leakage.family_member import EXPONENTIAL, GEOMETRIC, RESPONSE, Member, Rows
 
 __all__ = [
     "Target",
-    "ends",
     "inequality",
     "inverse_row",
     "inverse_scale",
@@ -173,11 +173,6 @@ def inequality(a: Member, x: int | None) -> str:
     if x == a.size - 1:
         words = f"N[n-1] >= {name} N[n-2]"
     return f"{words} for the rows N of the new one{times}"
-
-
-def ends(number: Number | int) -> tuple[Fraction, Fraction]:
-    """Bounds of a number: twice itself where it is a fraction."""
-    return number.ends() if isinstance(number, Enclosure) else (Fraction(number), Fraction(number))
 
 
 def _log(value: Fraction) -> float:

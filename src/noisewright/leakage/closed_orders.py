@@ -29,6 +29,7 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,6 @@ from noisewright.core.exact import float_down
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 from noisewright.leakage.closed_inequalities import (
     Target,
-    ends,
     inequality,
     inverse_row,
     inverse_scale,
@@ -49,8 +49,8 @@ from noisewright.leakage.closed_inequalities import (
     rounding,
     sides,
 )
-from noisewright.leakage.enclosures import Enclosure
-from noisewright.leakage.families import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member, Rows
+from noisewright.leakage.enclosures import PRECISIONS, Enclosure, ends_of, sign_of
+from noisewright.leakage.family_member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member, Rows
 from noisewright.leakage.gains import Gain
 from noisewright.leakage.nearest import distance_to_hull
 from noisewright.leakage.refinement import Refinement
@@ -60,8 +60,6 @@ __all__ = ["Margin", "closed_margin", "closed_post_processing", "closed_refined"
 
 Floats = NDArray[np.float64]
 
-PRECISIONS = (160, 512, 2048)
-"""Significant bits that a sign is tried with, one after the other."""
 MOST_CELLS = 20_000
 """Entries that are decided one by one; beyond them an answer stays open."""
 MOST_NEAREST = 200
@@ -152,9 +150,9 @@ def closed_margin(member: Member, b: Any) -> Margin:
         test = margin_at(member, target, int(x), int(y), 256)
         base = member.base(256)
         assert base is not None
-        low, high = ends(test / inverse_scale(member, base, int(x)))
+        low, high = ends_of(test / inverse_scale(member, base, int(x)))
         if best is None or high < best.low:
-            best = Margin(low, high, ends(test), member.secrets[x], target.outputs[y])
+            best = Margin(low, high, ends_of(test), member.secrets[x], target.outputs[y])
     assert best is not None
     return best
 
@@ -214,23 +212,11 @@ def _scan(a: Member, target: Target) -> _Scan:
     unclear = unclear[np.argsort(gap[unclear[:, 0], unclear[:, 1]], kind="stable")]
     still_open = len(unclear) > MOST_CELLS
     for x, y in unclear[:MOST_CELLS]:
-        sign = _sign(a, target, int(x), int(y))
+        sign = sign_of(partial(margin_at, a, target, int(x), int(y)))
         if sign == -1:
             return _Scan((int(x), int(y)), False)
         still_open = still_open or sign is None
     return _Scan(None, still_open)
-
-
-def _sign(a: Member, target: Target, x: int, y: int) -> int | None:
-    """The sign of one test, with more and more bits; None where it stays open."""
-    for bits in PRECISIONS:
-        value = margin_at(a, target, x, y, bits)
-        if not isinstance(value, Enclosure):
-            return (value > 0) - (value < 0)
-        sign = value.sign()
-        if sign is not None:
-            return sign
-    return None
 
 
 def _post_processing(a: Member, target: Target) -> PostProcessing:
@@ -278,8 +264,8 @@ def _bet(a: Member, target: Target, x: int, y: int) -> _Bet | None:
     None where its mean after output ``y`` of B is not below zero after all.
     """
     for bits in PRECISIONS:
-        stakes = {z: ends(v)[1] for z, v in inverse_row(a, x, bits).items()}
-        worth = -ends(sum((v * target.entry(z, y, bits) for z, v in stakes.items()), Fraction(0)))[1]
+        stakes = {z: ends_of(v)[1] for z, v in inverse_row(a, x, bits).items()}
+        worth = -ends_of(sum((v * target.entry(z, y, bits) for z, v in stakes.items()), Fraction(0)))[1]
         if worth > 0:
             largest = max(abs(v) for v in stakes.values())
             return _Bet({z: v / largest for z, v in stakes.items()}, worth / largest, y)
@@ -305,7 +291,7 @@ def _posterior_witness(a: Member, target: Target, bet: _Bet) -> PosteriorWitness
     """The posterior after output ``y`` of B, beyond the hull of A's along the stakes, by a gap that is rounded down."""
     direction = tuple(-bet.stakes.get(z, Fraction(0)) for z in range(a.size))
     weight = sum((target.entry(z, bet.y, 256) for z in range(a.size)), Fraction(0))
-    gap = bet.worth / ends(weight)[1]
+    gap = bet.worth / ends_of(weight)[1]
     column = target.logs[:, bet.y]
     posterior = np.exp(column - column.max())
     posterior /= posterior.sum()

@@ -27,19 +27,17 @@ from noisewright.core.errors import ChannelError
 from noisewright.core.exact import float_down, log_bounds
 from noisewright.core.metric import Table
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED
-from noisewright.leakage.enclosures import Enclosure, Number
+from noisewright.leakage.enclosures import Number, ends_of, sign_of
 from noisewright.leakage.factors import Factor
-from noisewright.leakage.families import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member
+from noisewright.leakage.family_member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member
 from noisewright.leakage.refinement import Refinement
 from noisewright.leakage.witness import OWN, MetricWitness
 
-__all__ = ["CLOSED", "PRECISIONS", "closed_private", "closeness", "member_distances"]
+__all__ = ["CLOSED", "closed_private", "closeness", "member_distances"]
 
 Floats = NDArray[np.float64]
 CLOSED = (GEOMETRIC, RESPONSE, EXPONENTIAL)
 """Families whose distances have a closed form."""
-PRECISIONS = (160, 512, 2048)
-"""Significant bits that a sign is tried with, one after the other."""
 MOST_PAIRS = 20_000
 """Pairs that are decided one by one; beyond them an answer stays open."""
 
@@ -117,14 +115,7 @@ def _sign(a: Member, b: Member, x: int, z: int) -> int | None:
         if one.exact is not None and other.exact is not None:
             left, right = one.exact**many, other.exact**times
             return (left > right) - (left < right)
-    for bits in PRECISIONS:
-        value = closeness(a, x, z, bits) - closeness(b, x, z, bits)
-        if not isinstance(value, Enclosure):
-            return (value > 0) - (value < 0)
-        sign = value.sign()
-        if sign is not None:
-            return sign
-    return None
+    return sign_of(lambda bits: closeness(a, x, z, bits) - closeness(b, x, z, bits))
 
 
 def _power(member: Member, x: int, z: int) -> tuple[Factor, int] | None:
@@ -155,7 +146,7 @@ def _witness(a: Member, b: Member, x: int, z: int) -> MetricWitness:
     after = math.inf
     if not a.no_leak:
         bits = 256 + 2 * max(a.factor.fine, b.factor.fine)  # also for an epsilon near 0
-        ends = [_ends(closeness(member, x, z, bits)) for member in (a, b)]
+        ends = [ends_of(closeness(member, x, z, bits)) for member in (a, b)]
         least = Fraction(log_bounds(1 / ends[1][1], bits)[0], 1 << bits)
         most = Fraction(log_bounds(1 / ends[0][0], bits)[1], 1 << bits)
         after = max(float_down(least / most), math.nextafter(1.0, 2.0))  # the sign is known, whatever floats show
@@ -165,7 +156,3 @@ def _witness(a: Member, b: Member, x: int, z: int) -> MetricWitness:
     return MetricWitness(
         metric, (a.secrets[x], a.secrets[z]), b.outputs[int(np.nanargmax(ratios))], float(not a.no_leak), after
     )
-
-
-def _ends(number: Number) -> tuple[Fraction, Fraction]:
-    return number.ends() if isinstance(number, Enclosure) else (Fraction(number), Fraction(number))

@@ -29,22 +29,23 @@ applications to metric domains* (2021); Chatzikokolakis, Fernandes and Palamides
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from noisewright.core.errors import ParameterError
+from noisewright.core.labels import encode_number
 from noisewright.core.metric import Metric, as_metric, named_metric
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 from noisewright.leakage.average import average_refined
+from noisewright.leakage.directions import Vector, bet, beyond, separating
 from noisewright.leakage.exact_matrix import common_secrets, read
 from noisewright.leakage.max_order import max_refined
 from noisewright.leakage.pair import Pair, check_tolerance, prepare
 from noisewright.leakage.privacy_order import metric_refined, privacy_refined
 from noisewright.leakage.refinement import Refinement
-from noisewright.leakage.separation import Vector, bet, beyond, pair_direction, separating
+from noisewright.leakage.separation import pair_direction
 from noisewright.leakage.witness import GainWitness, MetricWitness, PosteriorWitness
 
 __all__ = ["Comparison", "Directions", "compare"]
@@ -181,9 +182,9 @@ def _lifted(witness: object, order: str, pair: Pair) -> GainWitness | PosteriorW
     for direction in directions:
         found = separating(direction, pair.a, pair.b)
         if found is not None and order == "average":
-            return bet(found, pair.first, pair.second)
+            return bet(found[1], pair.first, pair.second)
         if found is not None and order == "max":
-            return beyond(found, pair.a, pair.b)
+            return beyond(found[1], pair.a, pair.b)
     return None
 
 
@@ -225,7 +226,7 @@ def _refinement_json(one: Refinement) -> dict[str, Any]:
     data = {
         "status": one.status,
         "reason": one.reason,
-        "residual": one.residual if one.residual is None or math.isfinite(one.residual) else "inf",
+        "residual": None if one.residual is None else encode_number(one.residual),
         "witness": None if one.witness is None else one.witness.to_json(),
     }
     if isinstance(one.witness, GainWitness):

@@ -17,12 +17,16 @@ Reference: Moore, *Interval Analysis* (1966).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from noisewright.core.exact import exp_bounds
 
-__all__ = ["Enclosure", "Number"]
+__all__ = ["PRECISIONS", "Enclosure", "Number", "ends_of", "sign_of"]
+
+PRECISIONS = (160, 512, 2048)
+"""Significant bits that a sign is tried with, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,27 @@ class Enclosure:
 
 Number = Fraction | Enclosure
 """What the formulas of the families are evaluated in: exactly, or within bounds."""
+
+
+def ends_of(number: Number | int) -> tuple[Fraction, Fraction]:
+    """Two bounds of a number, which are the number itself where it is known exactly."""
+    return number.ends() if isinstance(number, Enclosure) else (Fraction(number), Fraction(number))
+
+
+def sign_of(value: Callable[[int], Number | int]) -> int | None:
+    """The sign of ``value(bits)``, with more and more bits; None where it stays open.
+
+    >>> sign_of(lambda bits: 1 - Enclosure.of_exp(Fraction(-1, 2**500), bits))
+    1
+    """
+    for bits in PRECISIONS:
+        number = value(bits)
+        if not isinstance(number, Enclosure):
+            return (number > 0) - (number < 0)
+        sign = number.sign()
+        if sign is not None:
+            return sign
+    return None
 
 
 def _rounded(low: int, high: int, scale: int, bits: int) -> Enclosure:

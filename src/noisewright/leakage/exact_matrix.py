@@ -34,6 +34,7 @@ from noisewright.core.certify import CertifiedChannel
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ChannelError, ParameterError
 from noisewright.core.exact import as_fraction
+from noisewright.mechanisms.certified import certified_oracle
 from noisewright.mechanisms.finite import FiniteMechanism
 from noisewright.mechanisms.response import ResponseMechanism
 from noisewright.optimal.mechanism import OptimalMechanism
@@ -135,7 +136,7 @@ def read(thing: Any, name: str = "") -> Read:
     if isinstance(thing, Channel):
         return _from_channel(thing, None, name)
     if isinstance(thing, Certificate):
-        thing = thing.table()
+        thing = certified_oracle(thing) or thing.table()  # an oracle's proof is about less than its whole channel
     if isinstance(thing, CertifiedChannel):
         return _from_table(thing, name)
     if isinstance(thing, OptimalMechanism) and isinstance(thing.source, FiniteMechanism):

@@ -1,13 +1,8 @@
 r"""Families of mechanisms with one parameter, so that their members can be compared exactly.
 
-On the secrets ``0 .. n-1``, with ``a = e^(-epsilon)``:
-
-* **geometric** (truncated): ``c_y a^|x-y|``, where ``c_y`` is ``1/(1+a)`` at the two ends and ``(1-a)/(1+a)`` between them;
-* **response** (randomised response): ``1/(1+(n-1)a)`` for the truth, ``a`` times that for every other answer;
-* **exponential**: ``b^|x-y| / s_x`` with ``s_x`` the sum of row ``x``. Its epsilon is the *true* one, that of the neighbours
-  at an end: ``e^(-epsilon) = b s_0/s_1``. The sums ``s_x`` are concave in ``x``, so no other neighbours are farther apart, and
-  ``1/b + (1 - b^(n-2))/s_0`` falls in ``b``, so each epsilon has one ``b``;
-* **over-truncated**: geometric noise clamped to a range of outputs that need not hold the secrets.
+Members of the families **geometric**, **response**, **exponential** and **over-truncated** are given by their ``epsilon`` or by
+``factor = e^(-epsilon)``; what their probabilities are, :mod:`~noisewright.leakage.family_member` says. A family of your own is a
+function from epsilon to a channel.
 
 The epsilon of the response family is for the discrete metric, that of the others per unit of the line.
 
@@ -24,29 +19,24 @@ Reference: Ghosh, Roughgarden and Sundararajan (2009); Warner (1965); McSherry a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ChannelError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, upward
-from noisewright.core.metric import Discrete, Line, Metric
-from noisewright.leakage.enclosures import Enclosure, Number
-from noisewright.leakage.exponential_weight import exponential_weight
+from noisewright.core.exact import Exact, as_fraction
 from noisewright.leakage.factors import Factor
+from noisewright.leakage.family_member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member, as_exact
 from noisewright.mechanisms.geometric import GeometricMechanism
 from noisewright.mechanisms.response import ResponseMechanism
 
 __all__ = [
     "FAMILIES",
     "Family",
-    "Member",
     "as_family",
     "as_member",
     "exponential_family",
@@ -56,14 +46,8 @@ __all__ = [
     "response_family",
 ]
 
-Floats = NDArray[np.float64]
-Rows = tuple[tuple[Fraction, ...], ...]
-
 LARGEST_SIZE = 2_000
 """Secrets of one member: its channel is a dense matrix."""
-LARGEST_EXACT = 250_000
-"""Entries of a member that is made into fractions as a whole."""
-GEOMETRIC, RESPONSE, EXPONENTIAL, OVER_TRUNCATED = "geometric", "response", "exponential", "over-truncated"
 
 
 class Family(Protocol):
@@ -82,167 +66,6 @@ class Family(Protocol):
         secrets: tuple[Hashable, ...] | None = None,
     ) -> Member:
         """The member with that epsilon (or ``factor = e^(-epsilon)``) on ``size`` secrets, which may be named."""
-
-
-@dataclass(frozen=True)
-class Member:
-    """One mechanism of a family; :meth:`Family.member` makes it.
-
-    ``factor`` is ``e^(-epsilon)`` for its true epsilon. ``weight`` is the ``b`` of the exponential family where it was given
-    as a fraction, ``within`` the outputs of the over-truncated one, ``made`` the channel of a user's family.
-    """
-
-    family: str
-    factor: Factor
-    size: int
-    secrets: tuple[Hashable, ...]
-    weight: Factor | None = None
-    within: tuple[int, int] | None = None
-    made: Channel | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def name(self) -> str:
-        """What the member is called: its family, epsilon and size."""
-        return str(self)
-
-    @property
-    def epsilon(self) -> float:
-        """The true epsilon for :attr:`metric`, rounded up."""
-        return self.factor.epsilon_up()
-
-    @property
-    def metric(self) -> Metric | None:
-        """The metric that the epsilon is counted in; a user's family does not say."""
-        if self.made is not None:
-            return None
-        return Discrete() if self.family == RESPONSE else Line()
-
-    @property
-    def exact(self) -> bool:
-        """Whether the probabilities are fractions."""
-        known = self.factor if self.family != EXPONENTIAL or self.size == 2 else self.weight
-        return self.made is None and ((known is not None and known.exact is not None) or self.factor.exact == 1)
-
-    @property
-    def no_leak(self) -> bool:
-        """Whether all rows are known to be equal: epsilon is 0, or there is one output."""
-        return self.made is None and (self.factor.exact == 1 or len(self.outputs) == 1)
-
-    @property
-    def inputs(self) -> tuple[Hashable, ...]:
-        """The secrets."""
-        return self.secrets
-
-    @property
-    def outputs(self) -> tuple[Hashable, ...]:
-        """The outputs: the secrets themselves, or the range that the noise is clamped to."""
-        if self.made is not None:
-            return self.made.outputs
-        return self.secrets if self.within is None else tuple(range(self.within[0], self.within[1] + 1))
-
-    def channel(self) -> Channel:
-        """The channel of floats."""
-        return self.made if self.made is not None else Channel.from_logs(self.logs(), self.inputs, self.outputs)
-
-    def rows(self) -> Rows | None:
-        """The probabilities as fractions, where the factor (the weight of an exponential) is one; None otherwise.
-
-        Also None beyond ``LARGEST_EXACT`` of them: a thousand secrets would make millions of long integers.
-        """
-        if not self.exact or self.size * len(self.outputs) > LARGEST_EXACT:
-            return None
-        base = self.base(64)
-        assert base is not None
-        columns = range(len(self.outputs))
-        return tuple(tuple(_fraction(self.entry(base, x, y)) for y in columns) for x in range(self.size))
-
-    def bounds(self, bits: int) -> tuple[Rows, Rows] | None:
-        """Fractions below and above every probability, to that many significant bits; None for a user's family."""
-        base = self.base(bits)
-        if base is None:
-            return None
-        columns = range(len(self.outputs))
-        ends = [[_ends(self.entry(base, x, y)) for y in columns] for x in range(self.size)]
-        low, high = (tuple(tuple(pair[k] for pair in row) for row in ends) for k in (0, 1))
-        return low, high
-
-    def base(self, bits: int) -> Number | None:
-        """The number that the entries are made of: ``b`` for the exponential family, ``a`` for the others."""
-        if self.made is not None:
-            return None
-        if self.family != EXPONENTIAL or self.size == 2:  # on two secrets the three families are one
-            return self.factor.number(bits)
-        return self.weight.number(bits) if self.weight is not None else exponential_weight(self.factor, self.size, bits)
-
-    def entry(self, base: Number, x: int, y: int) -> Number:
-        """The probability of output number ``y`` for secret number ``x``, in the arithmetic of ``base``."""
-        if self.family == RESPONSE:
-            return (1 if x == y else base) / (1 + (self.size - 1) * base)
-        if self.family == EXPONENTIAL:
-            return base ** abs(x - y) / self.row_sum(base, x)
-        if self.family == GEOMETRIC:
-            ends = y in (0, self.size - 1)
-            return (1 if ends else 1 - base) * base ** abs(x - y) / (1 + base)
-        low, high = self.within or (0, 0)
-        if low == high:
-            return Fraction(1)
-        if low < low + y < high:
-            return (1 - base) * base ** abs(x - low - y) / (1 + base)
-        past = low - x if y == 0 else x - high  # above 0 for a secret beyond that end
-        return 1 - base ** (past + 1) / (1 + base) if past > 0 else base ** (-past) / (1 + base)
-
-    def row_sum(self, base: Number, x: int) -> Number:
-        """``s_x`` of the exponential family: the sum of ``b^|x-y|`` over all ``y``."""
-        if base == 1:
-            return Fraction(self.size)
-        return (1 + base - base ** (x + 1) - base ** (self.size - x)) / (1 - base)
-
-    def log_base(self) -> float:
-        """The logarithm of :meth:`base` as a float."""
-        if self.family != EXPONENTIAL or self.size == 2:
-            return self.factor.log
-        if self.weight is not None:
-            return self.weight.log
-        low, high = _ends(exponential_weight(self.factor, self.size, 160))
-        middle = (low + high) / 2
-        if middle > Fraction(1, 2):
-            return math.log1p(-float(1 - middle))
-        return math.log(middle.numerator) - math.log(middle.denominator)  # which may be too small for a float
-
-    def log_sums(self) -> Floats:
-        """The logarithms of ``s_x`` of the exponential family."""
-        rate, x = self.log_base(), np.arange(self.size)
-        if rate == 0:
-            return np.full(self.size, math.log(self.size))
-        left, right = -np.expm1((x + 1) * rate), -math.exp(rate) * np.expm1((self.size - 1 - x) * rate)
-        return np.asarray(np.log((left + right) / -math.expm1(rate)))  # one logarithm: two would cancel near rate 0
-
-    def logs(self) -> Floats:
-        """The logarithms of the probabilities, as floats."""
-        if self.made is not None:
-            return self.made.logs
-        rate, x, n = self.log_base(), np.arange(self.size), self.size
-        if self.family == RESPONSE:
-            lie = rate - math.log1p((n - 1) * math.exp(rate))
-            return np.asarray(np.where(np.eye(n, dtype=bool), lie - rate, lie))
-        if self.family == EXPONENTIAL:
-            return np.asarray(rate * np.abs(x[:, None] - x[None, :]) - self.log_sums()[:, None])
-        low, high = self.within or (0, n - 1)
-        if low == high:
-            return np.zeros((n, 1))
-        logs = rate * np.abs(x[:, None] - np.arange(low, high + 1)[None, :]) - math.log1p(math.exp(rate))
-        logs[:, 1:-1] += math.log(-math.expm1(rate)) if rate < 0 else -np.inf
-        for column, past in ((0, low - x), (-1, x - high)):
-            beyond = past > 0
-            logs[beyond, column] = np.log1p(-np.exp(rate * (past[beyond] + 1)) / (1 + math.exp(rate)))
-        return np.asarray(logs)
-
-    def __str__(self) -> str:
-        kind = f" {self._unit()}" if self.metric is not None else ""
-        return f"{self.family}(epsilon={upward(self.epsilon)}{kind}, size={self.size})"
-
-    def _unit(self) -> str:
-        return "for discrete" if self.family == RESPONSE else "per unit of line"
 
 
 @dataclass(frozen=True)
@@ -274,7 +97,7 @@ class _Shape:
         if not 0 < base <= 1:
             raise ParameterError("weight is the ratio of neighbouring weights: it must be above 0 and at most 1.")
         member = Member(self.name, Factor(base, None), len(names), names, Factor(base, None))
-        true = base * _fraction(member.row_sum(base, 0)) / _fraction(member.row_sum(base, 1))
+        true = base * as_exact(member.row_sum(base, 0)) / as_exact(member.row_sum(base, 1))
         return replace(member, factor=Factor(true, None))
 
 
@@ -334,6 +157,7 @@ def over_truncated_family(low: int, high: int) -> Family:
 def from_callable(name: str, function: Callable[[float], Channel]) -> Family:
     """A user's family: ``function(epsilon)`` is its channel. A smaller epsilon must be at least as safe.
 
+    >>> import math
     >>> noisy = from_callable("coin", lambda e: Channel([[1, math.exp(-e)], [math.exp(-e), 1]], normalise=True))
     >>> noisy.member(epsilon=1).channel().shape
     (2, 2)
@@ -391,12 +215,3 @@ def _size(size: object) -> int:
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 2 <= size <= LARGEST_SIZE:
         raise ParameterError(f"size is the number of secrets, from 2 to {LARGEST_SIZE}.")
     return int(size)
-
-
-def _ends(number: Number) -> tuple[Fraction, Fraction]:
-    return number.ends() if isinstance(number, Enclosure) else (Fraction(number), Fraction(number))
-
-
-def _fraction(number: Number) -> Fraction:
-    assert not isinstance(number, Enclosure)
-    return Fraction(number)

@@ -49,15 +49,14 @@ class Gain:
         self, matrix: ArrayLike, actions: Points | None = None, secrets: Points | None = None, name: str = "custom"
     ) -> None:
         values = as_matrix(matrix, "gain")
-        labelled = secrets is not None
         _set(
             self,
             values,
-            None,
-            _names(actions, values.shape[0], "actions", "rows"),
-            _names(secrets, values.shape[1], "secrets", "columns"),
-            labelled,
-            str(name),
+            _blocks=None,
+            actions=_names(actions, values.shape[0], "actions", "rows"),
+            secrets=_names(secrets, values.shape[1], "secrets", "columns"),
+            labelled=secrets is not None,
+            name=str(name),
         )
 
     @property
@@ -163,7 +162,8 @@ def make_gain(
 ) -> Gain:
     """A gain from parts that are checked already: a matrix, or the block of each secret."""
     made = Gain.__new__(Gain)
-    _set(made, None if matrix is None else np.array(matrix, dtype=np.float64), blocks, actions, secrets, labelled, name)
+    values = None if matrix is None else np.array(matrix, dtype=np.float64)
+    _set(made, values, _blocks=blocks, actions=actions, secrets=secrets, labelled=labelled, name=name)
     return made
 
 
@@ -185,25 +185,10 @@ def gain_labels(names: Points, what: str = "secrets") -> tuple[Hashable, ...]:
     return labels
 
 
-def _set(
-    gain: Gain,
-    matrix: Floats | None,
-    blocks: Places | None,
-    actions: tuple[Hashable, ...],
-    secrets: tuple[Hashable, ...],
-    labelled: bool,
-    name: str,
-) -> None:
+def _set(gain: Gain, matrix: Floats | None, **fields: Any) -> None:
     if matrix is not None:
         matrix.flags.writeable = False
-    for field, value in (
-        ("_matrix", matrix),
-        ("_blocks", blocks),
-        ("actions", actions),
-        ("secrets", secrets),
-        ("labelled", labelled),
-        ("name", name),
-    ):
+    for field, value in {"_matrix": matrix, **fields}.items():
         object.__setattr__(gain, field, value)
 
 

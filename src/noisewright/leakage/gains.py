@@ -39,6 +39,7 @@ from noisewright.core.exact import as_fraction
 from noisewright.core.labels import as_labels, labels_between
 from noisewright.core.metric import Metric, as_metric, named_metric
 from noisewright.leakage.gain_algebra import Gain, check_size, gain_labels, make_gain
+from noisewright.optimal.loss_algebra import tabulated
 from noisewright.optimal.losses import Loss
 
 __all__ = [
@@ -137,12 +138,7 @@ def from_callable(function: Callable[[Any, Any], float], actions: Points, secret
     """``function(action, secret)`` for all actions and secrets."""
     choices, names = gain_labels(actions, "actions"), gain_labels(secrets)
     check_size(len(choices), len(names))
-    try:
-        values = [[float(function(w, x)) for x in names] for w in choices]
-    except Exception as problem:  # whatever somebody else's function raises
-        raise ParameterError(
-            f"the gain function must give a number for every action and secret ({type(problem).__name__})."
-        ) from None
+    values = tabulated(function, choices, names, "gain")
     return Gain(values, choices, names, f"the function {getattr(function, '__name__', 'given')}")
 
 

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from noisewright.core import audit
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
+from noisewright.core.labels import encode_number
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Discrete, Metric, as_metric
 from noisewright.core.verdict import FAILS, UNDECIDED, Verdict
@@ -75,7 +76,7 @@ class Worst:
     def to_json(self) -> dict[str, Any]:
         """The worst output as plain data."""
         return {
-            "value": self.value if math.isfinite(self.value) else "inf",
+            "value": encode_number(self.value),
             "output": self.output,
             "posterior": self.posterior.tolist(),
         }

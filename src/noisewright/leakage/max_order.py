@@ -33,10 +33,10 @@ from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 from noisewright.leakage.average import FORWARD, closed_answer, sharpened, trivial
 from noisewright.leakage.columns import Columns
 from noisewright.leakage.deficiency import least_worst
+from noisewright.leakage.directions import Vector, beyond, gap_of_posterior, posterior_slack
 from noisewright.leakage.exact_matrix import Floats, Rows, common_secrets, read
 from noisewright.leakage.pair import Pair, prepare
 from noisewright.leakage.refinement import Refinement
-from noisewright.leakage.separation import Vector, beyond, gap_of_posterior, posterior_slack
 from noisewright.leakage.witness import PosteriorWitness
 
 __all__ = ["Mixture", "hull_shortfall", "max_refined"]

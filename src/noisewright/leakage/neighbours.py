@@ -23,7 +23,8 @@ from dataclasses import replace
 from noisewright.core.verdict import EXACT, FAILS
 from noisewright.leakage.closed_orders import closed_refined
 from noisewright.leakage.enclosures import Enclosure
-from noisewright.leakage.families import EXPONENTIAL, FAMILIES, Member
+from noisewright.leakage.families import FAMILIES
+from noisewright.leakage.family_member import EXPONENTIAL, Member
 from noisewright.leakage.refinement import Refinement
 
 __all__ = ["neighbours", "through_neighbours"]

@@ -41,7 +41,7 @@ from scipy.spatial.distance import cdist
 
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction
+from noisewright.core.exact import Exact, as_fraction, upward
 from noisewright.core.labels import as_labels
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metric import Discrete, Metric, as_metric, named_metric
@@ -230,7 +230,7 @@ def check_secrecy_focussed(channel: Channel | Mechanism, metric: Metric | str | 
     gap = best.promised - best.found
     if gap > RESOLUTION:
         reason = (
-            f"another mechanism with epsilon = {epsilon:.6g} per unit of {measure} tells {best.correlation.secrets[1]!r} "
+            f"another mechanism with epsilon = {upward(epsilon)} per unit of {measure} tells {best.correlation.secrets[1]!r} "
             f"from the rest with accuracy {best.promised:.6g}, this one with {best.found:.6g}"
         )
         return Verdict(FAILS, reason, best)

@@ -22,7 +22,8 @@ from fractions import Fraction
 from itertools import permutations
 
 from noisewright.core.errors import ParameterError
-from noisewright.leakage.families import Rows, response_family
+from noisewright.leakage.families import response_family
+from noisewright.leakage.family_member import Rows
 
 __all__ = ["Hexagon", "hexagon"]
 

@@ -36,10 +36,10 @@ from noisewright.core.metric import Metric, Table, as_metric, named_metric
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 from noisewright.leakage.average import FORWARD
 from noisewright.leakage.closed_privacy import CLOSED, closed_private, closeness, member_distances
-from noisewright.leakage.closed_privacy import PRECISIONS as CLOSED_PRECISIONS
-from noisewright.leakage.enclosures import Enclosure, Number
+from noisewright.leakage.enclosures import Number, sign_of
 from noisewright.leakage.exact_matrix import Floats, Read, common_secrets, read
-from noisewright.leakage.families import Member, as_member
+from noisewright.leakage.families import as_member
+from noisewright.leakage.family_member import Member
 from noisewright.leakage.pair import check_tolerance
 from noisewright.leakage.refinement import Refinement
 from noisewright.leakage.witness import OWN, MetricWitness
@@ -128,14 +128,7 @@ def _closed(member: Member | None) -> Member | None:
 
 def _sign(first: _Known, second: _Known, i: int, j: int) -> int | None:
     """1 where the pair is farther apart in the second, -1 or 0 where it is not, None where that stays open."""
-    for bits in CLOSED_PRECISIONS:
-        value = first.closeness(i, j, bits) - second.closeness(i, j, bits)
-        if not isinstance(value, Enclosure):
-            return (value > 0) - (value < 0)
-        sign = value.sign()
-        if sign is not None:
-            return sign
-    return None
+    return sign_of(lambda bits: first.closeness(i, j, bits) - second.closeness(i, j, bits))
 
 
 def metric_refined(a: Any, b: Any, metric: Metric | str, tol: float = 1e-8, *, direction: str = FORWARD) -> Refinement:

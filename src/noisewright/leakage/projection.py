@@ -31,8 +31,8 @@ from scipy import sparse
 
 from noisewright.core.errors import ParameterError
 from noisewright.leakage.average import average_refined
+from noisewright.leakage.directions import rounding_slack
 from noisewright.leakage.exact_matrix import Floats, common_secrets, read
-from noisewright.leakage.separation import rounding_slack
 from noisewright.leakage.witness import GainWitness, PostProcessing, gain_witness
 
 __all__ = ["Projection", "project"]

@@ -44,16 +44,8 @@ from noisewright.leakage.closed_orders import closed_refined
 from noisewright.leakage.closed_privacy import closed_private, member_distances
 from noisewright.leakage.enclosures import Enclosure, Number
 from noisewright.leakage.exact_matrix import read
-from noisewright.leakage.families import (
-    EXPONENTIAL,
-    FAMILIES,
-    GEOMETRIC,
-    RESPONSE,
-    Family,
-    Member,
-    as_family,
-    as_member,
-)
+from noisewright.leakage.families import FAMILIES, Family, as_family, as_member
+from noisewright.leakage.family_member import EXPONENTIAL, GEOMETRIC, RESPONSE, Member
 from noisewright.leakage.refinement import Refinement
 
 __all__ = ["ORDERS", "Replacement", "downward", "may_replace", "safe_replacement"]

@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 
 from noisewright.leakage.columns import Columns
+from noisewright.leakage.directions import Vector
 from noisewright.leakage.exact_matrix import Floats, Rows
-from noisewright.leakage.separation import Vector
 
 __all__ = ["better_test", "curtain", "curtain_in_floats", "curves"]
 

@@ -9,9 +9,10 @@ first:
 2. in floats: a line of the pseudo-inverse of A, or what is left of a posterior after its projection on the cone;
 3. in fractions, where both channels are exact: elimination, then the dual simplex method for each column.
 
-Whatever its source, a direction counts only by its ``gap`` in exact arithmetic.
+Whatever its source, a direction counts only by its gap in exact arithmetic (:mod:`~noisewright.leakage.directions`).
 
 >>> from noisewright.leakage.columns import reduce_columns
+>>> from noisewright.leakage.directions import gap_of_bet
 >>> from noisewright.leakage.exact_matrix import read
 >>> a = reduce_columns(read([["4/5", "1/5"], ["2/5", "3/5"]]))
 >>> b = reduce_columns(read([["2/5", "3/5"], ["4/5", "1/5"]]))
@@ -23,16 +24,17 @@ Whatever its source, a direction counts only by its ``gap`` in exact arithmetic.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from noisewright.leakage.columns import Columns
+from noisewright.leakage.directions import Vector, gap_of_posterior, posterior_slack, rounding_slack, separating
 from noisewright.leakage.enclosed_solution import enclose, short_solution
-from noisewright.leakage.exact_matrix import Floats, Integers, Read, Rows, whole_columns
-from noisewright.leakage.nearest import distance_to_hull, hull_weights
+from noisewright.leakage.exact_matrix import Floats, Integers, Rows
+from noisewright.leakage.nearest import hull_weights
 from noisewright.leakage.rational_program import (
     LARGEST_ELIMINATION,
     Elimination,
@@ -40,27 +42,12 @@ from noisewright.leakage.rational_program import (
     cone,
     elimination_work,
 )
-from noisewright.leakage.witness import GainWitness, PosteriorWitness, gain_witness
 
 __all__ = [
     "Separation",
-    "Vector",
-    "bet",
-    "beyond",
-    "gap_of_bet",
-    "gap_of_posterior",
     "pair_direction",
-    "posterior_slack",
-    "rounding_slack",
     "separate",
-    "separating",
-    "shorten",
 ]
-
-Vector = tuple[Fraction, ...]
-
-PLAIN, BINARY = (12, 1000), (30, 60)
-"""Directions are shown with denominators up to, or binary places as many as, the first of these that keeps most of the gap."""
 
 ENCLOSURES = (128, 384)
 """Binary places to which solutions are enclosed, one after the other."""
@@ -93,12 +80,12 @@ def separate(a: Columns, b: Columns, tol: float = 0.0) -> Separation:
     if blocks is not None:
         return blocks
     pair = _by_pair(a, b)
-    best = None if pair is None else _shortened(pair, a, b)
+    best = None if pair is None else separating(pair, a, b)
     if best is not None and (exact or _far(*best, a, b, tol)):
         return Separation(best[1])
     near, independent = _weights(a, b)
     for direction in _suggested(a, b, near, independent):
-        short = _shortened(direction, a, b)
+        short = separating(direction, a, b)
         if short is not None and (best is None or short[0] > best[0]):
             best = short
     if best is not None and (exact or _far(*best, a, b, tol)):
@@ -109,119 +96,6 @@ def separate(a: Columns, b: Columns, tol: float = 0.0) -> Separation:
             return found
     seen = best is not None and best[0] > rounding_slack(a.given, b.given)
     return Separation(best[1] if best is not None and seen else None, None, near, independent)
-
-
-def rounding_slack(a: Read, b: Read) -> Fraction:
-    """How much of a gap may come from floats whose rows sum to one only up to rounding; 0 for exact channels."""
-    units = [
-        (len(given.outputs) + 2) * (1 if given.rounded_from is None else 8) for given in (a, b) if given.exact is None
-    ]
-    return Fraction(sum(units), 1 << 52)
-
-
-def posterior_slack(a: Read, b: Read) -> Fraction:
-    """What rounding of floats can add to the gap of a direction in ``[-1, 1]`` between posteriors.
-
-    A logarithm is right to a share of its size, and so many times as wrong is the probability.
-    """
-    largest = 0.0
-    for given in (a, b):
-        if given.exact is None and (given.faint or given.rounded_from is not None):
-            logs = given.channel.logs
-            largest = max(largest, float(np.abs(logs[np.isfinite(logs)]).max(initial=0.0)))
-    return Fraction(math.ceil(1 + largest), 1 << 49)
-
-
-def gap_of_bet(direction: Sequence[Fraction], a: Read, b: Read) -> Fraction:
-    """What betting ``direction`` or passing is worth after B beyond after A, from a uniform prior; exact."""
-    return _measure(direction, a, b).bet
-
-
-def gap_of_posterior(direction: Sequence[Fraction], a: Read, b: Read) -> tuple[Fraction, int]:
-    """How far B's posteriors reach beyond A's along ``direction``, exactly, and the output of B that does."""
-    found = _measure(direction, a, b)
-    return found.reach, found.output
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """Along one direction: what a bet gains, how far B's posteriors reach beyond A's, at which output, and how far A's do."""
-
-    bet: Fraction
-    reach: Fraction
-    output: int
-    furthest: Fraction
-
-
-def _measure(direction: Sequence[Fraction], a: Read, b: Read) -> _Measured:
-    whole, scale = whole_columns([direction])
-    rows = [x for x, v in enumerate(whole[0]) if v]
-    worth, means = [], []
-    for given in (a, b):
-        columns, total = given.whole
-        values = np.dot(whole[0, rows], columns[rows]).tolist()
-        worth.append(Fraction(sum(v for v in values if v > 0), total * scale))
-        means.append(_largest_mean(values, given.heights, scale))
-    (furthest, _), (theirs, output) = means
-    return _Measured((worth[1] - worth[0]) / len(a.inputs), theirs - furthest, output, furthest)
-
-
-def _largest_mean(values: list[int], heights: list[int], scale: int) -> tuple[Fraction, int]:
-    """The largest quotient of a value and a height, with its place: floats find those near it, fractions the largest."""
-    rough = [(v / (s * scale), y) for y, (v, s) in enumerate(zip(values, heights, strict=True)) if s]
-    top = max(rough)[0]
-    near = [y for r, y in rough if r >= top - abs(top) * 2.0**-50]
-    return max((Fraction(values[y], heights[y] * scale), y) for y in near)
-
-
-def bet(direction: Vector, a: Read, b: Read) -> GainWitness:
-    """The adversary who may bet ``direction`` or pass, as a gain in ``[0, 1]``."""
-    nothing = (Fraction(0),) * len(direction)
-    return gain_witness([direction, nothing], ("bet", "pass"), a, b)
-
-
-def beyond(direction: Vector, a: Columns, b: Columns) -> PosteriorWitness:
-    """The posterior of B that is furthest outside along ``direction``, with its distance from the hull of A's."""
-    short = shorten(direction, lambda h: gap_of_posterior(h, a.given, b.given)[0])
-    chosen = direction if short is None else short[1]
-    gap, output = gap_of_posterior(chosen, a.given, b.given)
-    posterior = np.array([int(v) / b.given.heights[output] for v in b.given.whole[0][:, output]])
-    nearest, distance = distance_to_hull(a.posteriors, posterior)
-    length = float(sum(v * v for v in chosen)) ** 0.5
-    if distance < 1e-9:  # floats do not see it; the exact gap bounds the distance from below
-        distance = float(gap) / length
-    return PosteriorWitness(posterior, b.given.outputs[output], distance, nearest, chosen, gap, a.given.inputs)
-
-
-def shorten(
-    direction: Sequence[Fraction], gap: Callable[[Sequence[Fraction]], Fraction]
-) -> tuple[Fraction, Vector] | None:
-    """The direction scaled to ``[-1, 1]`` in as few digits as keep most of its gap; None if it has none."""
-    largest = max((abs(v) for v in direction), default=Fraction(0))
-    if not largest:
-        return None
-    scaled = tuple(v / largest for v in direction)
-    whole = gap(scaled)
-    if whole <= 0:
-        return None
-    for rounded in _roundings(scaled):
-        kept = gap(rounded)
-        if 4 * kept >= 3 * whole:
-            return kept, rounded
-    return whole, scaled
-
-
-def _roundings(vector: Vector) -> Iterator[Vector]:
-    for most in PLAIN:
-        yield tuple(v.limit_denominator(most) for v in vector)
-    for bits in BINARY:  # one denominator for all: thousands of bits less than one for each
-        yield tuple(Fraction(round(v * (1 << bits)), 1 << bits) for v in vector)
-
-
-def separating(direction: Vector, a: Columns, b: Columns) -> Vector | None:
-    """The direction, moved and shortened, if it separates a posterior of B from all of A's exactly; None if it does not."""
-    short = _shortened(direction, a, b)
-    return None if short is None else short[1]
 
 
 def pair_direction(a: Columns, x: int, other: int) -> Vector | None:
@@ -241,29 +115,6 @@ def _far(gap: Fraction, direction: Vector, a: Columns, b: Columns, tol: float) -
         return False
     reach = gap_of_posterior(direction, a.given, b.given)[0]
     return reach > posterior_slack(a.given, b.given) and reach / sum(abs(v) for v in direction) > Fraction(tol)
-
-
-def _shortened(direction: Vector, a: Columns, b: Columns) -> tuple[Fraction, Vector] | None:
-    """The direction in short numbers with what betting it gains, if it separates exactly; None if it does not.
-
-    Subtracting a number from a direction moves all posteriors along it alike, so that those of A can be brought to at most 0
-    and the one of B beyond them above it.
-    """
-    largest = max(abs(v) for v in direction)
-    if not largest:
-        return None
-    scaled = tuple(v / largest for v in direction)
-    found = _measure(scaled, a.given, b.given)
-    if found.reach <= 0:
-        return None
-    bets = found.furthest <= 0 and found.bet > 0
-    centred = scaled if bets else tuple(v - found.furthest for v in scaled)
-
-    def gap(h: Sequence[Fraction]) -> Fraction:
-        measured = _measure(h, a.given, b.given)
-        return measured.bet if measured.reach > 0 else Fraction(0)
-
-    return shorten(centred, gap)
 
 
 def _suggested(a: Columns, b: Columns, near: Floats, independent: bool) -> Iterator[Vector]:
@@ -394,7 +245,7 @@ def _by_enclosure(a: Columns, b: Columns, left: Integers, right: Integers) -> Se
             )  # shifted, for digits of an inverse of large integers
             if line is not None:
                 vector = tuple(Fraction(-int(v)) for v in line.scaled[:, 0])
-                short = _shortened(vector, a, b)
+                short = separating(vector, a, b)
                 if short is not None:
                     return Separation(short[1], independent=True)
     weights = None if found is None else short_solution(found, left, right)
@@ -404,7 +255,7 @@ def _by_enclosure(a: Columns, b: Columns, left: Integers, right: Integers) -> Se
 
 
 def _shown(direction: Vector, a: Columns, b: Columns, found: Elimination) -> Separation:
-    short = _shortened(direction, a, b)
+    short = separating(direction, a, b)
     assert short is not None, "a separating direction has a gap"
     return Separation(short[1], elimination=found)
 

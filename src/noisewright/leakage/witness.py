@@ -36,7 +36,7 @@ import numpy as np
 
 from noisewright.core.channel import Channel
 from noisewright.core.exact import upward
-from noisewright.core.labels import encode_label
+from noisewright.core.labels import encode_label, encode_number
 from noisewright.core.metric import Metric, Table
 from noisewright.leakage.exact_matrix import Floats, Read, Rows, whole_columns
 from noisewright.leakage.gains import Gain
@@ -81,8 +81,8 @@ class PostProcessing:
         """The post-processing as plain data."""
         return {
             "kind": "post-processing",
-            "inputs": [_plain(x) for x in self.channel.inputs],
-            "outputs": [_plain(y) for y in self.channel.outputs],
+            "inputs": [encode_label(x) for x in self.channel.inputs],
+            "outputs": [encode_label(y) for y in self.channel.outputs],
             "matrix": self.channel.matrix.tolist(),
             "exact": _spelled_rows(self.exact),
             "residual": self.residual,
@@ -126,8 +126,8 @@ class GainWitness:
         """The adversary as plain data."""
         return {
             "kind": "gain",
-            "actions": [_plain(w) for w in self.gain.actions],
-            "secrets": [_plain(x) for x in self.gain.secrets],
+            "actions": [encode_label(w) for w in self.gain.actions],
+            "secrets": [encode_label(x) for x in self.gain.secrets],
             "gain": _spelled_rows(self.exact),
             "prior": list(self.prior),
             "before": self.before,
@@ -157,8 +157,8 @@ class CorrelationWitness:
         """The correlation as plain data."""
         return {
             "kind": "correlation",
-            "correlated": [_plain(z) for z in self.correlated],
-            "secrets": [_plain(x) for x in self.secrets],
+            "correlated": [encode_label(z) for z in self.correlated],
+            "secrets": [encode_label(x) for x in self.secrets],
             "joint": _spelled_rows(self.joint),
             "before": self.before,
             "after": self.after,
@@ -194,8 +194,8 @@ class PosteriorWitness:
         """The posterior as plain data."""
         return {
             "kind": "posterior",
-            "secrets": [_plain(x) for x in self.secrets],
-            "output": _plain(self.output),
+            "secrets": [encode_label(x) for x in self.secrets],
+            "output": encode_label(self.output),
             "posterior": self.posterior.tolist(),
             "nearest": self.nearest.tolist(),
             "direction": [str(v) for v in self.direction],
@@ -227,12 +227,14 @@ class MetricWitness:
         return {
             "kind": "metric",
             "metric": str(self.metric),
-            "points": None if table is None else [_plain(x) for x in table.points],
-            "distances": None if table is None else [[_finite(v) for v in row] for row in table.distances.tolist()],
-            "pair": [_plain(x) for x in self.pair],
-            "output": _plain(self.output),
-            "before": _finite(self.before),
-            "after": _finite(self.after),
+            "points": None if table is None else [encode_label(x) for x in table.points],
+            "distances": None
+            if table is None
+            else [[encode_number(v) for v in row] for row in table.distances.tolist()],
+            "pair": [encode_label(x) for x in self.pair],
+            "output": encode_label(self.output),
+            "before": encode_number(self.before),
+            "after": encode_number(self.after),
         }
 
 
@@ -286,15 +288,7 @@ def _name(label: Hashable) -> str:
     return text if len(text) <= 16 else text[:13] + "..."
 
 
-def _plain(label: Hashable) -> Any:
-    return encode_label(label)
-
-
 def _spelled_rows(rows: Rows | None) -> list[list[str]] | None:
     if rows is None or any(v.denominator.bit_length() > LONGEST for row in rows for v in row):
         return None
     return [[str(v) for v in row] for row in rows]
-
-
-def _finite(value: float) -> float | str:
-    return value if math.isfinite(value) else "inf"

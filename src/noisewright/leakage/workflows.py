@@ -38,7 +38,8 @@ from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
 from noisewright.core.mechanism import Mechanism
-from noisewright.core.metric import Discrete, Metric, Product, Table, as_metric
+from noisewright.core.metric import Discrete, Metric, Table, as_metric
+from noisewright.core.metric_algebra import Product
 from noisewright.core.space import induced_metric
 from noisewright.leakage.vulnerability import as_channel
 from noisewright.optimal.evaluate import Remapped, posterior_loss

@@ -13,18 +13,25 @@ rounding, and the law is calibrated for that many steps (``scope="adjacent"``). 
 those between the lattice points that numbers are rounded to, and the metric's name says so; ``map`` takes the distance of
 the numbers themselves, and counts rounding in.
 
-The laws: :class:`LaplaceLaw` here, the others beside their mechanisms. A law is symmetric, unimodal, and known by its tail.
+The laws are in :mod:`~noisewright.mechanisms.additive_law` and beside their mechanisms.
+
+>>> from noisewright.mechanisms.additive_law import LaplaceLaw
+>>> laplace = LaplaceLaw(scale=Fraction(2))  # in steps
+>>> halves = additive("laplace", laplace, lattice=Lattice(-1), epsilon=Fraction(1), sensitivity=Fraction(1), within=(0, None))
+>>> halves.steps, halves.scale, halves.release(3.14) % 0.5
+(2, 1.0, 0.0)
+>>> halves.certificate().verify()
+'epsilon = 1 between neighbours (line at most 1), in steps of 1/2'
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,138 +40,32 @@ from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words, positive_fraction
+from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
 from noisewright.core.guarantee import Guarantee, Scope
+from noisewright.mechanisms.additive_law import SPREADS, Floats, Indices, Law
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.lattice_line import metric_of
-from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.values import check_dense
 from noisewright.mechanisms.worst_answer import Cells, worst_answer
-from noisewright.noise import Lattice, Rng, discrete_laplace
+from noisewright.noise import Lattice, Rng
 from noisewright.noise.lattice import LARGEST_INDEX, exact_floats
 
 __all__ = [
     "AdditiveMechanism",
-    "LaplaceLaw",
-    "Law",
     "Within",
     "additive",
     "check_scope",
     "checked",
     "choose_lattice",
-    "lattice_delta",
-    "smallest_epsilon",
     "snap",
 ]
 
 Within = Interval | tuple[Interval, ...] | Feasible | None
 """An interval ``(low, high)`` with None for an open end, several of them, or nothing for the whole line."""
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-
 LARGEST_EPSILON = 10**6
-
-BITS = 192
-"""Bits of the integers that enclose a delta."""
-
-SPREADS = 70
-"""Noise beyond this many spreads has probability below 2**-100 for every law here."""
-
-
-class Law(Protocol):
-    """Integer noise that is symmetric about 0 and falls away from it."""
-
-    @property
-    def spread(self) -> float:
-        """The size of the noise in steps: ``SPREADS`` times as far out nothing is ever seen."""
-
-    @property
-    def parameter(self) -> float:
-        """The number that names the law, in steps: its scale, its sigma, its mean size."""
-
-    def draw(self, shape: tuple[int, ...], rng: Rng) -> Indices:
-        """Independent exact draws."""
-
-    def proof(self) -> Mapping[str, Any]:
-        """The law as the certificate states it."""
-
-    def loss(self, steps: int, delta: Fraction) -> float:
-        """The smallest epsilon of two numbers ``steps`` apart at this delta; rounded up."""
-
-    def mass(self, k: Floats) -> Floats:
-        """``P(k)`` for whole numbers."""
-
-    def tail(self, k: Floats) -> Floats:
-        """``P(noise >= k)`` for whole numbers ``k >= 1``."""
-
-    def sums(self, room: Floats, loss: str) -> Floats:
-        """``sum of P(noise >= k)`` over ``k = 1..room``, each times ``2k - 1`` for the squared loss; the room may be infinite."""
-
-
-@dataclass(frozen=True)
-class LaplaceLaw:
-    """``P(k) = (1 - a)/(1 + a) a^|k|`` with ``a = e^(-1/scale)``."""
-
-    scale: Fraction
-
-    @property
-    def spread(self) -> float:
-        return float(self.scale)
-
-    @property
-    def parameter(self) -> float:
-        return self.spread
-
-    def draw(self, shape: tuple[int, ...], rng: Rng) -> Indices:
-        return discrete_laplace(self.scale, shape, rng)
-
-    def proof(self) -> Mapping[str, Any]:
-        return {"law": "discrete laplace", "scale": str(self.scale)}
-
-    def loss(self, steps: int, delta: Fraction) -> float:
-        if not delta:
-            return float_up(steps / self.scale)
-        return smallest_epsilon(lambda epsilon: lattice_delta(epsilon, self.scale, steps) <= delta, steps / self.scale)
-
-    def mass(self, k: Floats) -> Floats:
-        rate = 1 / float(self.scale)
-        return np.asarray(math.tanh(rate / 2) * np.exp(-rate * np.abs(k)))
-
-    def tail(self, k: Floats) -> Floats:
-        rate = 1 / float(self.scale)
-        return np.asarray(np.exp(-rate * k) / (1 + math.exp(-rate)))
-
-    def sums(self, room: Floats, loss: str) -> Floats:
-        rate = 1 / float(self.scale)
-        a, q = math.exp(-rate), -math.expm1(-rate)
-        bounded = np.minimum(room, 800 * self.spread + 1)  # beyond, nothing is left to add, and inf * 0 is no number
-        cut = np.exp(-rate * bounded)
-        plain = a * -np.expm1(-rate * bounded) / q
-        if loss == "absolute":
-            return np.asarray(plain / (1 + a))
-        return np.asarray((2 * (plain / q - bounded * cut * a / q) - plain) / (1 + a))
-
-
-def lattice_delta(epsilon: Fraction, scale: Fraction, steps: int) -> Fraction:
-    """At least the delta of discrete Laplace noise on two whole numbers ``steps`` apart: the closed form, rounded up."""
-    start = (steps + epsilon * scale) // 2 + 1
-    if start > steps:
-        return Fraction(0)
-    kept = exp_bounds(-(steps + 1 - start) / scale, BITS)[0] + exp_bounds(epsilon - start / scale, BITS)[0]
-    return 1 - Fraction(kept, (1 << BITS) + exp_bounds(-1 / scale, BITS)[1])
-
-
-def smallest_epsilon(enough: Callable[[Fraction], bool], known: Fraction) -> float:
-    """The smallest epsilon that is ``enough``, to 40 bits and rounded up, by halving the interval below a ``known`` one."""
-    if enough(Fraction(0)):
-        return 0.0
-    low, high = Fraction(0), Fraction(float_up(known))
-    for _ in range(45):
-        middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return float_up(high)
 
 
 def additive(
@@ -299,8 +200,7 @@ class AdditiveMechanism:
         (with ``outside="keep"`` others have larger losses the farther out they are). A number between lattice points never
         comes out, so ``zero-one`` is 1.
         """
-        if loss not in LOSSES:
-            raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+        check_loss(loss)
         if loss == "zero-one":
             return 1.0
         answers = self.within or Feasible(((None, None),))

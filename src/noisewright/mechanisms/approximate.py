@@ -34,16 +34,8 @@ from fractions import Fraction
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, log_bounds
-from noisewright.mechanisms.additive import (
-    BITS,
-    AdditiveMechanism,
-    LaplaceLaw,
-    Within,
-    additive,
-    checked,
-    choose_lattice,
-    lattice_delta,
-)
+from noisewright.mechanisms.additive import AdditiveMechanism, Within, additive, checked, choose_lattice
+from noisewright.mechanisms.additive_law import BITS, LaplaceLaw, lattice_delta
 
 __all__ = ["approximate_laplace", "laplace_delta", "laplace_scale"]
 

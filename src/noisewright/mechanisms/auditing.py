@@ -30,10 +30,11 @@ from noisewright.core import checker_noise
 from noisewright.core.audit import Audit
 from noisewright.core.channel import Channel
 from noisewright.core.errors import NoisewrightError, ParameterError
-from noisewright.core.exact import float_up
+from noisewright.core.exact import float_up, upward
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.mechanism import Mechanism
-from noisewright.core.metric import Metric, Scaled
+from noisewright.core.metric import Metric
+from noisewright.core.metric_algebra import Scaled
 from noisewright.mechanisms.lattice_law import LatticeLaw
 
 __all__ = ["MechanismAudit", "Neighbours", "audit"]
@@ -47,26 +48,19 @@ class MechanismAudit(Audit):
     """An audit with a scope, and with the evidence in words where a pair and an output do not say it all.
 
     ``scope="adjacent"``: ``value`` is the epsilon between secrets at distance at most 1, not per unit of distance.
-    For a continuous mechanism ``probabilities`` are densities.
+    For a continuous mechanism ``probabilities`` are densities. What is printed is rounded up, as in every audit.
     """
 
     scope: Scope = "metric"
     words: str = ""
 
     def __str__(self) -> str:
-        with_delta = f" with delta = {self.delta:g}" if self.delta else ""
+        with_delta = f" with delta = {upward(self.delta)}" if self.delta else ""
         per = (
             f"per unit of {self.metric}" if self.scope == "metric" else f"between neighbours ({self.metric} at most 1)"
         )
-        head = f"epsilon = {self.value:.6g} {per}{with_delta}"
-        if self.words:
-            return f"{head}; {self.words}"
-        if self.pair is None:
-            return f"{head}; the output tells nothing"
-        text = f"{head}; worst pair {self.pair[0]} and {self.pair[1]}"
-        if self.probabilities is None:
-            return text
-        return f"{text}, output {self.output}: {self.probabilities[0]:.6g} against {self.probabilities[1]:.6g}"
+        head = f"epsilon = {upward(self.value)} {per}{with_delta}"
+        return f"{head}; {self.words or self.evidence}"
 
     def to_json(self) -> dict[str, Any]:
         """The audit as plain data."""
@@ -157,7 +151,7 @@ def _law_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: 
         return None
     rate, step = 1 / Fraction(proof["scale"]), Fraction(distances["distance"])
     value = rate * math.ceil(1 / step) if distances["shape"] == "adjacent" else rate / step
-    words = f"one lattice step more or less changes every log-probability by 1/scale = {_short(rate)}"
+    words = f"one lattice step more or less changes every log-probability by 1/scale = {upward(rate)}"
     return MechanismAudit(float_up(value), promise.metric, None, None, None, scope=promise.scope, words=words)
 
 
@@ -187,7 +181,3 @@ def _ranged_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promis
 def _unit(metric: Metric) -> Fraction:
     """How many units of the line make one unit of the metric."""
     return 1 / Fraction(metric.factor) if isinstance(metric, Scaled) else Fraction(1)
-
-
-def _short(number: Fraction) -> str:
-    return f"{float(number):.6g}" if number < Fraction(10) ** 300 else str(math.inf)

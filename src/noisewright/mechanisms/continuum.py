@@ -38,7 +38,8 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
-from noisewright.mechanisms.additive import AdditiveMechanism, LaplaceLaw, additive, checked, choose_lattice
+from noisewright.mechanisms.additive import AdditiveMechanism, additive, checked, choose_lattice
+from noisewright.mechanisms.additive_law import LaplaceLaw
 from noisewright.noise import Lattice
 
 __all__ = [

@@ -36,9 +36,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import as_fraction
+from noisewright.core.exact import upward
 from noisewright.core.guarantee import Scope
-from noisewright.core.metric import Line, Metric, Scaled
+from noisewright.core.metric_algebra import line_in
 from noisewright.mechanisms.auditing import MechanismAudit
 
 __all__ = [
@@ -158,7 +158,7 @@ class PairLoss:
         pair = f"locations {self.pair[0]:g} and {self.pair[1]:g}"
         if math.isinf(self.value):
             return f"the ratio of densities at {pair} has no bound as the output goes to {self.output:g}"
-        return f"loss {self.value:.6g} between {pair}, at output {self.output:g}"
+        return f"loss {upward(self.value)} between {pair}, at output {self.output:g}"
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class PairDelta:
     def __str__(self) -> str:
         where = " or ".join(f"{low:.6g} to {high:.6g}" for low, high in self.outputs) or "nowhere"
         return (
-            f"delta = {self.value:.6g} at epsilon = {self.epsilon:g} between locations {self.pair[0]:g} and "
+            f"delta = {upward(self.value)} at epsilon = {upward(self.epsilon)} between locations {self.pair[0]:g} and "
             f"{self.pair[1]:g}; the loss is larger at outputs {where}"
         )
 
@@ -252,7 +252,7 @@ def audit_family(
     value below is evidence that it holds. :func:`audit_locations` gives the places where it is known to be tight.
     """
     laws = [density(float(place)) for place in sorted(set(locations))]
-    metric: Metric = Line() if sensitivity == 1 else Scaled(Line(), 1 / as_fraction(sensitivity))
+    metric = line_in(sensitivity)
     worst, value = None, 0.0
     for i, first in enumerate(laws):
         for second in laws[i + 1 :]:

@@ -47,9 +47,10 @@ from noisewright.core.channel import Channel
 from noisewright.core.choices import one_of
 from noisewright.core.distances import Distances
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction
+from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Line, Metric, Product, Scaled
+from noisewright.core.metric import Line, Metric
+from noisewright.core.metric_algebra import Product, Scaled
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.geometric import geometric
 from noisewright.mechanisms.sanitise import product_channel
@@ -209,7 +210,7 @@ class CurveMechanism:
     def audit(self) -> MechanismAudit:
         """The loss of curves that are as many lattice steps apart as neighbours can be."""
         words = (
-            f"one lattice step more or less at one point costs {float(1 / self.scale_in_steps):.6g}, and neighbours are at most "
+            f"one lattice step more or less at one point costs {upward(1 / self.scale_in_steps)}, and neighbours are at most "
             f"{self.steps} steps apart, all points together"
         )
         return MechanismAudit(

@@ -37,16 +37,8 @@ import scipy
 from noisewright.core.checker_noise import gaussian_delta
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up
-from noisewright.mechanisms.additive import (
-    AdditiveMechanism,
-    Floats,
-    Indices,
-    Within,
-    additive,
-    checked,
-    choose_lattice,
-    smallest_epsilon,
-)
+from noisewright.mechanisms.additive import AdditiveMechanism, Within, additive, checked, choose_lattice
+from noisewright.mechanisms.additive_law import Floats, Indices, smallest_epsilon
 from noisewright.mechanisms.roots import root
 from noisewright.noise import Rng, discrete_gaussian
 

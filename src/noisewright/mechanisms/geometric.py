@@ -40,8 +40,8 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels
-from noisewright.core.metric import Line, Metric, Scaled
-from noisewright.mechanisms.losses import LOSSES
+from noisewright.core.metric_algebra import line_in
+from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.values import check_dense, whole_numbers
 from noisewright.noise import discrete_laplace
 
@@ -123,8 +123,7 @@ class GeometricMechanism:
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` per ``sensitivity`` units of the line."""
-        metric: Metric = Line() if self.sensitivity == 1 else Scaled(Line(), 1 / self.sensitivity)
-        return Guarantee(float_up(self.epsilon), metric)
+        return Guarantee(float_up(self.epsilon), line_in(self.sensitivity))
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value."""
@@ -164,8 +163,7 @@ class GeometricMechanism:
 
     def error(self, loss: str = "absolute") -> float:
         """The expected loss for the secret of the range where it is largest, in closed form."""
-        if loss not in LOSSES:
-            raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+        check_loss(loss)
         rate = self._rate
         a = math.exp(-rate)
         if loss == "zero-one":

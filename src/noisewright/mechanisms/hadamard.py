@@ -38,20 +38,24 @@ from noisewright.core.certificate import Certificate
 from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, ceil_div, float_up
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Discrete
+from noisewright.core.exact import Exact, ceil_div
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.categorical import (
+    category_labels,
+    discrete_guarantee,
+    distinct_categories,
+    fields_alone,
+    promised_loss,
+)
 from noisewright.mechanisms.oracle import (
     SMALLEST_LOG,
+    discrete_audit,
     log_of,
-    log_ratio,
     no_error,
-    oracle_categories,
     oracle_certificate,
 )
 from noisewright.mechanisms.response import ResponseMechanism, randomised_response
-from noisewright.mechanisms.values import LARGEST_CHANNEL, Labels
+from noisewright.mechanisms.values import LARGEST_CHANNEL
 from noisewright.noise import uniform_below
 
 __all__ = ["HadamardMechanism", "hadamard_response"]
@@ -59,7 +63,7 @@ __all__ = ["HadamardMechanism", "hadamard_response"]
 
 def hadamard_response(categories: Iterable[Hashable] | int, *, epsilon: Exact) -> HadamardMechanism:
     """Hadamard response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
-    names = oracle_categories(categories, "Hadamard response")
+    names = distinct_categories(categories, "Hadamard response")
     budget = check_budget(epsilon)
     # Only how good the estimate is depends on this float, not the promise.
     most = min(math.exp(min(float(budget), 700.0)), 2.0 * len(names))
@@ -74,6 +78,11 @@ class HadamardMechanism:
     categories: tuple[Hashable, ...]
     response: ResponseMechanism
     """Randomised response over the halves: the own one and all others."""
+
+    guarantee = cached_property(discrete_guarantee)
+    map = promised_loss
+    _labels = cached_property(category_labels)
+    __getstate__ = fields_alone
 
     @property
     def name(self) -> str:
@@ -106,11 +115,6 @@ class HadamardMechanism:
         total = 1 << self.response.width
         return Fraction(self.response.keep, total), Fraction(self.response.other, total)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """``epsilon`` for the discrete metric."""
-        return Guarantee(float_up(self.epsilon), Discrete())
-
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One number for every value."""
         codes, form = self._labels.encode(values)
@@ -128,10 +132,6 @@ class HadamardMechanism:
             return pa.array(told)
         return int(told) if form == "one" else told
 
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance."""
-        return self.guarantee.bound(distance)
-
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities of the halves, and the claim they prove."""
         return oracle_certificate(
@@ -147,8 +147,7 @@ class HadamardMechanism:
     def audit(self) -> MechanismAudit:
         """The loss of a number in the own half of one category and not of another, from the integers themselves."""
         words = "a number in the own half of one category and not in that of another"
-        found = log_ratio(Fraction(self.response.keep, self.response.other))
-        return MechanismAudit(found, Discrete(), None, None, None, words=words)
+        return discrete_audit(Fraction(self.response.keep, self.response.other), words)
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: a report is a number of a block, not a category."""
@@ -174,13 +173,6 @@ class HadamardMechanism:
         place, spot = np.divmod(np.arange(self.outputs), self.length)
         even = (np.bitwise_count((row[:, None] + 1) & spot) & 1) == 0
         return np.asarray(even & (place == block[:, None]))
-
-    @cached_property
-    def _labels(self) -> Labels:
-        return Labels(self.categories)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def __repr__(self) -> str:
         return f"hadamard_response({len(self.categories)} categories, {self.outputs} outputs, {self.guarantee})"

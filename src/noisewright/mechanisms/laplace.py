@@ -59,7 +59,7 @@ from noisewright.mechanisms.calibrate import continuous, on_lattice, ranged_proo
 from noisewright.mechanisms.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.lattice_law import LatticeLaw
 from noisewright.mechanisms.lattice_line import metric_of
-from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.truncated import TruncatedLaplace
 from noisewright.mechanisms.values import check_dense
 from noisewright.mechanisms.worst_answer import Cells, worst_answer
@@ -223,8 +223,7 @@ class LaplaceMechanism:
         It is the loss against the answer itself, at the worst answer of the worst lattice cell. An answer between lattice
         points never comes out, so ``zero-one`` is 1.
         """
-        if loss not in LOSSES:
-            raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+        check_loss(loss)
         if loss == "zero-one":
             return 1.0
         law, cells = LatticeLaw(float(self.rate), self.ranges), Cells.of(self.inner, self.lattice, clipped=True)

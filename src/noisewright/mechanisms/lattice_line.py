@@ -44,7 +44,8 @@ from noisewright.core.distances import Distances
 from noisewright.core.errors import MetricError
 from noisewright.core.exact import as_fraction
 from noisewright.core.guarantee import Scope
-from noisewright.core.metric import Line, Metric, Scaled
+from noisewright.core.metric import Line, Metric
+from noisewright.core.metric_algebra import Scaled
 from noisewright.mechanisms.feasible import Feasible
 from noisewright.noise.lattice import Lattice
 

@@ -40,13 +40,18 @@ from numpy.typing import NDArray
 from noisewright.core.certificate import Certificate
 from noisewright.core.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, float_up
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Discrete
+from noisewright.core.exact import Exact
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.oracle import Support, log_ratio, no_error, oracle_categories, oracle_certificate
+from noisewright.mechanisms.categorical import (
+    category_labels,
+    discrete_guarantee,
+    distinct_categories,
+    fields_alone,
+    promised_loss,
+)
+from noisewright.mechanisms.oracle import Support, discrete_audit, no_error, oracle_certificate, rare_variance
+from noisewright.mechanisms.report_rows import list_rows, plain_column
 from noisewright.mechanisms.response import ResponseMechanism, randomised_response
-from noisewright.mechanisms.values import Labels
 from noisewright.noise import uniform_below
 
 __all__ = ["LocalHashingMechanism", "local_hashing"]
@@ -62,6 +67,11 @@ BLOCK = 1 << 14
 FEW = 256
 """Reports below which all categories of one report are hashed at once, rather than one category of all reports."""
 
+_WANTED = (
+    "each report of local hashing is two whole numbers, the hash function and the bucket; give an array with two columns, "
+    "pairs, or structs."
+)
+
 Words = NDArray[np.uint32]
 
 
@@ -69,13 +79,13 @@ def local_hashing(
     categories: Iterable[Hashable] | int, *, epsilon: Exact, buckets: int | None = None
 ) -> LocalHashingMechanism:
     """Local hashing over the given categories (or over ``0 .. k-1`` for a number ``k``), with ``buckets`` values of the hash."""
-    names = oracle_categories(categories, "local hashing")
+    names = distinct_categories(categories, "local hashing")
     if buckets is None:
         # Only how good the estimate is depends on these floats, not the promise.
         ideal = math.exp(min(float(randomised_response(2, epsilon=epsilon).epsilon), 20.0)) + 1
         near = {min(max(round(f), 2), MOST_BUCKETS) for f in (math.floor(ideal), math.ceil(ideal))}
         found = [LocalHashingMechanism(names, randomised_response(g, epsilon=epsilon)) for g in near]
-        return min(found, key=lambda one: _worth(*one.support_probabilities))
+        return min(found, key=lambda one: rare_variance(*one.support_probabilities))
     try:
         count = operator.index(buckets)
     except TypeError:
@@ -94,6 +104,11 @@ class LocalHashingMechanism:
     """Randomised response over the buckets."""
     prime: int = PRIME
 
+    guarantee = cached_property(discrete_guarantee)
+    map = promised_loss
+    _labels = cached_property(category_labels)
+    __getstate__ = fields_alone
+
     @property
     def name(self) -> str:
         """The name in the registry."""
@@ -108,11 +123,6 @@ class LocalHashingMechanism:
     def buckets(self) -> int:
         """How many values the hash functions have."""
         return len(self.response.categories)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """``epsilon`` for the discrete metric."""
-        return Guarantee(float_up(self.epsilon), Discrete())
 
     @cached_property
     def collision(self) -> Fraction:
@@ -158,10 +168,6 @@ class LocalHashingMechanism:
                 self._by_category(counts, *(part[start : start + BLOCK] for part in parts))
         return Support(counts, len(told), int(there.size - there.sum()))
 
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance."""
-        return self.guarantee.bound(distance)
-
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities of the response over buckets, and the claim they prove."""
         return oracle_certificate(
@@ -177,8 +183,7 @@ class LocalHashingMechanism:
     def audit(self) -> MechanismAudit:
         """The loss of a report of one category's bucket, where another is in a different one; from the integers themselves."""
         words = "a hash function that tells two categories apart, and the bucket of one of them"
-        found = log_ratio(Fraction(self.response.keep, self.response.other))
-        return MechanismAudit(found, Discrete(), None, None, None, words=words)
+        return discrete_audit(Fraction(self.response.keep, self.response.other), words)
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: a report is a hash function and a bucket."""
@@ -188,7 +193,10 @@ class LocalHashingMechanism:
         """The channel, where there are few hash functions."""
         count = self.prime * (self.prime - 1) * self.buckets
         if count > LARGEST_LISTED:
-            raise ParameterError("there are 2^62 hash functions, so the channel of local hashing is not listed.")
+            raise ParameterError(
+                "there are 2^62 hash functions, so the channel of local hashing is not listed; estimates "
+                "need no channel."
+            )
         a, b, told = (part.ravel() for part in np.mgrid[1 : self.prime, 0 : self.prime, 0 : self.buckets])
         codes = np.arange(len(self.categories))[:, None]
         own = ((a * codes + b) % self.prime * self.buckets) >> int(self._shift)
@@ -227,50 +235,58 @@ class LocalHashingMechanism:
         starts = -(-(np.arange(g + 1, dtype=np.int64) << bits) // g)
         return np.asarray(np.minimum(starts, self.prime), dtype=np.uint32)
 
-    @cached_property
-    def _labels(self) -> Labels:
-        return Labels(self.categories)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
     def __repr__(self) -> str:
         return f"local_hashing({len(self.categories)} categories, {self.buckets} buckets, {self.guarantee})"
 
 
-def _worth(p: Fraction, q: Fraction) -> Fraction:
-    """The variance of an estimate for a rare category, for one report."""
-    return q * (1 - q) / (p - q) ** 2
-
-
 def _pairs(reports: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Hash functions and buckets; what is no pair of whole numbers is -1."""
-    if isinstance(reports, pa.ChunkedArray):
-        reports = reports.combine_chunks()
-    if isinstance(reports, pa.StructArray) and reports.type.num_fields == 2:
-        hashed, told = (_whole(field) for field in reports.flatten())
+    """Hash functions and buckets; -1 for a report that is missing."""
+    column = plain_column([reports] if isinstance(reports, tuple) and _is_pair(reports) else reports, _WANTED)
+    if isinstance(column, pa.StructArray) and column.type.num_fields == 2:
+        hashed, told = (_whole(field) for field in column.flatten())
         return hashed, told
-    if isinstance(reports, np.ndarray) and reports.dtype.kind in "iu" and reports.ndim in (1, 2):
-        rows = np.atleast_2d(reports)
-        if rows.shape[1] == 2:
-            return rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
-    elif not isinstance(reports, (str, bytes, pa.Array, np.ndarray)):
-        try:
-            listed = list(reports) if not isinstance(reports, tuple) else [reports]
-            rows = np.array(listed) if listed else np.zeros((0, 2), dtype=np.int64)
-            if (
-                rows.dtype.kind in "iu" and rows.ndim == 2 and rows.shape[1] == 2
-            ):  # numpy would cut 1.5 to 1, and read text
-                return rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
-        except (TypeError, ValueError, OverflowError):
-            pass
-    raise DataError(
-        "each report of local hashing is two whole numbers, the hash function and the bucket; give an array with two columns, "
-        "pairs, or structs."
+    if isinstance(column, pa.Array):
+        found = list_rows(column, 2)
+        if found is None:
+            raise DataError(_WANTED)
+        rows = np.where(found[1][:, None], found[0].astype(np.int64), -1)
+    elif isinstance(column, np.ndarray):
+        rows = np.atleast_2d(column)
+        if rows.shape[1] != 2:
+            raise DataError(_WANTED)
+    else:
+        rows = _listed(column)
+    return rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
+
+
+def _listed(reports: list[Any]) -> NDArray[Any]:
+    try:
+        rows = np.array(reports)  # the usual case, in one step
+    except (TypeError, ValueError, OverflowError):
+        rows = np.zeros(0)
+    if rows.dtype.kind in "iu" and rows.ndim == 2 and rows.shape[1] == 2:
+        return rows
+    if not all(report is None or _is_pair(report) for report in reports):
+        raise DataError(_WANTED)
+    listed = [(-1, -1) if report is None else tuple(report) for report in reports]
+    return np.array(listed, dtype=np.int64).reshape(-1, 2)
+
+
+def _is_pair(report: Any) -> bool:
+    """Whether these are two whole numbers of 64 bits; numpy would cut 1.5 to 1, and read text."""
+    if isinstance(report, np.ndarray):
+        report = report.tolist()
+    return (
+        isinstance(report, (list, tuple))
+        and len(report) == 2
+        and all(
+            isinstance(part, (int, np.integer)) and not isinstance(part, bool) and abs(int(part)) < 1 << 63
+            for part in report
+        )
     )
 
 
 def _whole(field: Any) -> NDArray[np.int64]:
     if not pa.types.is_integer(field.type):
         raise DataError("the parts of reports of local hashing are whole numbers; convert the columns first.")
-    return np.asarray(field.fill_null(-1).to_numpy(zero_copy_only=False)).astype(np.int64)
+    return np.asarray(field.cast(pa.int64(), safe=False).fill_null(-1).to_numpy(zero_copy_only=False))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 
-__all__ = ["LOSSES", "expected_loss"]
+__all__ = ["LOSSES", "check_loss", "expected_loss"]
 
 LOSSES = ("absolute", "squared", "zero-one")
 
@@ -21,11 +21,21 @@ def expected_loss(channel: Channel, loss: str) -> float:
     return float((channel.matrix * _matrix(channel.inputs, channel.outputs, loss)).sum(axis=1).max())
 
 
+def check_loss(loss: str) -> None:
+    """Refuse what is no name of a loss.
+
+    >>> check_loss("logarithmic")
+    Traceback (most recent call last):
+    noisewright.core.errors.ParameterError: there is no loss called 'logarithmic'; choose one of absolute, squared, zero-one.
+    """
+    if loss not in LOSSES:
+        raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+
+
 def _matrix(inputs: Sequence[Hashable], outputs: Sequence[Hashable], loss: str) -> NDArray[np.float64]:
     if loss == "zero-one":
         return np.array([[float(x != y) for y in outputs] for x in inputs])
-    if loss not in LOSSES:
-        raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+    check_loss(loss)
     try:
         x, y = _vectors(inputs), _vectors(outputs)
     except (TypeError, ValueError, OverflowError):

@@ -16,7 +16,7 @@ Reference: Wang, Blocki, Li and Jha (2017), who call these protocols *pure*.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn, Protocol, runtime_checkable
@@ -30,18 +30,20 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up, log_bounds
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label, encode_label
-from noisewright.mechanisms.values import counted_labels
+from noisewright.core.metric import Discrete
+from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.categorical import discrete_certificate, distinct_categories
 
 __all__ = [
     "ORACLES",
     "Oracle",
     "Support",
+    "discrete_audit",
     "domain_json",
     "log_of",
-    "log_ratio",
     "no_error",
-    "oracle_categories",
     "oracle_certificate",
+    "rare_variance",
     "read_domain",
 ]
 
@@ -92,16 +94,6 @@ class Oracle(Protocol):
         """All reports with their probabilities, where there are few."""
 
 
-def oracle_categories(categories: Iterable[Hashable] | int, what: str) -> tuple[Hashable, ...]:
-    """At least two different categories."""
-    names = counted_labels(categories, f"the categories of {what}")
-    if len(names) < 2:
-        raise ParameterError(f"{what} needs at least 2 categories, not {len(names)}.")
-    if len(set(names)) < len(names):
-        raise ParameterError(f"the categories of {what} must be different from each other.")
-    return names
-
-
 def oracle_certificate(
     name: str,
     epsilon: Fraction,
@@ -114,12 +106,10 @@ def oracle_certificate(
     **named: Any,
 ) -> Certificate:
     """The claim of an oracle for the discrete metric, with its proof and what its reports are read by."""
-    return Certificate.build(
-        mechanism=name,
-        epsilon=epsilon,
-        metric="discrete",
-        distances={"shape": "uniform", "distance": "1"},
-        proof=proof,
+    return discrete_certificate(
+        name,
+        epsilon,
+        proof,
         simulated=simulated,
         about=about,
         oracle={**(reads or {}), "domain": domain_json(categories)},
@@ -127,9 +117,15 @@ def oracle_certificate(
     )
 
 
-def log_ratio(ratio: Fraction) -> float:
-    """The logarithm of a ratio of probabilities, rounded up."""
-    return float_up(Fraction(log_bounds(ratio, 128)[1], 1 << 128))
+def discrete_audit(ratio: Fraction, words: str) -> MechanismAudit:
+    """The logarithm of the largest ratio of probabilities, rounded up, and in words the report that has it."""
+    loss = float_up(Fraction(log_bounds(ratio, 128)[1], 1 << 128))
+    return MechanismAudit(loss, Discrete(), None, None, None, words=words)
+
+
+def rare_variance(p: Fraction, q: Fraction) -> Fraction:
+    """The variance of the estimate for a category that nobody has, for one report: by it oracles are compared."""
+    return q * (1 - q) / (p - q) ** 2
 
 
 def log_of(p: Fraction) -> float:
@@ -154,4 +150,6 @@ def domain_json(categories: tuple[Hashable, ...]) -> Any:
 
 def read_domain(stated: Any) -> tuple[Hashable, ...]:
     """The categories that a certificate names."""
-    return oracle_categories(stated if isinstance(stated, int) else [decode_label(x) for x in stated], "a certificate")
+    return distinct_categories(
+        stated if isinstance(stated, int) else [decode_label(x) for x in stated], "a certificate"
+    )

@@ -21,6 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.mechanisms.report_rows import byte_rows, list_rows, plain_column
 from noisewright.mechanisms.values import Form
 from noisewright.noise import Rng
 from noisewright.noise.packed import packed_coins
@@ -37,6 +38,10 @@ __all__ = [
 ]
 
 Bytes = NDArray[np.uint8]
+
+_WANTED = (
+    "reports are rows of bytes, one for each person; give one column of them, a list, or an array with a row for each."
+)
 
 MOST_BYTES = 4 << 30
 """Reports of one call may take this much memory; more of them are released batch by batch."""
@@ -115,7 +120,10 @@ def support_counts(rows: Bytes, size: int) -> NDArray[np.int64]:
 def set_matrix(size: int) -> tuple[NDArray[np.bool_], list[tuple[int, ...]]]:
     """All sets of a few categories: which category is in which, and the reports that they are."""
     if size > LARGEST_SETS:
-        raise ParameterError(f"there are 2^{size} sets of {size} categories; a channel lists those of {LARGEST_SETS}.")
+        raise ParameterError(
+            f"there are 2^{size} sets of {size} categories; a channel lists those of up to {LARGEST_SETS}; "
+            "estimates need no channel."
+        )
     numbers = np.arange(1 << size)
     held = (numbers[:, None] >> np.arange(size)) & 1 == 1
     packed = np.packbits(held, axis=1, bitorder="little")
@@ -123,33 +131,28 @@ def set_matrix(size: int) -> tuple[NDArray[np.bool_], list[tuple[int, ...]]]:
 
 
 def _rows(reports: Any, width: int) -> tuple[Bytes, NDArray[np.bool_]]:
-    if isinstance(reports, pa.ChunkedArray):
-        reports = reports.combine_chunks()
-    if isinstance(reports, pa.Array):
-        return _arrow_rows(reports, width)
-    if isinstance(reports, np.ndarray) and reports.dtype.kind in "iu" and reports.ndim in (1, 2):
-        rows = reports if reports.ndim == 2 else reports[None, :]
+    column = plain_column(reports, _WANTED)
+    if isinstance(column, pa.Array):
+        found = byte_rows(column, width) or list_rows(column, width)
+        if found is None:
+            raise DataError(_WANTED)
+        return _in_bytes(*found)
+    if isinstance(column, np.ndarray):
+        rows = column if column.ndim == 2 else column[None, :]
         if rows.shape[1] != width:
             return np.zeros((len(rows), width), dtype=np.uint8), np.zeros(len(rows), dtype=bool)
-        if rows.dtype == np.uint8:
-            return rows, np.ones(len(rows), dtype=bool)
-        inside = np.asarray((rows.min(axis=1) >= 0) & (rows.max(axis=1) < 256))
-        return rows.astype(np.uint8), inside
-    try:
-        listed = [_bytes(report, width) for report in reports]
-    except TypeError:
-        raise DataError("reports are rows of bytes, one for each person; give an array or a list of them.") from None
+        return _in_bytes(rows, np.ones(len(rows), dtype=bool))
+    listed = [_bytes(report, width) for report in column]
     there = np.array([report is not None for report in listed], dtype=bool)
     joined = b"".join(report if report is not None else bytes(width) for report in listed)
     return np.frombuffer(joined, dtype=np.uint8).reshape(len(listed), width), there
 
 
-def _arrow_rows(column: Any, width: int) -> tuple[Bytes, NDArray[np.bool_]]:
-    if pa.types.is_fixed_size_binary(column.type) and column.type.byte_width == width and not column.null_count:
-        buffer = np.frombuffer(column.buffers()[1], dtype=np.uint8)
-        first = column.offset * width
-        return buffer[first : first + len(column) * width].reshape(len(column), width), np.ones(len(column), dtype=bool)
-    return _rows(column.to_pylist(), width)
+def _in_bytes(rows: NDArray[Any], there: NDArray[np.bool_]) -> tuple[Bytes, NDArray[np.bool_]]:
+    """Whole numbers that are bytes, as such."""
+    if rows.dtype == np.uint8 or not len(rows):
+        return rows.astype(np.uint8, copy=False), there
+    return rows.astype(np.uint8), there & (rows.min(axis=1) >= 0) & (rows.max(axis=1) < 256)
 
 
 def _bytes(report: Any, width: int) -> bytes | None:

@@ -46,7 +46,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Discrete, Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.lattice_line import LatticePoints
-from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.remap import Polygon, Remap, as_remap
 from noisewright.mechanisms.vectors import Floats, as_single, vectors
 from noisewright.noise import Lattice, discrete_planar_laplace
@@ -183,8 +183,7 @@ class PlanarLaplace:
         upper bound for true points inside. After other remappings it depends on the point: name it with ``at``, and the
         expectation is computed by quadrature of the continuous law.
         """
-        if loss not in LOSSES:
-            raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
+        check_loss(loss)
         if at is not None:
             return self._error_at(at, loss)
         if self.remap is not None and not (isinstance(self.remap, Polygon) and self.remap.convex):
@@ -310,6 +309,22 @@ def planar_lattice(epsilon: Fraction, lattice: Exact) -> Lattice:
     return chosen
 
 
+LATTICE_SUMS = (
+    9.033621683100948,
+    -7.635387350498225,
+    8.293345851896559,
+    -9.16839954352947,
+    10.069140653952525,
+    -10.949731714659416,
+    11.79576700699363,
+    -12.603200010750546,
+)
+"""The binomial coefficient of -3/2 over j times the sum of ``|m|^-s`` over all integer pairs but zero, ``s = 3 + 2 j``.
+
+That sum is ``4 zeta(s/2) beta(s/2)`` (Lorenz 1871, Hardy 1919). Loading the functions takes longer than a small release.
+"""
+
+
 @lru_cache(maxsize=256)
 def planar_moments(rate: Fraction) -> tuple[float, float]:
     """Bounds of the mean length and the mean squared length of noise of this rate, in steps, for the worst rounding.
@@ -328,11 +343,9 @@ def planar_moments(rate: Fraction) -> tuple[float, float]:
         weights /= weights.sum()
         return float((weights * np.sqrt(squares + 0.5)).sum()), float((weights * squares).sum()) + 0.5
     f = first = second = 0.0
-    for j in range(8):
+    for j, coefficient in enumerate(LATTICE_SUMS):
         s = 3 + 2 * j
-        # The sum of |m|^-s over all integer pairs but zero is 4 zeta(s/2) beta(s/2) (Lorenz 1871, Hardy 1919).
-        beta = (scipy.special.zeta(s / 2, 0.25) - scipy.special.zeta(s / 2, 0.75)) / 4 ** (s / 2)
-        term = float(scipy.special.binom(-1.5, j) * 4 * scipy.special.zeta(s / 2) * beta) * (theta / (2 * math.pi)) ** s
+        term = coefficient * (theta / (2 * math.pi)) ** s
         f, first, second = f + term, first + s * term / theta, second + s * (s - 1) * term / theta**2
     slope = -2 / theta + first / (1 + f)
     curve = 2 / theta**2 + second / (1 + f) - (first / (1 + f)) ** 2

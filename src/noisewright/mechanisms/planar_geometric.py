@@ -25,6 +25,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -64,9 +65,8 @@ def planar_geometric(
     budget = planar_budget(epsilon, level, radius)
     if isinstance(points, Grid) and points.columns * points.rows > LARGEST_COUNT:
         raise ParameterError(f"a planar geometric takes grids of at most {LARGEST_COUNT} points; choose a coarser one.")
-    listed = points.at(np.arange(points.columns * points.rows)).tolist() if isinstance(points, Grid) else points
     try:
-        named = tuple(_place(point) for point in listed)
+        named = _places_of(points) if isinstance(points, Grid) else tuple(_place(point) for point in points)
     except TypeError:
         raise ParameterError(
             f"points must be a grid, or a list of pairs of numbers, not a thing of type {type(points).__name__}."
@@ -101,8 +101,7 @@ class PlanarGeometric:
     @cached_property
     def step(self) -> Fraction:
         """The greatest step of which all differences of coordinates are multiples."""
-        origin = [as_fraction(c) for c in self.points[0]]
-        gaps = [as_fraction(c) - o for point in self.points for c, o in zip(point, origin, strict=True)]
+        gaps = [gap for axis, _ in self._gaps for gap in axis]
         common = math.lcm(*(gap.denominator for gap in gaps))
         return Fraction(math.gcd(*(int(gap * common) for gap in gaps)), common)
 
@@ -114,9 +113,8 @@ class PlanarGeometric:
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """The places as whole numbers of steps from the first one."""
-        origin = [as_fraction(c) for c in self.points[0]]
-        return np.array(
-            [[int((as_fraction(c) - o) / self.step) for c, o in zip(p, origin, strict=True)] for p in self.points]
+        return np.stack(
+            [np.array([int(gap / self.step) for gap in axis])[whose] for axis, whose in self._gaps], axis=-1
         )
 
     @property
@@ -183,6 +181,18 @@ class PlanarGeometric:
         return np.array(self.points)
 
     @cached_property
+    def _gaps(self) -> list[tuple[list[Fraction], NDArray[np.int64]]]:
+        """For each axis, how far every coordinate that occurs is from that of the first place, and which one each place has.
+
+        Many places share a coordinate, and exact fractions are slow: a grid of n by n has n of them on an axis.
+        """
+        found = []
+        for axis, origin in zip(self._array.T, self.points[0], strict=True):
+            coordinates, whose = np.unique(axis, return_inverse=True)
+            found.append(([as_fraction(c) - as_fraction(origin) for c in coordinates.tolist()], whose))
+        return found
+
+    @cached_property
     def _axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
         """Sorted coordinates of both axes, the places as sorted pairs of their positions, and whose they are."""
         xs, i = np.unique(self._array[:, 0], return_inverse=True)
@@ -220,6 +230,12 @@ class PlanarGeometric:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what defines the mechanism; the rest is built again where it is used."""
         return {"points": self.points, "epsilon": self.epsilon}
+
+
+def _places_of(grid: Grid) -> tuple[tuple[int | float, int | float], ...]:
+    """The points of a grid in the order of their numbers."""
+    across, up = grid.at(np.arange(grid.columns) * grid.rows)[:, 0], grid.at(np.arange(grid.rows))[:, 1]
+    return tuple(product([_plain(c) for c in across.tolist()], [_plain(c) for c in up.tolist()]))
 
 
 def _place(point: Any) -> tuple[int | float, int | float]:

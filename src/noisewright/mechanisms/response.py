@@ -29,25 +29,36 @@ import numpy as np
 from noisewright.core.certificate import Certificate
 from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
-from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up
-from noisewright.core.guarantee import Guarantee
+from noisewright.core.exact import Exact, ceil_div, exp_bounds
 from noisewright.core.labels import encode_label
-from noisewright.core.metric import Discrete
+from noisewright.mechanisms.categorical import (
+    category_labels,
+    discrete_certificate,
+    discrete_guarantee,
+    distinct_categories,
+    fields_alone,
+    promised_loss,
+)
 from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.values import Labels, check_dense, counted_labels
+from noisewright.mechanisms.values import Labels, check_dense
 from noisewright.noise import bernoulli, uniform_below
 
-__all__ = ["ResponseMechanism", "randomised_response"]
+__all__ = [
+    "LARGEST_PLAIN",
+    "ResponseMechanism",
+    "draw_response",
+    "randomised_response",
+    "response_channel",
+    "response_proof",
+]
+
+LARGEST_PLAIN = 600
+"""The largest epsilon for which a channel holds probabilities themselves, not their logarithms."""
 
 
 def randomised_response(categories: Iterable[Hashable] | int, *, epsilon: Exact) -> ResponseMechanism:
     """k-ary randomised response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
-    names = counted_labels(categories, "the categories of randomised response")
-    if len(names) < 2:
-        raise ParameterError(f"randomised response needs at least 2 categories, not {len(names)}.")
-    if len(set(names)) < len(names):
-        raise ParameterError("the categories of randomised response must be different from each other.")
+    names = distinct_categories(categories, "randomised response")
     budget = check_budget(epsilon)
     # The smaller probability is about e^-epsilon / k; forty significant bits of it are kept, and for a small epsilon as
     # many more as it takes to tell e^epsilon from 1, so that the truth stays the likelier answer.
@@ -70,15 +81,15 @@ class ResponseMechanism:
     keep: int
     other: int
 
+    guarantee = cached_property(discrete_guarantee)
+    map = promised_loss
+    _labels = cached_property(category_labels)
+    __getstate__ = fields_alone
+
     @property
     def name(self) -> str:
         """The name in the registry."""
         return "randomised-response"
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """``epsilon`` for the discrete metric."""
-        return Guarantee(float_up(self.epsilon), Discrete())
 
     @property
     def keep_probability(self) -> Fraction:
@@ -87,38 +98,16 @@ class ResponseMechanism:
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value: replaced by a uniform category (perhaps the same) or kept."""
-        codes, form = self._labels.encode(values)
-        size = len(self.categories)
-        replaced = np.asarray(bernoulli(Fraction(size * self.other, 1 << self.width), codes.shape, rng))
-        fresh = np.asarray(uniform_below(size, codes.shape, rng))
-        return self._labels.decode(np.where(replaced, fresh, codes), form)
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance."""
-        return self.guarantee.bound(distance)
+        return draw_response(self._labels, Fraction(self.other, 1 << self.width), values, rng)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities and the claim they prove."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric="discrete",
-            distances={"shape": "uniform", "distance": "1"},
-            proof=self.proof(),
-            simulated=rng is not None,
-            inputs=[encode_label(label) for label in self.categories],
-        )
+        names = [encode_label(label) for label in self.categories]
+        return discrete_certificate(self.name, self.epsilon, self.proof(), simulated=rng is not None, inputs=names)
 
     def proof(self) -> dict[str, Any]:
         """The two integer probabilities, as a certificate states them."""
-        return {
-            "kind": "response",
-            "size": len(self.categories),
-            "width": self.width,
-            "precision": self.precision,
-            "keep": f"{self.keep:x}",
-            "other": f"{self.other:x}",
-        }
+        return response_proof(len(self.categories), self.width, self.precision, self.keep, self.other)
 
     def error(self, loss: str = "zero-one") -> float:
         """The expected loss for the category where it is largest; ``zero-one`` is the probability of a lie."""
@@ -128,23 +117,46 @@ class ResponseMechanism:
 
     def channel(self) -> Channel:
         """The channel of floats."""
-        size = len(self.categories)
-        check_dense(size)
-        if self.epsilon > 600:  # the smaller probability may be too small for a float
-            lie = math.log(self.other) - self.width * math.log(2)
-            logs = np.full((size, size), lie)
-            np.fill_diagonal(logs, math.log1p(-(size - 1) * math.exp(lie)))
-            return Channel.from_logs(logs, self.categories, self.categories)
-        matrix = np.full((size, size), self.other / (1 << self.width))
-        np.fill_diagonal(matrix, self.keep / (1 << self.width))
-        return Channel(matrix, self.categories, self.categories)
-
-    @cached_property
-    def _labels(self) -> Labels:
-        return Labels(self.categories)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return response_channel(self.categories, self.width, self.keep, self.other, logs=self.epsilon > LARGEST_PLAIN)
 
     def __repr__(self) -> str:
         return f"randomised_response({len(self.categories)} categories, {self.guarantee})"
+
+
+# Any response that keeps the truth with one probability and reports each other category with another ---------------------
+
+
+def draw_response(labels: Labels, other: Fraction, values: Any, rng: np.random.Generator | None) -> Any:
+    """One exact draw for every value: with probability ``k other`` a uniform category (perhaps the same), else the truth."""
+    codes, form = labels.encode(values)
+    replaced = np.asarray(bernoulli(len(labels) * other, codes.shape, rng))
+    fresh = np.asarray(uniform_below(len(labels), codes.shape, rng))
+    return labels.decode(np.where(replaced, fresh, codes), form)
+
+
+def response_proof(size: int, width: int, precision: int, keep: int, other: int) -> dict[str, Any]:
+    """The two integer probabilities, as a certificate states them."""
+    return {
+        "kind": "response",
+        "size": size,
+        "width": width,
+        "precision": precision,
+        "keep": f"{keep:x}",
+        "other": f"{other:x}",
+    }
+
+
+def response_channel(
+    categories: tuple[Hashable, ...], width: int, keep: int, other: int, *, logs: bool = False
+) -> Channel:
+    """The channel of floats; in logarithms where the smaller probability may be too small for a float."""
+    size = len(categories)
+    check_dense(size)
+    if logs:
+        lie = math.log(other) - width * math.log(2)
+        found = np.full((size, size), lie)
+        np.fill_diagonal(found, math.log1p(-(size - 1) * math.exp(lie)))
+        return Channel.from_logs(found, categories, categories)
+    matrix = np.full((size, size), other / (1 << width))
+    np.fill_diagonal(matrix, keep / (1 << width))
+    return Channel(matrix, categories, categories)

@@ -42,7 +42,8 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels, encode_label
-from noisewright.core.metric import Metric, Scaled
+from noisewright.core.metric import Metric
+from noisewright.core.metric_algebra import Scaled
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.functional import Differences
 from noisewright.mechanisms.values import Labels, whole_numbers

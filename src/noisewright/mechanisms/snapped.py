@@ -32,15 +32,8 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_down, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Mechanism, as_mechanism
-from noisewright.mechanisms.additive import (
-    AdditiveMechanism,
-    LaplaceLaw,
-    Within,
-    additive,
-    check_scope,
-    checked,
-    choose_lattice,
-)
+from noisewright.mechanisms.additive import AdditiveMechanism, Within, additive, check_scope, checked, choose_lattice
+from noisewright.mechanisms.additive_law import LaplaceLaw
 from noisewright.mechanisms.feasible import Feasible
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.noise.lattice import Lattice

@@ -47,7 +47,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.metric import Euclidean, Manhattan
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.lattice_line import LatticePoints
-from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.planar import noise_lattice, per_unit
 from noisewright.mechanisms.vectors import Floats, as_single, vectors
 from noisewright.noise import Bits, Lattice, Rng, bits_from, discrete_laplace
@@ -122,7 +122,7 @@ class SphericalLaplace:
 
     def error(self, loss: str = "absolute") -> float:
         """The expected length of the noise, n/epsilon, or of its square, n(n + 1)/epsilon^2."""
-        _check_loss(loss)
+        check_loss(loss)
         n, epsilon = self.dimension, float(self.epsilon)
         return {"absolute": n / epsilon, "squared": n * (n + 1) / epsilon**2, "zero-one": 1.0}[loss]
 
@@ -221,7 +221,7 @@ class ProductLaplace:
         The square is exact but for rounding, at most a quarter of a step squared for each coordinate. The length is at most
         the root of the square, which it approaches in high dimension; for one coordinate it is computed as it is.
         """
-        _check_loss(loss)
+        check_loss(loss)
         if loss == "zero-one":
             return 1.0
         step, rate = float(self.lattice.step), float(1 / self.steps)
@@ -269,11 +269,6 @@ def _uniform(count: int, bits: Bits) -> Floats:
     words: NDArray[np.uint64] = bits.words(count) >> np.uint64(11)
     # 2 w + 1 has 54 bits, one more than a float keeps above 1/2; there it is rounded to the nearest even one.
     return np.minimum((words.astype(np.float64) + 0.5) * 2.0**-53, 1 - 2.0**-53)
-
-
-def _check_loss(loss: str) -> None:
-    if loss not in LOSSES:
-        raise ParameterError(f"there is no loss called {loss!r}; choose one of {', '.join(LOSSES)}.")
 
 
 def _dimension(dimension: Any) -> int:

@@ -33,15 +33,8 @@ from typing import Any
 import numpy as np
 
 from noisewright.core.exact import Exact, float_up
-from noisewright.mechanisms.additive import (
-    AdditiveMechanism,
-    Floats,
-    Indices,
-    Within,
-    additive,
-    checked,
-    choose_lattice,
-)
+from noisewright.mechanisms.additive import AdditiveMechanism, Within, additive, checked, choose_lattice
+from noisewright.mechanisms.additive_law import Floats, Indices
 from noisewright.noise import Rng
 from noisewright.noise.staircase import staircase_noise
 

@@ -39,11 +39,16 @@ from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
 from noisewright.core.checker import exp_below
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, ceil_div, float_up
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Discrete
+from noisewright.core.exact import Exact, ceil_div
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.oracle import Support, log_ratio, no_error, oracle_categories, oracle_certificate
+from noisewright.mechanisms.categorical import (
+    category_labels,
+    discrete_guarantee,
+    distinct_categories,
+    fields_alone,
+    promised_loss,
+)
+from noisewright.mechanisms.oracle import Support, discrete_audit, no_error, oracle_certificate, rare_variance
 from noisewright.mechanisms.packed import (
     check_room,
     coin_rows,
@@ -53,7 +58,6 @@ from noisewright.mechanisms.packed import (
     set_sizes,
     support_counts,
 )
-from noisewright.mechanisms.values import Labels
 from noisewright.noise import bernoulli, uniform_below
 
 __all__ = ["SubsetMechanism", "subset_selection"]
@@ -73,7 +77,7 @@ def subset_selection(
     categories: Iterable[Hashable] | int, *, epsilon: Exact, size: int | None = None
 ) -> SubsetMechanism:
     """Subset selection over the given categories (or over ``0 .. k-1`` for a number ``k``), with sets of ``size`` of them."""
-    names = oracle_categories(categories, "subset selection")
+    names = distinct_categories(categories, "subset selection")
     budget = check_budget(epsilon)
     if budget < SMALLEST:
         raise ParameterError("epsilon of subset selection must be at least 2^-64; a smaller one tells nothing.")
@@ -114,15 +118,15 @@ class SubsetMechanism:
     inside: int
     """``p 2**width``: the truth is in the set."""
 
+    guarantee = cached_property(discrete_guarantee)
+    map = promised_loss
+    _labels = cached_property(category_labels)
+    __getstate__ = fields_alone
+
     @property
     def name(self) -> str:
         """The name in the registry."""
         return "subset-selection"
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """``epsilon`` for the discrete metric."""
-        return Guarantee(float_up(self.epsilon), Discrete())
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
@@ -132,8 +136,7 @@ class SubsetMechanism:
 
     def worth(self) -> float:
         """The variance of an estimate for a rare category, for one report."""
-        p, q = self.support_probabilities
-        return float(q * (1 - q) / (p - q) ** 2)
+        return float(rare_variance(*self.support_probabilities))
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One report for every value: rows of bytes, each with ``size`` bits set."""
@@ -151,10 +154,6 @@ class SubsetMechanism:
         there = there & (set_sizes(rows) == self.size)
         kept = rows if there.all() else rows[there]
         return Support(support_counts(kept, len(self.categories)), len(kept), len(rows) - len(kept))
-
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance."""
-        return self.guarantee.bound(distance)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The chances that two secrets are in the set, in whole numbers, and the claim they prove."""
@@ -181,7 +180,7 @@ class SubsetMechanism:
         """The loss of a set that holds one category and not another, from the integers themselves."""
         k, d, p = len(self.categories), self.size, self.support_probabilities[0]
         words = "a set that holds one category and not another, whatever else is in it"
-        return MechanismAudit(log_ratio(p * (k - d) / ((1 - p) * d)), Discrete(), None, None, None, words=words)
+        return discrete_audit(p * (k - d) / ((1 - p) * d), words)
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: a report is a set of categories."""
@@ -237,13 +236,6 @@ class SubsetMechanism:
             if (others + 1) % 8:
                 rows[:, -1] &= np.uint8((1 << (others + 1) % 8) - 1)
         return rows
-
-    @cached_property
-    def _labels(self) -> Labels:
-        return Labels(self.categories)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def __repr__(self) -> str:
         return f"subset_selection({len(self.categories)} categories, sets of {self.size}, {self.guarantee})"

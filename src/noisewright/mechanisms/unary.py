@@ -40,21 +40,24 @@ from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
 from noisewright.core.checker import exp_below
 from noisewright.core.choices import one_of
-from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Discrete
+from noisewright.core.exact import Exact, ceil_div, exp_bounds
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.categorical import (
+    category_labels,
+    discrete_guarantee,
+    distinct_categories,
+    fields_alone,
+    promised_loss,
+)
 from noisewright.mechanisms.oracle import (
     SMALLEST_LOG,
     Support,
+    discrete_audit,
     log_of,
-    log_ratio,
     no_error,
-    oracle_categories,
     oracle_certificate,
 )
 from noisewright.mechanisms.packed import check_room, coin_rows, give_packed, read_packed, set_matrix, support_counts
-from noisewright.mechanisms.values import Labels
 from noisewright.noise import bernoulli
 
 __all__ = ["UnaryMechanism", "unary_encoding"]
@@ -66,7 +69,7 @@ def unary_encoding(
     categories: Iterable[Hashable] | int, *, epsilon: Exact, variant: Variant = "optimised"
 ) -> UnaryMechanism:
     """Unary encoding over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
-    names = oracle_categories(categories, "unary encoding")
+    names = distinct_categories(categories, "unary encoding")
     budget = check_budget(epsilon)
     one_of(variant, "variant", ("optimised", "symmetric"))
     fine = ceil_div(budget.denominator, budget.numerator).bit_length()
@@ -97,15 +100,15 @@ class UnaryMechanism:
     other: int
     """``q 2**width``: a 1 for any other bit."""
 
+    guarantee = cached_property(discrete_guarantee)
+    map = promised_loss
+    _labels = cached_property(category_labels)
+    __getstate__ = fields_alone
+
     @property
     def name(self) -> str:
         """The name in the registry."""
         return "unary-encoding"
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """``epsilon`` for the discrete metric."""
-        return Guarantee(float_up(self.epsilon), Discrete())
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
@@ -136,10 +139,6 @@ class UnaryMechanism:
         kept = rows if there.all() else rows[there]
         return Support(support_counts(kept, len(self.categories)), len(kept), len(rows) - len(kept))
 
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance."""
-        return self.guarantee.bound(distance)
-
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The integer table of the two bits in which two secrets differ, and the claim it proves."""
         total, p, q = 1 << self.width, self.one, self.other
@@ -166,7 +165,7 @@ class UnaryMechanism:
         """The loss of a report with a 1 for one category and a 0 for another, from the integers themselves."""
         p, q = self.support_probabilities
         words = "a report with a 1 for one category and a 0 for another, whatever its other bits"
-        return MechanismAudit(log_ratio(p * (1 - q) / ((1 - p) * q)), Discrete(), None, None, None, words=words)
+        return discrete_audit(p * (1 - q) / ((1 - p) * q), words)
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: a report is a set of categories."""
@@ -186,13 +185,6 @@ class UnaryMechanism:
             rest = np.delete(others, x, axis=1).prod(axis=1)
             matrix[x] = rest * np.where(held[:, x], float(p), float(1 - p))
         return Channel(matrix, self.categories, names, normalise=True)
-
-    @cached_property
-    def _labels(self) -> Labels:
-        return Labels(self.categories)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def __repr__(self) -> str:
         return f"unary_encoding({len(self.categories)} categories, {self.variant}, {self.guarantee})"

@@ -3,6 +3,9 @@
 Numbers and strings are looked up in bulk. A value that is not among the labels is refused as a whole column, without saying
 which value or where: the message must not become a second output.
 
+An array of any shape gives one of the same shape, and so do nested lists; nothing is flattened. Where labels are tuples, they are
+the last axis of an array.
+
 A column of Arrow gives a column of Arrow: text stays out of Python, and tuples are structs with one field for each part. Such a
 column has one type, so labels of several kinds are refused there. One output may stand for none of the secrets (:data:`EXTRA`):
 where they are not text, it is null in the column.
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
@@ -185,11 +188,27 @@ class Labels:
             return np.array(self._index[values], dtype=np.intp), "one"
         except (KeyError, TypeError):
             pass  # not a single label: a column of them, or nothing that is known
-        items = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+        items, shape = self._items(values)
         try:
-            return np.array([self._index[_hashable(v)] for v in items], dtype=np.intp), "array"
+            codes = np.array([self._index[_hashable(v)] for v in items], dtype=np.intp)
         except (KeyError, TypeError):
             raise DataError(_NOT_DECLARED) from None
+        return codes.reshape((-1,) if shape is None else shape), "one" if shape == () else "array"
+
+    def _items(self, values: Any) -> tuple[Iterable[Any], tuple[int, ...] | None]:
+        """The labels in an array or in lists, one after the other, and the shape they are in; none for a plain column."""
+        if isinstance(values, np.ndarray) and values.ndim > 1 and self._in_rows:
+            shape = values.shape[:-1]
+            return values.reshape(math.prod(shape), values.shape[-1]), shape
+        if isinstance(values, (list, np.ndarray)) and not self._in_rows:
+            given = as_array(values, object)
+            return given.ravel(), given.shape
+        return (values if isinstance(values, Iterable) and not isinstance(values, str) else [values]), None
+
+    @cached_property
+    def _in_rows(self) -> bool:
+        """Whether some label has parts, so that a row of an array may be one."""
+        return any(isinstance(label, Sequence) and not isinstance(label, (str, bytes)) for label in self.labels)
 
 
 class _Tuples:
@@ -275,7 +294,10 @@ def whole_numbers(values: Any) -> tuple[NDArray[np.int64], bool]:
     """Whole numbers as 64-bit integers, and whether a single one was given."""
     given = as_array(values)
     if given.dtype == object and given.size and all(type(v) is int for v in given.ravel()):
-        raise DataError(_TOO_LARGE)  # whole numbers that fit no type of numpy
+        try:
+            given = given.astype(np.int64)
+        except OverflowError:
+            raise DataError(_TOO_LARGE) from None  # whole numbers that fit no type of numpy
     if given.dtype.kind not in "iuf" or not _all_whole(given):
         raise DataError(
             "the values are not whole numbers; round the column first, on a grid that does not depend on it."

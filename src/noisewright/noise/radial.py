@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.exact import exp_bounds
+from noisewright.core.exact import ceil_div, exp_bounds
 
 __all__ = ["TABLE", "Radial"]
 
@@ -124,8 +124,17 @@ def digit_tables() -> tuple[NDArray[np.int64], ...]:
     Each entry is low by less than 1; so the product of three, rounded down twice, is low by less than 5.
     """
 
-    def table(b: int) -> NDArray[np.int64]:
-        values = [exp_bounds(Fraction(-digit, 1 << b), 96)[0] >> (96 - TABLE) for digit in range(1 << _DIGIT)]
-        return np.array(values, dtype=np.int64)
+    return tuple(_powers(_LAST - _DIGIT * place) for place in (2, 1, 0))
 
-    return tuple(table(_LAST - _DIGIT * place) for place in (2, 1, 0))
+
+def _powers(b: int) -> NDArray[np.int64]:
+    """One table: each entry is enclosed by a product with the one before, which is fast; a doubtful one is worked out alone."""
+    work, cut = 96, 96 - TABLE
+    factor = exp_bounds(Fraction(-1, 1 << b), work)
+    low = high = 1 << work
+    values = []
+    for digit in range(1 << _DIGIT):
+        certain = low >> cut == high >> cut
+        values.append((low if certain else exp_bounds(Fraction(-digit, 1 << b), work)[0]) >> cut)
+        low, high = low * factor[0] >> work, ceil_div(high * factor[1], 1 << work)
+    return np.array(values, dtype=np.int64)

@@ -41,7 +41,8 @@ from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, positive_fraction
 from noisewright.core.labels import as_labels
-from noisewright.core.metric import Line, Metric, Scaled, Table, as_metric
+from noisewright.core.metric import Metric, Table, as_metric
+from noisewright.core.metric_algebra import line_in
 from noisewright.core.space import closure
 from noisewright.mechanisms.feasible import Feasible
 from noisewright.mechanisms.truncated import TruncatedLaplace
@@ -309,7 +310,7 @@ class Answers:
     @property
     def line(self) -> Metric:
         """The distance of two answers in units of the reach: a stronger promise, with less loss for nearer answers."""
-        return Line() if self.reach == 1 else Scaled(Line(), 1 / self.reach)
+        return line_in(self.reach)
 
     def categories(self, width: Exact | None = None) -> Categories:
         """One category about each answer; they cover half a width more than the answers on either side."""

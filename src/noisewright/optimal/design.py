@@ -1,9 +1,8 @@
 r"""``optimal(...)``: the best private mechanism for a loss, why it is the best, and its certificate.
 
 First the closed forms that theory proves to be best are tried (:mod:`~noisewright.optimal.closed_forms`), then the
-linear program is solved, made private and certified (:mod:`~noisewright.optimal.program`,
-:mod:`~noisewright.optimal.repair`). The result is a mechanism like any other, which releases actions of the loss, and
-says how its expected loss compares with the smallest possible one.
+linear program is solved, made private and certified (:mod:`~noisewright.optimal.from_program`). The result is a mechanism
+like any other, which releases actions of the loss, and says how its expected loss compares with the smallest possible one.
 
 >>> counts = optimal(11, epsilon=0.5, loss="absolute")
 >>> counts.path, round(counts.loss_value, 6), counts.gap
@@ -25,17 +24,15 @@ Chatzikokolakis and Palamidessi, *Optimal geo-indistinguishable mechanisms for l
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.certify import CertifiedChannel, check_budget
+from noisewright.core.certify import check_budget
 from noisewright.core.channel import Channel
 from noisewright.core.choices import one_of
 from noisewright.core.distances import LineDistances, UniformDistances
@@ -49,47 +46,21 @@ from noisewright.mechanisms.values import counted_labels
 from noisewright.optimal import shapes
 from noisewright.optimal.closed_forms import CONJECTURE, PRICES, THEOREM, Found, Setting, best_known, line_steps
 from noisewright.optimal.extreme_response import optimal_response
+from noisewright.optimal.from_program import from_program
 from noisewright.optimal.losses import Loss, as_loss
 from noisewright.optimal.mechanism import OptimalMechanism
 from noisewright.optimal.priors import Prior, as_prior
-from noisewright.optimal.program import Objective, Rows, Solution, check_program, constant_regret, solve, uniform_regret
+from noisewright.optimal.program import constant_regret
 from noisewright.optimal.reduction import Reduced, reduced
-from noisewright.optimal.repair import private_logs
-from noisewright.optimal.shaped import evened, mended, settled
+from noisewright.optimal.sparse_program import Objective
 
 __all__ = ["optimal"]
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
-
-MANY_ROWS = 400_000
-"""Beyond this many constraints a spanner is used instead of all pairs, unless the caller says otherwise."""
-
-USUAL_DILATION = 1.05
-
-SLACKS = (0.0, 1e-6, 1e-4, 1e-2)
-"""How much of epsilon is held back, if the whole of it cannot be certified."""
 
 NEGLIGIBLE, LEFT_OPEN = 1e-8, 1e-10
 """A closed form is taken without a look at the linear program if its gap is at most so much of its own regret, or of the best
 constant action's, which is as far as a solver in floats sees."""
-
-PROHIBITIVE = (1e6, 1e3)
-"""A cost so many times above the regret of the best constant action (with a shape: of the uniform response) is next to a
-prohibition. Programs are solved with it capped there, which makes none of their bounds wrong, and without the actions that have
-such a cost."""
-
-WORTH_A_SHAPE = 1e-6
-"""What a shape that holds exactly may cost more than one that holds up to rounding, in terms of the uniform response's
-regret."""
-
-ROUNDING = 1e-10
-"""A shape that is missed by more was not lost by rounding alone, and the table is made in another way."""
-
-PROVED, NOT_PROVED = "a dual solution, in floats", "not proved"
-
-USELESS = 0.1
-"""A gap above so much of the best constant action's regret proves nothing worth the name."""
 
 
 def optimal(
@@ -156,7 +127,7 @@ def optimal(
             worst = float(made.secret_losses().max())
             if worst <= made.loss_value * (1 + 1e-9) + 1e-300:
                 return made.as_minimax(worst)
-    return _from_program(setting, core, objective, wanted, dilation, solver)
+    return from_program(setting, core, objective, wanted, dilation, solver)
 
 
 def _named_secrets(metric: object, loss: object, prior: object) -> tuple[Hashable, ...]:
@@ -195,7 +166,7 @@ def _better(
 ) -> OptimalMechanism:
     """The better one of a closed form and the program's answer, with the better one of their bounds."""
     try:
-        other = _from_program(setting, core, "bayes", (), dilation, solver)
+        other = from_program(setting, core, "bayes", (), dilation, solver)
     except (ParameterError, GuaranteeError):  # too large, or too extreme: the closed form and its gap stand
         return made
     best = other if other.loss_value < made.loss_value else made
@@ -240,9 +211,6 @@ def _with_delta(
     )
 
 
-# Closed forms -----------------------------------------------------------------------------------------------------------------
-
-
 def _from_closed_form(setting: Setting, found: Found) -> OptimalMechanism:
     rank = None
     remap: Places | None = found.remap
@@ -272,200 +240,3 @@ def _from_closed_form(setting: Setting, found: Found) -> OptimalMechanism:
         places=remap,
         step=None if found.line is None else found.line.step,
     )
-
-
-# Linear programs --------------------------------------------------------------------------------------------------------------
-
-
-def _from_program(
-    setting: Setting, core: Reduced, objective: Objective, wanted: tuple[str, ...], dilation: float | None, solver: str
-) -> OptimalMechanism:
-    loss = core.setting.loss
-    check_program(len(setting.secrets), len(loss.actions), bool(wanted))
-    losses = _losses(setting)
-    cost = loss.matrix.T * (setting.prior[:, None] if objective == "bayes" else 1.0)
-    floor = 0.0 if objective == "bayes" else float(cost.min())
-    level = uniform_regret(cost, objective) if wanted else constant_regret(cost, objective)
-    problem = _Problem(setting, core, objective, wanted, dilation, solver, losses, cost)
-    answers = []
-    for times in PROHIBITIVE:
-        cap = floor + times * level
-        answers.append(problem.answer(np.minimum(cost, cap), np.arange(cost.shape[1])))
-        if (cost <= floor + PROHIBITIVE[-1] * level).all():
-            break
-        usable = np.flatnonzero((cost <= cap).all(axis=0))
-        if len(usable) < cost.shape[1] and not wanted:
-            answers.append(replace(problem.answer(cost[:, usable], usable), bound=-math.inf))
-    bound = max(answer.bound for answer in answers)
-    answer = min(answers, key=lambda found: found.regret)
-
-    def regret_of(certified: CertifiedChannel) -> float:
-        risks = (certified.channel().matrix[:, core.kept] * loss.matrix.T).sum(axis=1)
-        return float(risks @ setting.prior if objective == "bayes" else risks.max())
-
-    certified, deviations = answer.certified, {}
-    if wanted:
-        tables = [settled(certified, wanted)]
-        if _missed(wanted, tables[0]) > ROUNDING:
-            tables.append(settled(evened(certified, answer.matrix), wanted))
-        certified = min(tables, key=lambda table: _missed(wanted, table))
-        exact = mended(certified, wanted)
-        certified = exact if regret_of(exact) <= regret_of(certified) + WORTH_A_SHAPE * level else certified
-        deviations = shapes.deviations(wanted, certified)
-    regret = regret_of(certified)
-    gap = max(0.0, regret - bound)
-    value = regret + core.paid
-    proved = gap <= USELESS * max(level, regret - floor)
-    reason = (
-        "its dual bounds what any other could save"
-        if proved
-        else "its dual bounds the best loss too loosely to prove much"
-    )
-    found = answer.solution
-    return OptimalMechanism(
-        source=FiniteMechanism(certified, "optimal"),
-        secrets=setting.secrets,
-        loss=setting.loss,
-        prior=found.prior if found.prior is not None else setting.prior,
-        epsilon=setting.epsilon,
-        metric=setting.metric,
-        objective=objective,
-        loss_value=value,
-        bound=value - gap,
-        path="linear program",
-        status=PROVED if proved else NOT_PROVED,
-        why=f"a program of {found.rows} constraints solved by {found.solver}{answer.note}; {reason}",
-        shape=wanted,
-        shapes=deviations,
-        dilation=answer.stretch,
-    )
-
-
-def _missed(wanted: tuple[str, ...], table: CertifiedChannel) -> float:
-    return max(shapes.deviations(wanted, table).values())
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """A certified table, its regret, and a lower bound for the regret of every mechanism."""
-
-    certified: CertifiedChannel
-    matrix: Floats
-    """What was certified, in floats."""
-    regret: float
-    bound: float
-    solution: Solution
-    stretch: float
-    note: str
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """One linear program, and what its answers are judged by."""
-
-    setting: Setting
-    core: Reduced
-    objective: Objective
-    wanted: tuple[str, ...]
-    dilation: float | None
-    solver: str
-    losses: Floats
-    cost: Floats
-
-    def answer(self, cost: Floats, actions: Places) -> _Answer:
-        """The best mechanism for these costs of some of the actions, private and certified."""
-        from noisewright.optimal.folding import fold
-
-        further = _further(self.wanted, self.setting)
-        folding = None if further is not None else fold(self.losses, cost)
-        classes = cost.shape[1] if folding is None else folding.count / len(cost)
-        pairs, stretch = _pairs(self.setting, self.losses, self.dilation, classes)
-
-        def run(held_back: float, stretched: float, accuracy: float = 1e-10) -> Solution:
-            return solve(
-                self.losses * (1 - held_back) / stretched,
-                cost,
-                pairs=pairs,
-                objective=self.objective,
-                folding=folding,
-                further=further,
-                solver=self.solver,
-                accuracy=accuracy,
-            )
-
-        for held_back in SLACKS:
-            found = run(held_back, stretch)
-            certified, matrix, regret = self._certified(found.matrix, actions)
-            if certified is not None:
-                break
-        else:
-            raise GuaranteeError(
-                "no private table could be made from the solver's answer; choose an epsilon that is not as extreme."
-            )
-        # With the whole epsilon on the same pairs the program asks for less than privacy does: a bound for the true problem.
-        bound = found.bound if stretch == 1 and held_back == 0 else run(0.0, 1.0, accuracy=1e-5).bound
-        folded = folding is not None and folding.count < cost.size
-        note = f", folded from {cost.size} to {folding.count} entries" if folding is not None and folded else ""
-        note += f", with paths up to {100 * (stretch - 1):.3g} % longer than straight" if stretch > 1 else ""
-        return _Answer(certified, matrix, regret, bound, found, stretch, note)
-
-    def _certified(self, matrix: Floats, actions: Places) -> tuple[CertifiedChannel | None, Floats, float]:
-        """The best of a few ways to make the answer private, as a certified table; None if it had to change too much."""
-        best, least = None, math.inf
-        cost = self.cost[:, actions]
-        dear = cost - cost.min() > PROHIBITIVE[-1] * constant_regret(self.cost, self.objective)
-        # Small entries may be a solver's noise; where a shape is wanted they are left alone: dropping one may break it.
-        # Where a cost is next to a prohibition, no more is left than privacy needs.
-        cheap = [np.where(dear, 0.0, matrix)] if dear.any() and not self.wanted else []
-        for snap, given in product((0.0,) if self.wanted else (1e-6, 1e-8, 0.0), [matrix, *cheap]):
-            if (given.max(axis=1) <= snap).any():
-                continue
-            logs = private_logs(given, self.losses, snap, even=bool(self.wanted))
-            risks = (np.exp(logs) * cost).sum(axis=1)
-            value = float(risks.sum() if self.objective == "bayes" else risks.max())
-            if value < least:
-                best, least = logs, value
-        if best is None:
-            return None, matrix, math.inf
-        some = np.full((len(best), self.cost.shape[1]), -np.inf)
-        some[:, actions] = best
-        wide = self.core.widened(some)
-        try:
-            channel = Channel.from_logs(wide, self.setting.secrets, self.setting.loss.actions)
-            return channel.certify(self.setting.epsilon, self.setting.metric), channel.matrix, least
-        except GuaranteeError:
-            return None, matrix, math.inf
-
-
-def _losses(setting: Setting) -> Floats:
-    """``epsilon d`` as floats; infinite where nothing is promised."""
-    apart = setting.metric.matrix(setting.secrets)
-    with np.errstate(over="ignore"):
-        return np.where(np.isinf(apart), np.inf, np.minimum(float(setting.epsilon) * apart, 1e300))
-
-
-def _pairs(setting: Setting, losses: Floats, dilation: float | None, classes: float) -> tuple[Places | None, float]:
-    """The pairs whose constraints imply all others, and how much longer than straight their paths are; None for one
-    distance.
-    """
-    if isinstance(setting.distances, UniformDistances):
-        return None, 1.0
-    if isinstance(setting.distances, LineDistances):
-        order = np.array(setting.distances.order)
-        return np.stack([order[:-1], order[1:]], axis=1), 1.0
-    from noisewright.core.space import essential_pairs
-    from noisewright.optimal.spanner import spanner
-
-    every = np.array(essential_pairs(setting.metric, setting.secrets), dtype=np.intp).reshape(-1, 2)
-    if dilation is None:
-        dilation = 1.0 if 2 * len(every) * classes <= MANY_ROWS else USUAL_DILATION
-    if dilation == 1:
-        return every, 1.0
-    return spanner(losses, dilation)
-
-
-def _further(wanted: tuple[str, ...], setting: Setting) -> Rows | None:
-    if not wanted:
-        return None
-    found = shapes.constraints(wanted, setting.secrets, setting.loss.actions)
-    return Rows(found.inequalities, found.equalities)

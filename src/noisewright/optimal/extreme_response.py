@@ -42,18 +42,22 @@ from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import encode_label
 from noisewright.core.metric import Discrete
+from noisewright.mechanisms.categorical import (
+    category_labels,
+    discrete_certificate,
+    distinct_categories,
+    fields_alone,
+    promised_loss,
+)
 from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.values import Labels, check_dense, counted_labels
-from noisewright.noise import bernoulli, uniform_below
+from noisewright.mechanisms.response import LARGEST_PLAIN, draw_response, response_channel, response_proof
 
 __all__ = ["OptimalResponse", "optimal_response"]
 
 
 def optimal_response(categories: Iterable[Hashable] | int, *, epsilon: Exact, delta: Exact = 0) -> OptimalResponse:
     """The optimal mechanism over the given categories (or over ``0 .. m-1`` for a number ``m``); one of the two may be 0."""
-    names = counted_labels(categories, "the categories")
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise ParameterError("categories must be two or more, and all different.")
+    names = distinct_categories(categories, "optimal response")
     budget, failure = as_fraction(epsilon, "epsilon"), as_fraction(delta, "delta")
     if not 0 <= budget <= LARGEST_EPSILON:
         raise ParameterError(f"epsilon must be from 0 to {LARGEST_EPSILON}, not {in_words(budget)}.")
@@ -90,6 +94,10 @@ class OptimalResponse:
     keep: int
     other: int
 
+    map = promised_loss
+    _labels = cached_property(category_labels)
+    __getstate__ = fields_alone
+
     @property
     def name(self) -> str:
         """What it is called in certificates."""
@@ -124,34 +132,18 @@ class OptimalResponse:
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value: replaced by a uniform category (perhaps the same) or kept."""
-        codes, form = self._labels.encode(values)
-        size = len(self.categories)
-        replaced = np.asarray(bernoulli(size * self.lie_probability, codes.shape, rng))
-        fresh = np.asarray(uniform_below(size, codes.shape, rng))
-        return self._labels.decode(np.where(replaced, fresh, codes), form)
-
-    def map(self, distance: float) -> float:
-        """The loss that two secrets at this distance are allowed, beside ``delta``."""
-        return self.guarantee.bound(distance)
+        return draw_response(self._labels, self.lie_probability, values, rng)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integers, which prove the guarantee."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
+        size, names = len(self.categories), [encode_label(label) for label in self.categories]
+        return discrete_certificate(
+            self.name,
+            self.epsilon,
+            response_proof(size, self.width, max(self.precision, 256), self.keep, self.other),
             delta=self.delta,
-            metric="discrete",
-            distances={"shape": "uniform", "distance": "1"},
-            proof={
-                "kind": "response",
-                "size": len(self.categories),
-                "width": self.width,
-                "precision": max(self.precision, 256),
-                "keep": f"{self.keep:x}",
-                "other": f"{self.other:x}",
-            },
             simulated=rng is not None,
-            inputs=[encode_label(label) for label in self.categories],
+            inputs=names,
         )
 
     def error(self, loss: str = "zero-one") -> float:
@@ -162,23 +154,7 @@ class OptimalResponse:
 
     def channel(self) -> Channel:
         """The channel of floats."""
-        size = len(self.categories)
-        check_dense(size)
-        lie = math.log(self.other) - self.width * math.log(2)
-        logs = np.full((size, size), lie)  # the smaller probability may be too small for a float
-        np.fill_diagonal(logs, math.log1p(-(size - 1) * math.exp(lie)))
-        if self.epsilon > 600:
-            return Channel.from_logs(logs, self.categories, self.categories)
-        matrix = np.full((size, size), float(self.lie_probability))
-        np.fill_diagonal(matrix, float(self.keep_probability))
-        return Channel(matrix, self.categories, self.categories)
-
-    @cached_property
-    def _labels(self) -> Labels:
-        return Labels(self.categories)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return response_channel(self.categories, self.width, self.keep, self.other, logs=self.epsilon > LARGEST_PLAIN)
 
     def __repr__(self) -> str:
         return f"optimal_response({len(self.categories)} categories, {self.guarantee})"

@@ -24,7 +24,7 @@ a matrix of 3 actions by 3 secrets, times 3, plus 1
 from __future__ import annotations
 
 import numbers
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
 
-__all__ = ["Displacement", "Loss", "Made", "as_matrix", "check_size"]
+__all__ = ["Displacement", "Loss", "Made", "as_matrix", "check_size", "tabulated"]
 
 Floats = NDArray[np.float64]
 
@@ -302,6 +302,18 @@ def _restore(
     if matrix is None:
         return Loss(None, actions, secrets, made, rule=rule)
     return Loss(matrix, actions, secrets if labelled else None, made, rule=rule)
+
+
+def tabulated(
+    function: Callable[[Any, Any], float], actions: Sequence[Hashable], secrets: Sequence[Hashable], what: str
+) -> list[list[float]]:
+    """``function(action, secret)`` for all actions and secrets: the numbers of a loss or a gain (``what``)."""
+    try:
+        return [[float(function(w, x)) for x in secrets] for w in actions]
+    except Exception as problem:  # whatever somebody else's function raises
+        raise ParameterError(
+            f"the {what} function must give a number for every action and secret ({type(problem).__name__})."
+        ) from None
 
 
 def as_matrix(matrix: ArrayLike, what: str) -> Floats:

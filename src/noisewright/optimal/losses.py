@@ -19,13 +19,13 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction
 from noisewright.core.labels import as_labels
 from noisewright.mechanisms.values import counted_labels
-from noisewright.optimal.loss_algebra import Displacement, Loss, Made, check_size
+from noisewright.optimal.loss_algebra import Displacement, Loss, Made, check_size, tabulated
 
 __all__ = [
     "NAMES",
@@ -33,7 +33,6 @@ __all__ = [
     "absolute",
     "as_loss",
     "from_callable",
-    "from_matrix",
     "last_train",
     "parity",
     "pinball",
@@ -128,21 +127,11 @@ def step_loss(points: Points, steps: int, actions: Points | None = None) -> Loss
     return Loss(np.abs(guesses[:, None] - cells[None, :]), choices, secrets, Made(f"step loss {steps}", (steps,)))
 
 
-def from_matrix(matrix: ArrayLike, actions: Points | None = None, secrets: Points | None = None) -> Loss:
-    """Any matrix ``L[w, x]``: one row for each action, one column for each secret."""
-    return Loss(matrix, actions, secrets)
-
-
 def from_callable(function: Callable[[Any, Any], float], actions: Points, secrets: Points) -> Loss:
     """``function(action, secret)`` for all actions and secrets."""
     choices, names = as_labels(actions, "actions"), as_labels(secrets, "secrets")
     check_size(len(choices), len(names))
-    try:
-        values = [[float(function(w, x)) for x in names] for w in choices]
-    except Exception as problem:  # whatever somebody else's function raises
-        raise ParameterError(
-            f"the loss function must give a number for every action and secret ({type(problem).__name__})."
-        ) from None
+    values = tabulated(function, choices, names, "loss")
     return Loss(values, choices, names, Made(f"the function {getattr(function, '__name__', 'given')}"))
 
 

@@ -235,11 +235,10 @@ class PrivatePosteriors:
 
     def is_corner(self, potential: Potential) -> bool:
         """Whether a potential is private and the pairs that reach their bound connect all secrets."""
-        apart = self.steps or self.losses.tolist()
-        slack = 0 if self.steps else TOLERANCE
-        n = self.size
-        over = any(abs(potential[i] - potential[j]) > apart[i][j] + slack for i in range(n) for j in range(i))
-        return not over and max(self._groups(potential)) == 0
+        apart, slack = self.steps or self.losses.tolist(), 0 if self.steps else TOLERANCE
+        over = {(i, j): abs(potential[i] - potential[j]) - apart[i][j] for i in range(self.size) for j in range(i)}
+        tight = [pair for pair, excess in over.items() if abs(excess) <= slack]
+        return max(over.values()) <= slack and max(components(tight, self.size)) == 0
 
     def snap(self, posterior: Posterior, tolerance: float = TOLERANCE) -> Potential | None:
         """The corner that a posterior in floats is within ``tolerance`` of (in logarithms), or None."""
@@ -374,15 +373,6 @@ class PrivatePosteriors:
         if isinstance(given[0], Fraction) and self.steps is not None:
             return max(over, 1e-300) if self._sign(given, i, j) < 0 else 0.0
         return over if over > tolerance * max(1.0, float(self.losses[i, j])) else 0.0
-
-    def _groups(self, potential: Potential) -> list[int]:
-        apart = self.steps or self.losses.tolist()
-        slack = 0 if self.steps else TOLERANCE
-        n = self.size
-        tight = [
-            (i, j) for i in range(n) for j in range(i) if abs(abs(potential[i] - potential[j]) - apart[i][j]) <= slack
-        ]
-        return components(tight, n)
 
     def __repr__(self) -> str:
         return f"PrivatePosteriors({self.size} secrets, {self.factor} per unit of {self.metric})"

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.certify import CertifiedChannel
 from noisewright.core.envelope import Envelope, Integers
-from noisewright.optimal import shapes
+from noisewright.optimal.shape_cells import EQUAL, homes, pairs_of, ranks
 
 __all__ = ["evened", "mended", "settled"]
 
@@ -90,7 +90,7 @@ def _proved(certified: CertifiedChannel, table: Integers, width: int) -> Certifi
 
 
 def _fair(certified: CertifiedChannel) -> tuple[Integers, int]:
-    table, home = certified.table, shapes.homes(certified.inputs, certified.outputs)
+    table, home = certified.table, homes(certified.inputs, certified.outputs)
     count = table.shape[1]
     if len(home) != count or len(set(home.tolist())) < count:  # an output without a secret of its own, or with several
         return table, certified.width
@@ -109,7 +109,7 @@ def _fair(certified: CertifiedChannel) -> tuple[Integers, int]:
 
 
 def _symmetric(certified: CertifiedChannel) -> tuple[Integers, int]:
-    first, second = shapes.pairs_of("symmetric", certified.inputs, certified.outputs)
+    first, second = pairs_of("symmetric", certified.inputs, certified.outputs)
     flat = certified.table.ravel()
     mirrored = flat.copy()
     mirrored[first], mirrored[second] = flat[second], flat[first]
@@ -125,9 +125,9 @@ def _mixed(certified: CertifiedChannel, wanted: tuple[str, ...]) -> tuple[Intege
     n, share = len(table), 0
     flat, free = table.ravel(), room.ravel()
     for name in wanted:
-        if name in shapes.EQUAL:
+        if name in EQUAL:
             continue
-        low, high = shapes.pairs_of(name, certified.inputs, certified.outputs)
+        low, high = pairs_of(name, certified.inputs, certified.outputs)
         weak = name == "weakly-honest"
         over = (1 << width) - n * flat[high] if weak else flat[low] - flat[high]
         gain = n * free[high] if weak else free[high] - free[low]
@@ -142,15 +142,15 @@ def _mixed(certified: CertifiedChannel, wanted: tuple[str, ...]) -> tuple[Intege
 def _room(certified: CertifiedChannel) -> Integers | None:
     """The table ``G``, as large as keeps ``2^width + G`` private with room to spare; None if outputs are not the secrets."""
     inputs, n = certified.inputs, len(certified.inputs)
-    home = shapes.homes(inputs, certified.outputs) if set(inputs) == set(certified.outputs) else np.zeros(0)
+    home = homes(inputs, certified.outputs) if set(inputs) == set(certified.outputs) else np.zeros(0)
     if len(set(home.tolist())) < n or len(certified.outputs) != n:
         return None
-    ranks = shapes.ranks(inputs)
-    if ranks is None:
+    order = ranks(inputs)
+    if order is None:
         whole = -np.ones((n, n), dtype=np.int64)
         whole[np.arange(n), home] += n
     else:
-        apart = np.abs(np.subtract.outer(ranks, ranks))
+        apart = np.abs(np.subtract.outer(order, order))
         sums = apart.sum(axis=1)
         whole = np.empty_like(apart)
         whole[:, home] = sums.sum() - n * n * apart + n * (sums[:, None] - sums)

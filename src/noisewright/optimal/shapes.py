@@ -34,42 +34,23 @@ Reference: Cormode, Kulkarni and Srivastava, *Constrained differential privacy f
 
 from __future__ import annotations
 
-import math
 import numbers
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from noisewright.core.certify import CertifiedChannel
 from noisewright.core.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up
-from noisewright.core.labels import as_labels
-from noisewright.optimal.categories import Categories, exact_number
+from noisewright.optimal.categories import Categories
+from noisewright.optimal.shape_cells import EQUAL, PAIRS, SHAPES, Grid, Pairs
+from noisewright.optimal.sparse_program import Rows
 
-__all__ = [
-    "EQUAL",
-    "SHAPES",
-    "ShapeConstraints",
-    "Verdict",
-    "as_shapes",
-    "check_shape",
-    "constraints",
-    "deviations",
-    "homes",
-    "pairs_of",
-    "ranks",
-    "shapes_of",
-]
-
-Indices = NDArray[np.intp]
-Pairs = tuple[Indices, Indices]
+__all__ = ["Verdict", "as_shapes", "check_shape", "constraints", "deviations", "shapes_of"]
 
 GROUPS = {"monotone": ("row-monotone", "column-monotone"), "honest": ("row-honest", "column-honest")}
 
@@ -95,23 +76,6 @@ class Verdict:
         return self.shape if self.holds else f"not {self.shape}: {self.words}"
 
 
-@dataclass(frozen=True)
-class ShapeConstraints:
-    """Linear constraints on ``vec(M)``, the rows of the channel one after the other.
-
-    ``inequalities @ vec(M) <= 0`` and ``equalities @ vec(M) = 0`` for a channel, whose rows sum to one.
-    """
-
-    names: tuple[str, ...]
-    inequalities: sparse.csr_array
-    equalities: sparse.csr_array
-
-    @property
-    def inequality_bounds(self) -> NDArray[np.float64]:
-        """The right sides of the inequalities: zeros, because ``1/m`` is written as the mean of a row."""
-        return np.zeros(self.inequalities.shape[0])
-
-
 def as_shapes(names: str | Iterable[str] | None) -> tuple[str, ...]:
     """Names of shapes in their own order, each once: from a list, or from text such as ``"fair,monotone"``."""
     given = () if names is None else names.split(",") if isinstance(names, str) else names
@@ -121,7 +85,7 @@ def as_shapes(names: str | Iterable[str] | None) -> tuple[str, ...]:
         raise ParameterError(f"shapes are named by text; choose from {_choices()}.") from None
     found: set[str] = set()
     for word in words:
-        if word and word not in _PAIRS and word not in GROUPS:
+        if word and word not in PAIRS and word not in GROUPS:
             raise ParameterError(f"there is no shape called {word[:40]!r}; choose from {_choices()}.")
         found |= set(GROUPS.get(word, (word,)))
     return tuple(name for name in SHAPES if name in found)
@@ -129,18 +93,18 @@ def as_shapes(names: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def constraints(
     names: str | Iterable[str], secrets: Iterable[Hashable], outputs: Iterable[Hashable] | Categories
-) -> ShapeConstraints:
-    """The shapes as rows of a linear program over these secrets and outputs."""
+) -> Rows:
+    """The shapes as rows of a linear program over these secrets and outputs: ``1/m`` is written as the mean of a row."""
     shapes = as_shapes(names)
-    grid = _Grid.of(secrets, outputs)
-    found = {name: _PAIRS[name](grid) for name in shapes}
+    grid = Grid.of(secrets, outputs)
+    found = {name: PAIRS[name](grid) for name in shapes}
     size = len(grid.secrets) * len(grid.outputs)
     below = [pairs for name, pairs in found.items() if name not in EQUAL and name != "weakly-honest"]
     blocks = [_differences(below, size)]
     if "weakly-honest" in shapes:
         blocks.append(_above_the_mean(grid))
     equal = [pairs for name, pairs in found.items() if name in EQUAL]
-    return ShapeConstraints(shapes, sparse.csr_array(sparse.vstack(blocks)), _differences(equal, size))
+    return Rows(sparse.csr_array(sparse.vstack(blocks)), _differences(equal, size))
 
 
 def check_shape(
@@ -151,9 +115,9 @@ def check_shape(
     shapes = as_shapes([name])
     if len(shapes) != 1:
         raise ParameterError(f"check one shape at a time: {' or '.join(shapes) or 'a name is missing'}.")
-    grid = _Grid.of(channel.inputs, categories if categories is not None else channel.outputs)
+    grid = Grid.of(channel.inputs, categories if categories is not None else channel.outputs)
     values = channel.matrix.ravel()
-    low, high = _PAIRS[shapes[0]](grid)
+    low, high = PAIRS[shapes[0]](grid)
     over = (1 / len(grid.outputs) if shapes[0] == "weakly-honest" else values[low]) - values[high]
     if shapes[0] in EQUAL:
         low, high = np.where(over >= 0, low, high), np.where(over >= 0, high, low)
@@ -186,37 +150,16 @@ def _check(channel: object, tolerance: float, categories: object) -> None:
 
 def deviations(names: Sequence[str], certified: CertifiedChannel) -> dict[str, float]:
     """By how much a table of integers misses each shape at most, in probability: exactly, then rounded up."""
-    grid = _Grid.of(certified.inputs, certified.outputs)
+    grid = Grid.of(certified.inputs, certified.outputs)
     values, one = certified.table.ravel(), 1 << certified.width
     found = {}
     for name in names:
-        low, high = _PAIRS[name](grid)
+        low, high = PAIRS[name](grid)
         share = len(grid.outputs) if name == "weakly-honest" else 1
         over = one - share * values[low] if name == "weakly-honest" else values[low] - values[high]
         worst = max((abs(v) if name in EQUAL else v for v in over.tolist()), default=0)
         found[name] = float_up(Fraction(max(worst, 0), share * one))
     return found
-
-
-def pairs_of(name: str, secrets: Iterable[Hashable], outputs: Iterable[Hashable]) -> Pairs:
-    """The cells of ``vec(M)`` that a shape compares: the first is at most the second, or equal for ``symmetric`` and ``fair``."""
-    return _PAIRS[name](_Grid.of(secrets, outputs))
-
-
-def homes(secrets: Iterable[Hashable], outputs: Iterable[Hashable]) -> Indices:
-    """The column of the home of each secret, in the order in which the secrets were given."""
-    grid = _Grid.of(secrets, outputs)
-    flat = grid.at_home("fair")
-    found = np.empty(len(grid.rows), dtype=np.intp)
-    found[flat // len(grid.outputs)] = flat % len(grid.outputs)
-    return found
-
-
-def ranks(labels: Sequence[Hashable]) -> Indices | None:
-    """The place of each label in rising order; None for labels that are not all numbers."""
-    if not _numbers(labels):
-        return None
-    return np.argsort(np.argsort(np.array([exact_number(v) for v in labels], dtype=object), kind="stable"))
 
 
 def shapes_of(channel: Channel, *, tolerance: float = 1e-9, categories: Categories | None = None) -> dict[str, Verdict]:
@@ -231,148 +174,6 @@ def shapes_of(channel: Channel, *, tolerance: float = 1e-9, categories: Categori
     return found
 
 
-# The points -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """Secrets and outputs in rising order, where they have one, and the home of each secret."""
-
-    secrets: tuple[Hashable, ...]
-    outputs: tuple[Hashable, ...]
-    rows: Indices
-    """Row numbers of the secrets, in rising order."""
-    columns: Indices
-    home: Indices
-    """For each secret in that order, the rank of its home among the outputs."""
-    lowest: Indices
-    """For each secret, the rank of the first output whose upper end is not below it: one less than home on a tie."""
-    places: tuple[NDArray[Any], NDArray[Any]] | None
-    """Secrets and outputs as exact numbers in rising order; nothing for labels that are not numbers."""
-
-    @classmethod
-    def of(cls, secrets: Iterable[Hashable], outputs: Iterable[Hashable] | Categories) -> _Grid:
-        names = as_labels(secrets, "secrets")
-        labels = outputs.labels if isinstance(outputs, Categories) else as_labels(outputs, "outputs")
-        if not names or not labels:
-            raise ParameterError("a shape is about one secret and one output or more.")
-        if not (_numbers(names) and _numbers(labels)):
-            return cls._by_name(names, labels)
-        x, y = (np.array([exact_number(v) for v in given], dtype=object) for given in (names, labels))
-        rows, columns = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
-        x, y = x[rows], y[columns]
-        if isinstance(outputs, Categories):
-            ends = [np.array(e, dtype=object)[columns] for e in (outputs.highs, outputs.lows)]
-            uppers, lowers = ends[0][:-1], ends[1][1:]
-        else:
-            uppers = lowers = (y[:-1] + y[1:]) / 2
-        home = np.searchsorted(lowers, x, side="right")
-        return cls(names, labels, rows, columns, home, np.searchsorted(uppers, x, side="left"), (x, y))
-
-    @classmethod
-    def _by_name(cls, names: tuple[Hashable, ...], labels: tuple[Hashable, ...]) -> _Grid:
-        place = {label: i for i, label in enumerate(labels)}
-        home = np.array([place.get(x, -1) for x in names], dtype=np.intp)
-        return cls(names, labels, np.arange(len(names)), np.arange(len(labels)), home, home, None)
-
-    @cached_property
-    def flat(self) -> Indices:
-        """Positions in ``vec(M)`` by rank of the secret and rank of the output."""
-        return np.asarray(self.rows[:, None] * len(self.columns) + self.columns[None, :])
-
-    def at_home(self, shape: str) -> Indices:
-        """Positions in ``vec(M)`` of ``M[x, h(x)]``."""
-        if (self.home < 0).any():
-            lost = self.secrets[int(np.argmax(self.home < 0))]
-            raise ParameterError(f"the shape {shape} needs an output for every secret; there is none for {lost!r}.")
-        return np.asarray(self.flat[np.arange(len(self.rows)), self.home])
-
-    def ordered(self, shape: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        if self.places is None:
-            raise ParameterError(
-                f"the shape {shape} needs an order: secrets and outputs that are numbers; fair and honest need none."
-            )
-        return self.places
-
-    def cell(self, flat: int) -> tuple[Hashable, Hashable]:
-        return self.secrets[flat // len(self.outputs)], self.outputs[flat % len(self.outputs)]
-
-
-def _numbers(labels: Sequence[Hashable]) -> bool:
-    return all(isinstance(v, numbers.Real) and not isinstance(v, bool) and math.isfinite(v) for v in labels)
-
-
-# The shapes as pairs of cells: M[first] <= M[second], or = for the equal ones ----------------------------------------
-
-
-def _row_monotone(grid: _Grid) -> Pairs:
-    grid.ordered("row-monotone")
-    flat, home = grid.flat, grid.home[:, None]
-    rises = np.arange(flat.shape[1] - 1)[None, :] < home
-    left, right = flat[:, :-1], flat[:, 1:]
-    return np.where(rises, left, right).ravel(), np.where(rises, right, left).ravel()
-
-
-def _column_monotone(grid: _Grid) -> Pairs:
-    grid.ordered("column-monotone")
-    flat, y = grid.flat, np.arange(len(grid.columns))[None, :]
-    nearer, farther = grid.lowest[1:, None] <= y, y <= grid.home[:-1, None]
-    upper, lower = flat[:-1], flat[1:]
-    return np.r_[upper[nearer], lower[farther]], np.r_[lower[nearer], upper[farther]]
-
-
-def _symmetric(grid: _Grid) -> Pairs:
-    x, y = grid.ordered("symmetric")
-    centres = {*(x + x[::-1]).tolist(), *(y + y[::-1]).tolist()}
-    if len(centres) > 1:
-        raise ParameterError(
-            "the shape symmetric conflicts with these points: secrets and outputs must be mirror images about one centre; "
-            "leave the shape out, or choose outputs that are."
-        )
-    flat = grid.flat.ravel()
-    half = (flat.size + 1) // 2
-    return flat[:half], flat[::-1][:half]
-
-
-def _fair(grid: _Grid) -> Pairs:
-    home = grid.at_home("fair")
-    return home[1:], home[:-1]
-
-
-def _row_honest(grid: _Grid) -> Pairs:
-    home = np.broadcast_to(grid.at_home("row-honest")[:, None], grid.flat.shape)
-    other = grid.flat != home
-    return grid.flat[other], home[other]
-
-
-def _column_honest(grid: _Grid) -> Pairs:
-    home = grid.at_home("column-honest")
-    others = grid.flat[:, grid.home].T  # for each secret, all secrets at its home
-    mine = np.broadcast_to(home[:, None], others.shape)
-    other = others != mine
-    return others[other], mine[other]
-
-
-def _weakly_honest(grid: _Grid) -> Pairs:
-    home = grid.at_home("weakly-honest")
-    return home, home
-
-
-_PAIRS: dict[str, Callable[[_Grid], Pairs]] = {
-    "row-monotone": _row_monotone,
-    "column-monotone": _column_monotone,
-    "symmetric": _symmetric,
-    "fair": _fair,
-    "row-honest": _row_honest,
-    "column-honest": _column_honest,
-    "weakly-honest": _weakly_honest,
-}
-EQUAL = frozenset({"symmetric", "fair"})
-"""Shapes that say that cells are equal; the others say that one is at most another."""
-SHAPES = tuple(_PAIRS)
-"""All shapes by name."""
-
-
 def _differences(pairs: Sequence[Pairs], size: int) -> sparse.csr_array:
     """One row ``M[first] - M[second]`` for each pair of different cells."""
     low, high = (np.concatenate([p[side] for p in pairs]) if pairs else np.zeros(0, np.intp) for side in (0, 1))
@@ -383,7 +184,7 @@ def _differences(pairs: Sequence[Pairs], size: int) -> sparse.csr_array:
     return sparse.csr_array((values, (np.r_[row, row], np.r_[low, high])), shape=(low.size, size))
 
 
-def _above_the_mean(grid: _Grid) -> sparse.csr_array:
+def _above_the_mean(grid: Grid) -> sparse.csr_array:
     """``mean of the row - M[x, h(x)] <= 0``, which is weak honesty because a row sums to one."""
     home, count = grid.at_home("weakly-honest"), len(grid.outputs)
     row = np.arange(home.size)

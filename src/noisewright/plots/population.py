@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noisewright.estimate.result import short_name
 from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ __all__ = ["draw_estimate", "draw_estimates"]
 INK = "#22303a"
 MOST_BARS = 40
 """More categories than this are not all drawn: the largest are."""
+MOST_LETTERS = 70
+"""Names with more letters than this do not fit beside each other."""
 
 
 def draw_estimate(found: Estimate, truth: ArrayLike | None = None) -> Figure:
@@ -78,14 +81,21 @@ def _line(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
 def _bars(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
     shown = np.sort(np.argsort(-found.probabilities, kind="stable")[:MOST_BARS])
     spots = np.arange(len(shown))
-    bars = None
+    share = found.probabilities[shown]
+    axes.bar(spots, share, color=COLOURS[2], label="estimate")
     if found.low is not None and found.high is not None:
-        bars = np.abs([found.probabilities[shown] - found.low[shown], found.high[shown] - found.probabilities[shown]])
-    axes.bar(spots, found.probabilities[shown], yerr=bars, color=COLOURS[2], ecolor=INK, capsize=3, label="estimate")
+        reach = np.abs([share - found.low[shown], found.high[shown] - share])
+        axes.errorbar(spots, share, yerr=reach, fmt="none", ecolor=INK, capsize=3, label=_interval(found))
     if truth is not None:
         axes.plot(spots, np.asarray(truth)[shown], "_", color=COLOURS[1], markersize=14, label="truth")
+    if truth is not None or found.low is not None:
         axes.legend(frameon=False, fontsize=9)
-    axes.set_xticks(spots, [str(found.secrets[int(i)])[:20] for i in shown], rotation=45 if len(shown) > 6 else 0)
+    names = [short_name(found.secrets[int(i)], 20) for i in shown]
+    crowded = len(names) * max(map(len, names)) > MOST_LETTERS
+    axes.set_xticks(spots, names, rotation=45 if crowded else 0, ha="right" if crowded else "center", parse_math=False)
+    if crowded:
+        for name in axes.get_xticklabels():
+            name.set_rotation_mode("anchor")
     axes.set(ylabel="share of the population", ylim=(0, None))
 
 
@@ -115,7 +125,7 @@ def _trace(axes: Any, found: Estimate) -> None:
 
 
 def _interval(found: Estimate) -> str:
-    return f"{100 * found.level:g} % interval ({found.intervals})"
+    return f"{found.level_words} interval ({found.intervals}, {found.scope})"
 
 
 def _numbers(labels: Sequence[Any]) -> bool:

@@ -6,6 +6,7 @@ how the margin of error falls with the number of respondents. It shows public pa
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from noisewright.estimate.designs import direct
 from noisewright.estimate.margins import margin_of_error
 from noisewright.estimate.region import Region
+from noisewright.estimate.survey import shortened
 from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
@@ -26,14 +28,24 @@ INK, FAINT = "#22303a", "#b8c0c8"
 TRUTH, BEST, DIRECT = COLOURS[0], COLOURS[2], "#8a949c"
 SAID = (COLOURS[1], COLOURS[3], COLOURS[4], COLOURS[2], "#7a8b99")
 MOST_NAMED = 8
-"""More answers than this are not named on the wheel."""
+"""More answers than this are not named beside the wheel."""
+
+LONGEST_NAME = 28
+"""Letters of an answer that are shown."""
+
+LINE = 0.2
+"""Inches for a line of the list below the wheel."""
 
 
 def draw_survey(plan: Survey) -> Figure:
     """The device, its place among the private designs, and the margin of error by the number of respondents."""
-    figure = blank_figure(13, 4.3)
-    wheel, place, margins = figure.subplots(1, 3, width_ratios=[1, 1.15, 1.3])
-    _wheel(wheel, plan)
+    parts = _parts(plan)
+    list_height = LINE * len(parts) + 0.1
+    figure = blank_figure(13, 3.7 + list_height)
+    grid = figure.add_gridspec(1, 3, width_ratios=[1, 1.15, 1.3])
+    left = grid[0].subgridspec(2, 1, height_ratios=[3.3, list_height])
+    wheel, place, margins = (figure.add_subplot(cell) for cell in (left[0], grid[1], grid[2]))
+    _wheel(wheel, figure.add_subplot(left[1]), parts)
     if len(plan.device.answers) == 2:
         _region(place, plan)
     else:
@@ -43,29 +55,40 @@ def draw_survey(plan: Survey) -> Figure:
     return figure
 
 
-def _wheel(axes: Any, plan: Survey) -> None:
+def _parts(plan: Survey) -> list[tuple[str, str, int]]:
+    """What the respondent does, its colour, and its cases; actions without any are left out."""
     total, truth, forced = plan.device.cases()
-    names = [f"the truth\n{_share(truth, total)}"]
+    actions = [("the truth", truth)]
     if len(forced) <= MOST_NAMED:
-        parts = [truth, *forced]
-        names += [f'say "{a}"\n{_share(f, total)}' for a, f in zip(plan.device.answers, forced, strict=True)]
+        actions += [(f'say "{a}"', f) for a, f in zip(_readable(plan.device.answers), forced, strict=True)]
     else:
-        parts = [truth, total - truth]
-        names += [f"one of the {len(forced)}\nanswers by lot\n{_share(total - truth, total)}"]
-    colours = [TRUTH, *(SAID[i % len(SAID)] for i in range(len(parts) - 1))]
-    shown = [i for i, part in enumerate(parts) if part]
-    axes.pie(
-        [parts[i] for i in shown],
-        labels=[names[i] for i in shown],
-        colors=[colours[i] for i in shown],
+        actions.append((f"one of the {len(forced)} answers by lot", total - truth))
+    colours = [TRUTH, *(SAID[i % len(SAID)] for i in range(len(actions) - 1))]
+    return [
+        (f"{name}: {_share(cases, total)}", colour, cases)
+        for (name, cases), colour in zip(actions, colours, strict=True)
+        if cases
+    ]
+
+
+def _wheel(axes: Any, below: Any, parts: list[tuple[str, str, int]]) -> None:
+    """The cases as a ring, and their names in a list below it, where there is room for any length and any small slice."""
+    names, colours, cases = zip(*parts, strict=True)
+    wedges, _ = axes.pie(
+        cases,
+        colors=colours,
         startangle=90,
         counterclock=False,
-        labeldistance=1.12,
-        wedgeprops={"width": 0.42, "edgecolor": "white", "linewidth": 1.5},
-        textprops={"fontsize": 9, "color": INK},
+        wedgeprops={"width": 0.42, "edgecolor": "white", "linewidth": 1.5 if len(parts) < 6 else 0.8},
     )
     axes.set_title("What the respondent does", fontsize=10)
-    axes.set(xlim=(-1.6, 1.6), ylim=(-1.3, 1.3))
+    below.set_axis_off()
+    legend = below.legend(
+        wedges, names, loc="upper center", fontsize=9, frameon=False, labelcolor=INK, handlelength=1, borderpad=0
+    )
+    legend.set_in_layout(False)
+    for text in legend.get_texts():
+        text.set_parse_math(False)  # answers are words, whatever signs of money are in them
 
 
 def _region(axes: Any, plan: Survey) -> None:
@@ -87,14 +110,16 @@ def _region(axes: Any, plan: Survey) -> None:
         spot = float(design.p00), float(design.p11)
         axes.plot(*spot, marker, color=colour, markersize=7, label=name, clip_on=False, zorder=4)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    axes.set(xlabel="p00: probability that a no is told truly", ylabel="p11: probability that a yes is told truly")
+    no, yes = (shortened(answer, 20) for answer in _readable(plan.device.answers))
+    axes.set_xlabel(f'p00: probability that "{no}" is told truly', parse_math=False)
+    axes.set_ylabel(f'p11: probability that "{yes}" is told truly', parse_math=False)
     axes.set_title("Private designs", fontsize=10)
     axes.legend(fontsize=8, frameon=False, loc="lower left")
 
 
 def _bars(axes: Any, plan: Survey) -> None:
     """More than two answers: how likely an answer is for those it is true of, and for anybody else."""
-    chosen = {"best design": plan.ideal, "recommended\ndevice": plan.device.design}
+    chosen = {plan.ideal_name: plan.ideal, "recommended\ndevice": plan.device.design}
     places = np.arange(len(chosen))
     keep = [float(d.p11) for d in chosen.values()]
     lie = [float(1 - d.p00) for d in chosen.values()]
@@ -111,10 +136,16 @@ def _bars(axes: Any, plan: Survey) -> None:
 
 
 def _margins(axes: Any, plan: Survey) -> None:
-    counts = np.geomspace(max(10, plan.respondents / 30), plan.respondents * 30, 80)
+    at = "at the worst prevalence" if plan.prevalence is None else f"at prevalence {float(plan.prevalence):g}"
+    axes.set_title(f"Margin of error, {at}", fontsize=10)
+    if plan.margin == 0:
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, "none: everybody is asked, and\nthe answers leave no doubt", ha="center", color=INK)
+        return
+    counts = np.geomspace(max(1, plan.respondents / 30), plan.respondents * 30, 80)
     for name, design, colour, style in (
         ("direct question", direct(), DIRECT, "--"),
-        ("best design", plan.ideal, BEST, "-"),
+        (plan.ideal_name, plan.ideal, BEST, "-"),
         ("recommended device", plan.device.design, COLOURS[1], "-"),
     ):
         one = margin_of_error(
@@ -122,12 +153,13 @@ def _margins(axes: Any, plan: Survey) -> None:
         )
         if one > 0:  # asking everybody directly leaves no error
             axes.loglog(counts, one / np.sqrt(counts), color=colour, linestyle=style, linewidth=1.6, label=name)
+    axes.set_ylim(top=2 * axes.get_ylim()[1])  # room for the words beside the leftmost point there can be
     axes.axvline(plan.respondents, color=INK, linewidth=0.8, linestyle=":")
     axes.plot(plan.respondents, plan.margin, "o", color=COLOURS[1], markersize=6)
     axes.yaxis.set_major_formatter("{x:g}")  # margins are read as shares, not as powers of ten
     axes.yaxis.set_minor_formatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "235" else "")
     axes.annotate(
-        f"{plan.respondents} respondents:\n± {plan.margin:.4f}",
+        f"{plan.respondents} respondents:\n± {plan.margin:.4g}",
         (plan.respondents, plan.margin),
         xytext=(8, 8),
         textcoords="offset points",
@@ -136,12 +168,20 @@ def _margins(axes: Any, plan: Survey) -> None:
     )
     if plan.target_margin is not None:
         axes.axhline(float(plan.target_margin), color=INK, linewidth=0.8, linestyle=":")
-    at = "at the worst prevalence" if plan.prevalence is None else f"at prevalence {float(plan.prevalence):g}"
     axes.set(xlabel="respondents", ylabel=f"margin of error ({100 * plan.confidence:g} %)")
-    axes.set_title(f"Margin of error, {at}", fontsize=10)
     axes.grid(color="#e6e9ec", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.legend(fontsize=8, frameon=False, loc="lower left")
+
+
+def _readable(answers: Sequence[Hashable]) -> list[str]:
+    """The answers as they can be drawn: cut to some length, and numbered where the font has no letters for one of them."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    letters = get_font(findfont(FontProperties())).get_charmap()
+    names = [shortened(answer, LONGEST_NAME) for answer in answers]
+    drawn = all(ord(letter) in letters for name in names for letter in name)
+    return names if drawn and len(set(names)) == len(names) else [f"answer {i + 1}" for i in range(len(names))]
 
 
 def _share(cases: int, total: int) -> str:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from noisewright.release.codecs import kind_of
 
-__all__ = ["ARROW", "TypeName", "fits", "fits_json", "name_of", "recast"]
+__all__ = ["ARROW", "ZONED", "TypeName", "fits", "fits_json", "name_of", "recast"]
 
 TypeName = Literal["integer", "number", "date", "time", "text", "boolean"]
 ARROW: dict[TypeName, pa.DataType] = {
@@ -32,6 +32,8 @@ ARROW: dict[TypeName, pa.DataType] = {
     "boolean": pa.bool_(),
 }
 """The types that a policy may name, as they are stored."""
+ZONED = pa.timestamp("us", "UTC")
+"""Times with an offset: moments, whatever the clock of the place shows. A policy calls them times, too."""
 LONGEST_WHOLE = 18
 WITHOUT_LOSS = {
     ("whole", "number"),
@@ -71,6 +73,8 @@ def recast(column: Any, wanted: pa.DataType) -> Any:
             return column.cast(wanted)
         if (have, want) not in WITHOUT_LOSS or (pa.types.is_timestamp(own) and own.tz is not None):
             raise ValueError
+        if have == "date" and wanted == ZONED:  # a day begins at another moment in every place
+            raise ValueError
         if have == "text" and not fits(_in_one_piece(column.cast(pa.string())), wanted):
             raise ValueError
         if (have, want) == ("number", "text"):
@@ -105,6 +109,8 @@ def fits(cells: pa.Array, kind: pa.DataType) -> bool:
         if pc.any(long).as_py() and pc.any(pc.match_substring_regex(cells.filter(long), r"^[-+]?\d+$")).as_py():
             return False  # a long code: as a number it would lose digits
         return _all(pc.or_(pc.invert(padded), pc.starts_with(cells, "0.")))
+    if pa.types.is_timestamp(kind):  # an hour without minutes is a time for Arrow alone
+        return _all(pc.invert(pc.match_substring_regex(cells, r"[ T]\d\d($|[^\d:])")))
     return True
 
 

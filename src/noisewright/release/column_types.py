@@ -2,7 +2,8 @@
 
 ``types = { visit = "date" }`` says it; otherwise it follows from what else the policy says: declared values are text, true/false,
 whole numbers or numbers; a range of dates is for dates, one of dates with a clock for times; ``geometric`` and
-``explicit-fair`` are for whole numbers; every other mechanism and every aggregate is for numbers. A unit is named by text.
+``explicit-fair`` are for whole numbers; every other mechanism and every aggregate is for numbers. A unit is named by text. Times
+have an offset if those that the policy names have one.
 
 Tables with types of their own (Parquet, Arrow, DuckDB, Polars, Spark) keep them: a schema is public. It must be what
 the policy says, or whole numbers where that says numbers.
@@ -29,13 +30,13 @@ from noisewright.core.errors import DataError, PolicyError
 from noisewright.core.labels import labels_between
 from noisewright.mechanisms.registry import registry
 from noisewright.mechanisms.signatures import parameters_of
-from noisewright.release.casts import ARROW, TypeName, name_of
+from noisewright.release.casts import ARROW, ZONED, TypeName, name_of
 from noisewright.release.filters import names_in
 from noisewright.release.fitting import COORDINATES
 from noisewright.release.policy import ColumnPolicy, Policy, QueryPolicy
-from noisewright.release.policy_values import Span
 from noisewright.release.source import SUFFIXES, Source
 from noisewright.release.sources import source_of
+from noisewright.release.spans import Span
 
 __all__ = ["check_stated", "known_types", "source_for", "used_columns"]
 
@@ -61,7 +62,9 @@ def known_types(policy: Policy) -> dict[str, pa.DataType]:
     for name, rank, kind in uses:
         if name not in surest or rank < surest[name][0]:
             surest[name] = rank, kind
-    return {name: ARROW[kind] for name, (_, kind) in surest.items()} | {n: ARROW[k] for n, k in policy.types.items()}
+    kinds = {name: kind for name, (_, kind) in surest.items()} | policy.types
+    zoned = _with_offsets(policy)
+    return {name: ZONED if kind == "time" and name in zoned else ARROW[kind] for name, kind in kinds.items()}
 
 
 def source_for(policy: Policy, data: Any) -> Source:
@@ -125,6 +128,23 @@ def _of_query(query: QueryPolicy) -> Iterator[Use]:
     if query.column is not None and query.values is None:
         dates = _of_dates((query.within, query.bins))
         yield (query.column, NUMBERS, "number") if dates is None else (query.column, DATES, dates)
+
+
+def _with_offsets(policy: Policy) -> set[str]:
+    """The columns of which the policy names a time with an offset: they hold moments."""
+    named: list[tuple[str, Any]] = []
+    for column in policy.columns:
+        given = column.parameters
+        places = (given.get("within"), given.get("excluding"), column.fill)
+        named += [(name, places) for name in column.names]
+    named += [(query.column, (query.within, query.bins)) for query in policy.queries if query.column is not None]
+    return {name for name, places in named if _has_offset(places)}
+
+
+def _has_offset(places: Any) -> bool:
+    if isinstance(places, (list, tuple)):
+        return any(_has_offset(place) for place in places)
+    return isinstance(places, datetime.datetime) and places.tzinfo is not None
 
 
 def _of_labels(labels: Any, place: int) -> TypeName | None:

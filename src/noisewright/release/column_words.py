@@ -12,8 +12,8 @@ from noisewright.mechanisms.geography import LocalMetres
 from noisewright.release.codecs import kind_of
 from noisewright.release.fitting import distance_of
 from noisewright.release.policy import ColumnPolicy
-from noisewright.release.policy_values import Span
 from noisewright.release.prices import base_metric
+from noisewright.release.spans import Span
 
 __all__ = ["UNITS", "protects_words", "title_of", "unit_of"]
 

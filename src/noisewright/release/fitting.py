@@ -42,8 +42,8 @@ from noisewright.mechanisms.signatures import parameters_of
 from noisewright.release import codecs
 from noisewright.release.arguments import arguments
 from noisewright.release.policy import ColumnPolicy
-from noisewright.release.policy_values import Span
 from noisewright.release.prices import charge, diameter, unscaled
+from noisewright.release.spans import Span
 
 __all__ = ["COORDINATES", "TooNearError", "distance_of", "fitted", "width_of"]
 

@@ -11,13 +11,13 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from noisewright.core.errors import LedgerError
 from noisewright.release.renames import rename_new, sync_folder
 
-__all__ = ["KEY_BYTES", "create", "default_path", "opened", "reading", "writing"]
+__all__ = ["KEY_BYTES", "check_place", "create", "default_path", "opened", "reading", "trying", "writing"]
 
 APPLICATION = 0x4E57_4C44
 """``NWLD`` in the header of the database: this is a ledger, not a database of another program."""
@@ -102,11 +102,36 @@ def default_path() -> Path:
     return (Path(data) if data else Path.home() / ".local" / "share") / "noisewright" / "ledger.sqlite"
 
 
+def check_place(path: Path, *, with_folder: bool) -> None:
+    """Refuse a place where no ledger can be made, without making anything; ``with_folder``: its folder may be missing."""
+    folder = path.parent
+    while with_folder and not os.path.lexists(folder):
+        folder = folder.parent
+    if not folder.is_dir():
+        raise _no_folder(path)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise LedgerError(f"{path}: the ledger cannot be created: this user may not write to {folder}.")
+
+
 def create(path: Path, time: str, *, with_folder: bool) -> None:
-    """Make a ledger with a key of its own; it appears whole. One that is there already, or is made meanwhile, is left alone."""
+    """Make a ledger with a key of its own; it appears whole, or nothing does, not even its folder (``with_folder``).
+
+    A ledger that is there already, or is made meanwhile, is left alone.
+    """
+    missing = [folder for folder in (path.parent, *path.parent.parents) if with_folder and not os.path.lexists(folder)]
     try:
-        if with_folder:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _create(path, time, missing)
+    except BaseException:
+        for folder in missing:
+            with suppress(OSError):  # it was not made, or somebody else has put something in it
+                folder.rmdir()
+        raise
+
+
+def _create(path: Path, time: str, missing: list[Path]) -> None:
+    try:
+        for wanted in reversed(missing):
+            wanted.mkdir(mode=0o700, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             made = Path(folder) / "ledger"
             os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -120,9 +145,13 @@ def create(path: Path, time: str, *, with_folder: bool) -> None:
                 return
             sync_folder(path.parent)
     except FileNotFoundError:
-        raise LedgerError(f"{path}: there is no folder {path.parent}; create it, or name another ledger.") from None
+        raise _no_folder(path) from None
     except OSError as problem:
         raise LedgerError(f"{path}: the ledger cannot be created: {problem.strerror}.") from None
+
+
+def _no_folder(path: Path) -> LedgerError:
+    return LedgerError(f"{path}: there is no folder {path.parent}; create it, or name another ledger.")
 
 
 def _build(db: sqlite3.Connection, time: str) -> None:

@@ -39,32 +39,14 @@ from noisewright.core.errors import PolicyError
 from noisewright.mechanisms.registry import registry
 from noisewright.release.locate import Path, Places
 from noisewright.release.policy_errors import Report, path_text, read_toml
+from noisewright.release.policy_kinds import Problem, jsonable, wrong
+from noisewright.release.policy_labels import Filling, Flag, Groups, Labels, Parameter, Types
+from noisewright.release.policy_names import Name, Names, Renames, Text
+from noisewright.release.policy_numbers import Chance, Number, Positive, Weights, Whole
 from noisewright.release.policy_parameters import accepts, tidy
+from noisewright.release.policy_places import Distance, Edges, Pair
 from noisewright.release.policy_problems import all_problems
 from noisewright.release.policy_rules import column_rules, policy_rules, query_rules, unit_rules
-from noisewright.release.policy_values import (
-    Chance,
-    Distance,
-    Edges,
-    Filling,
-    Flag,
-    Groups,
-    Labels,
-    Name,
-    Names,
-    Number,
-    Pair,
-    Parameter,
-    Positive,
-    Problem,
-    Renames,
-    Text,
-    Types,
-    Weights,
-    Whole,
-    jsonable,
-    wrong,
-)
 
 __all__ = [
     "Aggregate",

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from noisewright.core.errors import PolicyError
 from noisewright.release.locate import Path, Places, locate
-from noisewright.release.policy_values import Problem
+from noisewright.release.policy_kinds import Problem
 
 __all__ = ["Report", "did_you_mean", "path_text", "problems_of", "read_toml", "spell"]
 

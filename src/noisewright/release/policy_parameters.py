@@ -31,7 +31,10 @@ from noisewright.core.metric import named_metric
 from noisewright.mechanisms.oracle import ORACLES
 from noisewright.mechanisms.registry import names, registry
 from noisewright.mechanisms.signatures import hints_of, is_choice, parameters_of, plain_types
-from noisewright.release.policy_values import PUBLIC_RANGE, Problem, inner_problems, label, number, place, wrong
+from noisewright.release.policy_kinds import Problem, inner_problems, wrong
+from noisewright.release.policy_labels import label
+from noisewright.release.policy_numbers import number
+from noisewright.release.policy_places import PUBLIC_RANGE, place
 
 __all__ = ["SET_BY", "WORDS", "Accepts", "accepts", "offered", "tidy"]
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from noisewright.release.locate import Path
 from noisewright.release.policy_errors import Keys, problems_of
-from noisewright.release.policy_values import Problem
+from noisewright.release.policy_kinds import Problem
 
 __all__ = ["all_problems"]
 

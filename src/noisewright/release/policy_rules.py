@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from noisewright.mechanisms.oracle import ORACLES
 from noisewright.mechanisms.registry import registry
 from noisewright.release.policy_errors import did_you_mean, spell
+from noisewright.release.policy_kinds import Problem
 from noisewright.release.policy_parameters import SET_BY, WORDS, Accepts, accepts, offered, tidy
-from noisewright.release.policy_values import Problem
 
 if TYPE_CHECKING:
     from noisewright.release.policy import ColumnPolicy, Policy, QueryPolicy, UnitPolicy

@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from noisewright.mechanisms.registry import registry
+from noisewright.release.policy_numbers import IS_NUMBER
 from noisewright.release.policy_parameters import WORDS, accepts, offered
-from noisewright.release.policy_values import IS_NUMBER, IS_PLACE
+from noisewright.release.policy_places import IS_PLACE
 
 if TYPE_CHECKING:
     from noisewright.release.policy import Policy

@@ -37,7 +37,8 @@ import numpy as np
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_down, float_up
 from noisewright.core.mechanism import Mechanism
-from noisewright.core.metric import Discrete, Euclidean, Line, Manhattan, Metric, Scaled
+from noisewright.core.metric import Discrete, Euclidean, Line, Manhattan, Metric
+from noisewright.core.metric_algebra import Scaled
 from noisewright.mechanisms.geography import DISTORTION, FLOAT_ERROR, LatticeMetres
 from noisewright.mechanisms.lattice_line import LatticeLine, LatticePoints
 from noisewright.mechanisms.planar import rounding

@@ -35,9 +35,9 @@ import pyarrow as pa
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.release.bundle import ReleaseCertificate
 from noisewright.release.column_types import source_for
-from noisewright.release.duck import quiet
+from noisewright.release.data_mark import Mark, content_digest, fingerprint
 from noisewright.release.engines import Engine, OutputFormat, Progress, engine_for
-from noisewright.release.ledger import NONCE_BYTES, Balance, Ledger
+from noisewright.release.ledger import Balance, Ledger
 from noisewright.release.lock import LOCK, Lock
 from noisewright.release.marginals import Marginal, bins_of, marginal_of
 from noisewright.release.plan import Plan, make_plan
@@ -45,15 +45,15 @@ from noisewright.release.policy import Policy, as_policy
 from noisewright.release.report import Made, report
 from noisewright.release.source import Source
 from noisewright.release.sources import source_of
-from noisewright.release.spending import ledger_of, spend
+from noisewright.release.spending import existing_ledger, ledger_of, spend
 from noisewright.release.staging import Staging
+from noisewright.release.written import read_written, written_batches
 
 __all__ = ["Release", "open_release", "plan_for", "release"]
 
 CERTIFICATE, REPORT, ANSWERS = "certificate.json", "report.html", "answers"
 CHARTED = 1 << 20
 """Charts count about so many rows, spread over the table."""
-CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Release:
         found = sorted(self.folder.glob("data.*"))
         if not found:
             return None
-        return _in_zones(_read(found[0]), self.plan)
+        return read_written(found[0], _output_types(self.plan))
 
     def __repr__(self) -> str:
         parts = f"{self.rows:,} rows" if self.rows is not None else f"{len(self.answers)} answers"
@@ -119,32 +119,36 @@ def release(
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise ParameterError("a seed is a whole number from 0 on; leave it out for a release.")
     source = source_for(policy, data)
-    book = None if seed is not None else ledger_of(ledger, policy)
     with ExitStack() as stack:
         runner = stack.enter_context(engine_for(engine, source, master=master))
         plan = plan_for(policy, source, runner)
-        staging, mark = None, _Mark(b"", "")
+        book = None if seed is not None else existing_ledger(ledger, plan)
+        staging, content = None, b""
         if output is not None:
             _check_apart(source, output)
             runner.check_output(source, plan.columns, format)
             if not again and (found := open_release(output, plan, source, book)):
                 return found
             staging = stack.enter_context(Staging(output, replace or again))
-            nonce = secrets.token_bytes(NONCE_BYTES)  # a new one for each release: equal data must not look equal
-            mark = _Mark(nonce, _fingerprint(source, book, nonce), book)
+            content = b"" if seed is not None else content_digest(source)
         runner.check_units(source, policy.unit)
         runner.check_values(source, [c for c in plan.columns if not c.keep], policy.unit)
         exact = [[runner.aggregate(source, s, policy.unit) for s in query.statistics] for query in plan.queries]
         for query, tables in zip(plan.queries, exact, strict=True):
             query.check(tables)
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
-        balance = None if book is None else spend(book, plan, name, runner, source, raise_budget)
+        balance = None
+        if seed is None:
+            if book is None:  # made only now: whatever was refused so far leaves no ledger behind
+                book = ledger_of(ledger, policy)
+            balance = spend(book, plan, name, runner, source, raise_budget)
         # From here on things are drawn.
         certificate = ReleaseCertificate.build(plan, simulated=seed is not None)
         answers = {q.name: q.answer(tables, seed) for q, tables in zip(plan.queries, exact, strict=True)}
         made = _Made(plan, certificate, answers, balance, seed, runner.name)
         if staging is None:
             return _in_memory(made, runner, source, book, name)
+        mark = Mark.new(book, content)
         done = _to_folder(made, runner, source, staging, format, progress, mark, name)
         _finish(book, name, certificate)
         return done
@@ -169,7 +173,7 @@ def open_release(folder: str | os.PathLike[str], plan: Plan, source: Source, boo
             return None
         if not has_its_files(plan, lock.document["outputs"]):
             return None
-        if not secrets.compare_digest(lock.document["data"], _fingerprint(source, book, lock.nonce)):
+        if not secrets.compare_digest(lock.document["data"], fingerprint(book, content_digest(source), lock.nonce)):
             return None
         certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
         page = (path / REPORT).read_text(encoding="utf-8")
@@ -201,15 +205,6 @@ def answer_files(plan: Plan) -> list[str]:
 # Before the first draw ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Mark:
-    """What the lock says of the data, and who seals it."""
-
-    nonce: bytes
-    fingerprint: str
-    book: Ledger | None = None
-
-
 def _check_apart(source: Source, output: str | os.PathLike[str]) -> None:
     """Refuse data that lie where the output is to be: replacing the folder would delete them."""
     folder = Path(os.path.realpath(output))
@@ -218,29 +213,6 @@ def _check_apart(source: Source, output: str | os.PathLike[str]) -> None:
             raise ParameterError(
                 f"the data, {path}, lie inside the output folder {folder}; write to another folder, so that they are not lost."
             )
-
-
-def _fingerprint(source: Source, book: Ledger | None, nonce: bytes) -> str:
-    """The ledger's keyed fingerprint of the data; of what cannot be read twice in the same way, one that no other data have."""
-    if book is None or source.format in ("spark", "remote"):
-        return f"unknown-{secrets.token_hex(16)}"
-    with quiet(f"{source.name} cannot be read to its end", FileFormatError):
-        return book.fingerprint(_content(source), nonce)
-
-
-def _content(source: Source) -> Iterator[bytes]:
-    if source.paths:
-        for path in source.paths:
-            name = (
-                Path(path).name if source.held is None else source.name
-            )  # a temporary file is called differently each time
-            yield f"{name}\0{os.path.getsize(path)}\0".encode()
-            with open(path, "rb") as file:
-                while chunk := file.read(CHUNK):
-                    yield chunk
-        return
-    for batch in source.batches(source.schema.names):
-        yield batch.serialize().to_pybytes()
 
 
 def _finish(book: Ledger | None, name: str, certificate: ReleaseCertificate) -> None:
@@ -303,7 +275,7 @@ def _to_folder(
     staging: Staging,
     format: OutputFormat,
     progress: Progress | None,
-    mark: _Mark,
+    mark: Mark,
     name: str,
 ) -> Release:
     plan, folder, rows, marginals = made.plan, staging.folder, None, []
@@ -314,7 +286,7 @@ def _to_folder(
         outputs[path.name] = path
         charted = [name for column in plan.columns for name in column.outputs if not column.keep]
         every = max(1, round(rows / CHARTED))
-        marginals = _marginals(plan, source_of(path).batches(charted, every))
+        marginals = _marginals(plan, written_batches(path, _output_types(plan), charted, every))
     if made.answers:
         (folder / ANSWERS).mkdir()
     for file, answer in zip(answer_files(plan), made.answers.values(), strict=True):
@@ -372,15 +344,9 @@ def _read(path: Path) -> pa.Table:
     return pa.Table.from_batches(source.batches(source.schema.names), source.schema)
 
 
-def _in_zones(table: pa.Table, plan: Plan) -> pa.Table:
-    """The same moments in the time zones of the columns that they come from, whose names not all files keep."""
-    types = {name: kind for c in plan.columns for name, kind in zip(c.outputs, c.output_types, strict=True)}
-    zones = {name: kind.tz for name, kind in types.items() if pa.types.is_timestamp(kind) and kind.tz is not None}
-    for place, one in enumerate(table.schema):
-        if one.name in zones and pa.types.is_timestamp(one.type) and one.type.tz is not None:
-            moments = table.column(place).cast(pa.timestamp(one.type.unit, zones[one.name]))
-            table = table.set_column(place, one.name, moments)
-    return table
+def _output_types(plan: Plan) -> dict[str, pa.DataType]:
+    """The released columns and their types, in their order."""
+    return {name: kind for c in plan.columns for name, kind in zip(c.outputs, c.output_types, strict=True)}
 
 
 def _slug(name: str, place: int) -> str:

@@ -64,6 +64,9 @@ def used_part(schema: pa.Schema, used: Collection[str] | None) -> tuple[pa.Schem
 def _recast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     columns = []
     for one in schema:
+        own = batch.schema.field(one.name).type
+        if pa.types.is_timestamp(own) and pa.types.is_timestamp(one.type) and (own.tz is None) != (one.type.tz is None):
+            raise misfit(one.name, one.type)
         try:
             columns.append(recast(batch.column(one.name), one.type).cast(one.type))
         except (ValueError, pa.ArrowException):

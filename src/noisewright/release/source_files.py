@@ -19,7 +19,7 @@ from noisewright.release.duck import check_names, connected, identifier, literal
 from noisewright.release.source import BATCH, SUFFIXES, Format, Source, dataset_of, stamps_of
 from noisewright.release.source_copies import spooled
 
-__all__ = ["from_arrow", "from_path"]
+__all__ = ["files_of", "from_arrow", "from_path"]
 
 
 def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str] | None) -> Source:
@@ -35,7 +35,7 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
     table, at, file = text.rpartition("@")
     if at and file.endswith((".duckdb", ".db", ".ddb")) and not os.path.exists(text):
         return _from_database(table, file)
-    paths = _files(text)
+    paths = files_of(text)
     name = Path(text).name
     formats = {_format(path) for path in paths}
     if len(formats) > 1:
@@ -60,7 +60,7 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
     return Source("file", name, form, schema, rows, paths, relation, stamps=stamps)
 
 
-def _files(text: str) -> tuple[str, ...]:
+def files_of(text: str) -> tuple[str, ...]:
     """The files that a path means, in the order of their names."""
     try:
         if os.path.isdir(text):
@@ -139,7 +139,7 @@ def _from_json(paths: tuple[str, ...], types: Mapping[str, pa.DataType]) -> tupl
 
 
 def _from_database(table: str, path: str) -> Source:
-    _files(path)
+    files_of(path)
     relation = "source." + ".".join(identifier(part) for part in table.split("."))
     file = Path(path).name
     with connected() as duck:

@@ -5,31 +5,55 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
 from noisewright.core.errors import LedgerError, NoLedgerError
 from noisewright.release.columns import ColumnPlan
 from noisewright.release.engines import Engine
 from noisewright.release.ledger import Balance, Charge, Ledger, Terms
-from noisewright.release.ledger_checks import check_name, checked_terms
-from noisewright.release.ledger_file import default_path
+from noisewright.release.ledger_checks import check_name, checked, checked_terms
+from noisewright.release.ledger_file import check_place, default_path
 from noisewright.release.plan import Plan, title
 from noisewright.release.policy import Policy
 from noisewright.release.protected import protected_by
 from noisewright.release.source import Source
 
-__all__ = ["charges_of", "ledger_of", "rehearse", "spend"]
+__all__ = ["charges_of", "existing_ledger", "ledger_of", "rehearse", "spend"]
 
 KEPT_WORDS = "released as it is, not protected"
 
 
-def ledger_of(ledger: Ledger | str | os.PathLike[str] | None, policy: Policy, *, create_missing: bool = True) -> Ledger:
-    """The ledger that is named, or else the policy's, or else that of this user."""
+AnyLedger = Ledger | str | os.PathLike[str] | None
+"""A ledger or the name of its file; None: the policy's, or that of this user."""
+
+
+def ledger_of(ledger: AnyLedger, policy: Policy) -> Ledger:
+    """The ledger that is named, or else the policy's, or else that of this user; it is made if it is not there."""
+    return ledger if isinstance(ledger, Ledger) else Ledger(_named(ledger, policy))
+
+
+def existing_ledger(ledger: AnyLedger, plan: Plan) -> Ledger | None:
+    """The same ledger if it is there; None if the release will make it, which must then be possible where it is named.
+
+    What a ledger would refuse whatever it holds is refused here: a release that is refused leaves no empty ledger behind.
+    """
+    check_name(plan.policy.dataset)
+    checked_terms(terms_of(plan))
+    for item in charges_of(plan):
+        checked(item)
     if isinstance(ledger, Ledger):
         return ledger
-    named = policy.ledger_path() if ledger is None else ledger
-    if not create_missing:
-        named = default_path() if named is None else named
-    return Ledger(named, create_missing=create_missing)
+    named = _named(ledger, plan.policy)
+    try:
+        return Ledger(named, create_missing=False)
+    except NoLedgerError:
+        place = Path(os.path.abspath(default_path() if named is None else named))
+        check_place(place, with_folder=named is None)
+        return None
+
+
+def _named(ledger: str | os.PathLike[str] | None, policy: Policy) -> str | os.PathLike[str] | None:
+    return policy.ledger_path() if ledger is None else ledger
 
 
 def spend(book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool) -> Balance:
@@ -40,26 +64,20 @@ def spend(book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, r
     return book.remaining(policy.dataset)
 
 
-def rehearse(
-    ledger: Ledger | str | os.PathLike[str] | None, plan: Plan, engine: Engine, source: Source
-) -> tuple[Balance | None, str | None]:
+def rehearse(ledger: AnyLedger, plan: Plan, engine: Engine, source: Source) -> tuple[Balance | None, str | None]:
     """What the ledger knows of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
 
     Nothing is recorded. Budget, neighbours, protected distances and single units are asked about just as by :func:`spend`. A
     ledger that cannot be used at all is an error, as it is for a release.
     """
     policy = plan.policy
-    terms = terms_of(plan)
-    check_name(policy.dataset)
-    checked_terms(terms)
-    try:
-        book = ledger_of(ledger, policy, create_missing=False)
-    except NoLedgerError:  # the first release makes it, and fits if the policy itself does
+    book = existing_ledger(ledger, plan)
+    if book is None:  # the first release makes it, and fits if the policy itself does
         return None, None
     balance = book.remaining(policy.dataset) if policy.dataset in book.datasets() else None
     units = _units(plan, engine, source)
     try:
-        book.rehearse(policy.dataset, charges_of(plan), units, terms=terms)
+        book.rehearse(policy.dataset, charges_of(plan), units, terms=terms_of(plan))
     except LedgerError as problem:
         return balance, str(problem)
     return balance, None

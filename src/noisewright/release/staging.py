@@ -32,7 +32,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
-from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.release.lock import foreign_file
 from noisewright.release.renames import exchange, rename_new, sync_folder
 
@@ -75,6 +75,7 @@ class Staging:
             self._check()
             self._listen()
             self.folder.mkdir()
+            self._check_alone()
         except OSError as problem:
             self._leave()
             raise self._unwritable(problem) from None
@@ -91,6 +92,8 @@ class Staging:
         self._leave()
         if isinstance(problem, OSError) and problem.errno in CANNOT_WRITE:
             raise self._unwritable(problem) from None
+        if isinstance(problem, (FileFormatError, DataError)) and str(self.folder) in str(problem):
+            raise type(problem)(str(problem).replace(str(self.folder), str(self.target))) from None
 
     def publish(self) -> None:
         """Make everything durable, and let it take the target's name in one step."""
@@ -152,6 +155,17 @@ class Staging:
                 "away, or choose another name."
             )
 
+    def _check_alone(self) -> None:
+        """Refuse a target that another process is about to publish to: only one of the two could, and both would have spent.
+
+        Each makes its folder before it looks, so of two that begin in the same moment at least one sees the other.
+        """
+        for path, tag in _hidden_folders(self.target):
+            if path != self.folder and tag[3] == "staging" and _alive(int(tag[0]), tag[1], tag[2]):
+                raise ParameterError(
+                    f"{self.target} is being written by another process; wait for its end, or choose another name."
+                )
+
     def _taken(self) -> ParameterError:
         return ParameterError(f"{self.target} is there already; choose another name, or ask for it to be replaced.")
 
@@ -186,16 +200,22 @@ def _sync(path: Path) -> None:
 
 def _clean(target: Path) -> None:
     """Remove what dead processes left beside ``target``, and put back an output that one of them had just moved aside."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)-(\d+)-([0-9a-f]+)-[0-9a-f]+\.(staging|backup)")
     with suppress(OSError):
-        for path in sorted(target.parent.iterdir()):
-            found = pattern.fullmatch(path.name)
-            if found is None or not _dead(int(found[1]), found[2], found[3]):
+        for path, (pid, started, place, what) in _hidden_folders(target):
+            if not _dead(int(pid), started, place):
                 continue
-            if found[4] == "backup" and not os.path.lexists(target):
+            if what == "backup" and not os.path.lexists(target):
                 rename_new(path, target)
             else:
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _hidden_folders(target: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """The folders of processes that write or wrote to ``target``: process number, start, place, and what it is."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)-(\d+)-([0-9a-f]+)-[0-9a-f]+\.(staging|backup)")
+    for path in sorted(target.parent.iterdir()):
+        if found := pattern.fullmatch(path.name):
+            yield path, found.groups()
 
 
 def _dead(pid: int, started: str, place: str) -> bool:
@@ -203,11 +223,17 @@ def _dead(pid: int, started: str, place: str) -> bool:
     return place == _place() != "0" and _started(pid) != started
 
 
+def _alive(pid: int, started: str, place: str) -> bool:
+    """Whether a process provably runs: here, and with this beginning."""
+    return place == _place() != "0" and started != "0" and _started(pid) == started
+
+
 def _started(pid: int) -> str:
-    """When a process began, in clock ticks since the start of the system; 0 if there is none or nobody knows."""
+    """When a process began, in clock ticks since the start of the system; 0 if it has ended or nobody knows."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        return text.rpartition(")")[2].split()[19]  # the name of the process, in brackets, may hold anything
+        fields = text.rpartition(")")[2].split()  # the name of the process, in brackets, may hold anything
+        return "0" if fields[0] in "ZX" else fields[19]  # a process that ended stays listed until somebody asks how
     except (OSError, IndexError):
         return "0"
 

@@ -321,5 +321,6 @@ def _on_disk(target: Path) -> Iterator[None]:
     except NoisewrightError:
         raise
     except (OSError, pa.ArrowException) as problem:
-        reason = getattr(problem, "strerror", None) or "the disk is full, not writable or gone"
+        number = getattr(problem, "errno", None)  # Arrow has words of its own for it
+        reason = os.strerror(number) if number else "the disk is full, not writable or gone"
         raise FileFormatError(f"{target} cannot be written: {reason}.") from None

@@ -1,0 +1,133 @@
+"""What holds for all experiments: one shape, one command, and numbers that come out as reported."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments.report import Result, Row, Table, allowance
+from scipy import stats
+
+import experiments
+from experiments import report
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(experiments.__file__).parent
+ALL = [experiments.load(name) for name in experiments.NAMES]
+PICTURES = [e.name for e in ALL if e.figure is not None]
+
+
+@pytest.fixture(scope="module", params=experiments.NAMES)
+def quick(request):
+    """An experiment and the result of its quick run."""
+    experiment = experiments.load(request.param)
+    return experiment, experiment.result(True, **({} if experiment.runs is None else {"runs": experiment.runs[0]}))
+
+
+def test_every_module_that_has_a_result_is_listed():
+    found = []
+    for file in FOLDER.glob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert ("result" in names) == ("main" in names), file.name
+        found += [file.stem] if "main" in names else []
+    assert sorted(found) == sorted(experiments.NAMES)
+    assert len(set(experiments.NAMES)) == len(experiments.NAMES)
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=lambda e: e.name)
+def test_the_head_of_a_module_says_what_it_does_and_how_to_run_it(experiment):
+    head = import_module(f"experiments.{experiment.name}").__doc__
+    options = "[--quick]" + (" [--runs N]" if experiment.runs else "") + " [--json]"
+    options += " [--plot FILE.png]" if experiment.figure else ""
+    assert f"\nRun:  noisewright reproduce {experiment.name} {options}\n" in head
+    assert head.startswith(f"{experiment.summary}.\n\n")
+    assert 0 < experiment.seconds[0] <= experiment.seconds[1]
+
+
+def test_a_quick_run_agrees(quick):
+    experiment, result = quick
+    assert result.agrees, experiment.name
+    assert result.compared
+    for table in result.tables:
+        assert table.rows
+        assert table.source
+        for row in table.rows:
+            assert len(row.label) == len(table.columns)
+            assert len(row.found) == len(table.names) == len(row.told)
+            assert all(math.isfinite(number) for number in row.found)
+
+
+def test_every_reported_number_counts(quick):
+    """A determined number that is moved beyond what is allowed makes its row, and so the whole, disagree."""
+    for table in quick[1].tables:
+        for row in table.compared:
+            for i, told in enumerate(row.told):
+                if told is None or i in row.loose:
+                    continue
+                close = row.close[i] if isinstance(row.close, tuple) else row.close
+                moved = (*row.found[:i], told + 1.01 * close + 1e-6, *row.found[i + 1 :])
+                wrong = Row(row.label, moved, row.reported, row.loose, row.close)
+                assert wrong.verdicts[i] is False
+                assert not Result([Table("", table.columns, table.names, [wrong], "")]).agrees
+
+
+@pytest.mark.parametrize("name", experiments.NAMES)
+def test_main_is_the_command_and_its_code_counts(name, monkeypatch, capsys):
+    module = import_module(f"experiments.{name}")
+    row = Row(("x",), (1.0,), (1.0,))
+    for good in (True, False):
+        told = Result([Table("t", ("a",), ("b",), [row], "s")], {"it holds": good})
+        monkeypatch.setattr(module, "result", lambda quick, told=told, **_: told)
+        assert module.main(["--quick", "--json"]) == (0 if good else 1)
+        data = json.loads(capsys.readouterr().out)
+        assert (data["name"], data["quick"], data["agrees"]) == (name, True, good)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_figures_are_written(name, tmp_path, capsys):
+    path = tmp_path / "figure.png"
+    assert import_module(f"experiments.{name}").main(["--quick", "--json", "--plot", str(path)]) == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert json.loads(capsys.readouterr().out)["picture"] == str(path)
+
+
+def test_one_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments.survey_tallies", "--quick"],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "0.6667 (0.6667)" in done.stdout
+    assert "survey_tallies: everything agrees" in done.stdout
+
+
+def test_numbers_that_need_not_agree():
+    assert Row(("x",), (1.0, 2.0), (1.0, 9.0), loose=(1,)).agrees
+    assert not Row(("x",), (1.0, 2.0), (1.0, 9.0), loose=(0,)).agrees
+    assert Row(("x",), (1.0, 2.0), (1.0, None)).agrees
+    assert Row(("x",), (1.0,)).agrees
+    assert Row(("x",), (1.0, 2.0), (1.4, 2.4), close=(0.5, 0.1)).verdicts == (True, False)
+    assert not Row(("x",), (math.nan,), (1.0,)).agrees
+
+
+def test_how_far_two_means_may_be_apart():
+    """Student's t for a difference of two means: 20 runs on each side and a deviation of 2; and its rate of false alarms."""
+    expected = stats.t.isf(report.FALSE_ALARMS / 2, 19) * 2 * math.sqrt(2 / 20)
+    assert allowance(2.0, 20, 20) == pytest.approx(expected)
+    rng = np.random.default_rng(11)
+    # At a rate of 1/20: the deviation of the runs here is that of the report, and the other study is as large as one likes.
+    # 20,000 trials; a share more than 5 standard errors off happens once in 1.7 million seeds.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "FALSE_ALARMS", 0.05)
+        unit = allowance(1.0, 5, 10**12)
+    drawn = rng.normal(size=(20_000, 5))
+    alarms = np.mean(np.abs(drawn.mean(axis=1)) > unit * drawn.std(axis=1, ddof=1))
+    assert alarms == pytest.approx(0.05, abs=5 * math.sqrt(0.05 * 0.95 / 20_000))

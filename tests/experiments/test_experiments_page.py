@@ -1,0 +1,175 @@
+"""Every line of the table of differences in the documentation is true, and every number in it is one that is computed here."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import experiments
+import noisewright as nw
+from experiments import (
+    attribute_inference,
+    d_vulnerability_shape,
+    database_size,
+    density_band,
+    discretisation,
+    epsilon_sweep,
+    example_matrices,
+    extended_range,
+    family_tables,
+    hamming_exponential,
+    naive_bayes,
+    noise_shapes,
+    recovering_a_distribution,
+    replacement_thresholds,
+    survey_designs,
+    survey_tallies,
+)
+from noisewright.leakage.families import FAMILIES
+from noisewright.leakage.replacement import may_replace
+
+PAGE = Path(__file__).parents[2] / "docs" / "experiments.md"
+
+
+@cache
+def lines() -> dict[str, str]:
+    """The last column of the table, by experiment."""
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return {name: different for name, _, different in rows}
+
+
+def says(name: str, *numbers: float | str) -> None:
+    """The line holds these numbers, to the digits in which it gives them."""
+    told = re.findall(r"-?\d+\.\d+", lines()[name])
+    for number in numbers:
+        assert any(f"{float(number):.{len(word.partition('.')[2])}f}" == word for word in told), (number, told)
+
+
+def by_mechanism(rows, column=0):
+    return {row.label[-1]: row.found[column] for row in rows}
+
+
+def test_the_table_has_every_experiment():
+    assert list(lines()) == list(experiments.NAMES)
+    assert all(f"test_{name}" in globals() for name in experiments.NAMES)
+
+
+def test_naive_bayes():
+    assert naive_bayes.MECHANISMS["UNSAFE variable scale"] is nw.unsafe.variable_scale_laplace
+    assert nw.unsafe.variable_scale_laplace(epsilon=1).audit().value == math.inf
+    assert "its loss is infinite" in lines()["naive_bayes"]
+
+
+def test_database_size():
+    """What the worst costs more than the best, at face value: ever less from 2 records to 14."""
+    gaps = []
+    for size in (2, 6, 14):
+        told = [float(cell.split("/")[0]) for cell in database_size.REPORTED["mean", "0.5", size].split()]
+        gaps.append(told[0] - told[3])
+    assert gaps == sorted(gaps, reverse=True)
+    found = by_mechanism(database_size.run("mean", "0.5", 2))
+    assert found["snapped Laplace"] - found["variant 1"] == pytest.approx(gaps[0], abs=2e-4)
+    assert lines()["database_size"].startswith("nothing")
+
+
+def test_discretisation():
+    tiled = [row.found[0] for row in discretisation.run("snapped Laplace, tiled", "0.05")]
+    ends = [row.found[0] for row in discretisation.run("snapped Laplace, ends on the range", "0.05")]
+    assert tiled[0] > tiled[-1]
+    assert ends[0] < ends[-1]
+    says("discretisation", tiled[0], tiled[-1], ends[0], ends[-1])
+
+
+def test_epsilon_sweep():
+    small, large = (by_mechanism(epsilon_sweep.run("count", epsilon)) for epsilon in ("0.2", "0.5"))
+    assert small["variant 2"] < small["truncated geometric"]
+    assert large["variant 2"] > large["truncated geometric"]
+    says("epsilon_sweep", 0.2, 0.5)
+
+
+def test_extended_range():
+    rows = {row.label[-1]: row.found for row in extended_range.run("count", shaped=False)}
+    assert rows["truncated geometric"][1] > 1.5 * rows["truncated geometric"][0]
+    assert rows["variant 1"][1] == pytest.approx(rows["variant 1"][0], abs=1e-4)
+    assert lines()["extended_range"].startswith("nothing")
+
+
+def test_example_matrices():
+    name, y, x = example_matrices.SLIP
+    matrix, _ = example_matrices.run(name)
+    says("example_matrices", example_matrices.printed(name)[y, x], matrix[y, x])
+
+
+def test_hamming_exponential():
+    found = {row.label[0]: round(row.found[-1]) for row in hamming_exponential.run_checks()}
+    exact, floats = found["sufficient sets, exact"], found["floats, summed left to right"]
+    assert f"{exact} checks are left, not {floats}" in lines()["hamming_exponential"]
+
+
+def test_density_band():
+    rows = {row.label[-1]: row for row in density_band.run()}
+    spike, plateau = rows["spike of width 0.02"], rows["plateau"]
+    assert spike.label[:2] == ("outside", "private")
+    assert plateau.label[:2] == ("in the band", "not private")
+    says("density_band", spike.found[1], plateau.found[1])
+
+
+def test_survey_designs():
+    published, true = survey_designs.ratios("0.011", "0.01")
+    says("survey_designs", published, true)
+    for truth, gap in (("0.1", 0), ("0.5", 0), ("0.75", 1 / 9), ("1", 1 / 4)):
+        _, sample, everybody = survey_designs.largest_variances(truth)
+        assert sample - everybody == pytest.approx(gap, abs=1e-9)
+
+
+def test_survey_tallies():
+    says("survey_tallies", *(row.found[0] for row in survey_tallies.run(2)))
+
+
+def test_noise_shapes():
+    response = noise_shapes.members()["response"]
+    assert response.factor.exact == 1 / 2 == 11 / 22
+    assert noise_shapes.result(quick=True).findings == {"Neither may replace the other": True}
+
+
+def test_d_vulnerability_shape():
+    above, not_convex = d_vulnerability_shape.quasi_convexity()
+    assert above == 0 < not_convex
+
+
+def test_replacement_thresholds():
+    limit = replacement_thresholds.run("4").found[replacement_thresholds.PAIRS.index(("geometric", "response"))]
+    says("replacement_thresholds", limit)
+    assert limit < 4
+
+
+def test_family_tables():
+    two = [row.found for row in family_tables.run(2)]
+    assert set(two) == {(1.0, 1.0, 1.0)}
+    at = {
+        size: [FAMILIES[name].member(epsilon="1", size=size) for name in ("exponential", "response")] for size in (3, 4)
+    }
+    assert may_replace(*at[3], "privacy")
+    assert not may_replace(*at[3], "average")
+    assert not may_replace(*at[4], "privacy")
+
+
+def test_attribute_inference():
+    pair = attribute_inference.scenarios()
+    assert sum(len(words.split()) for words in attribute_inference.REPORTED.values()) == 64
+    _, most = attribute_inference.ends(pair)
+    says("attribute_inference", most[0], pair[0].limits.full_leak)
+    assert (most[2], most[4], most[6]) == (most[0], 1, 1)
+
+
+def test_recovering_a_distribution():
+    """Three runs of each population with 100,000 users, as in a quick run."""
+    binomial, points = (recovering_a_distribution.run(p, 100_000, 3) for p in recovering_a_distribution.POPULATIONS)
+    assert binomial.likelihood_gain > 1e-9
+    measures = recovering_a_distribution.MEASURES
+    response, geometric = (points.means[measures.index(f"{name} TV")] for name in ("response", "geometric"))
+    assert response < geometric
