@@ -28,9 +28,8 @@ CHANNELS = {
 
 
 @pytest.fixture
-def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
-    """Run the command in this process, on a page of the usual width."""
-    monkeypatch.delenv("COLUMNS", raising=False)
+def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
+    """Run the command in this process."""
 
     def call(*arguments: str | Path) -> Answer:
         words = tuple(str(a) for a in arguments)

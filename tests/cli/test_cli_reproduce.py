@@ -20,6 +20,13 @@ sys.path.insert(0, str(ROOT))
 import experiments  # noqa: E402
 from experiments import extended_range, noise_shapes, survey_tallies  # noqa: E402
 
+
+@pytest.fixture(autouse=True)
+def usual_width(monkeypatch):
+    """Pages of the width that they have in a file, whoever runs this."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 # Listing and running ------------------------------------------------------------------------------------------------------
 
 
