@@ -244,9 +244,11 @@ def _with_noise(given: Floats, lattice: Lattice, rate: Fraction, rng: np.random.
     result = np.empty_like(given)
     for start in range(0, len(given), BLOCK):
         places = given[start : start + BLOCK] * inverse
-        whole = np.floor(places)
+        whole = np.rint(places)
         places -= whole
-        whole += places >= 0.5
+        ties = places == 0.5  # halves go up; those of which the even number lies above are at -0.5 now
+        if ties.any():
+            whole += ties
         whole += discrete_planar_laplace(rate, len(whole), rng)
         if max(whole.max(), -whole.min()) > 2 * LARGEST_INDEX:
             lattice.values(whole)  # refuses, with probability below e^-100

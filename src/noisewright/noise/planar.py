@@ -61,13 +61,15 @@ def discrete_planar_laplace(rate: Exact, size: Size | None = None, rng: Rng = No
     bits = bits_from(rng)
     plan = _plan(positive_fraction(rate, "rate"))
     if size is None:
-        x, y = _points(plan, 1, bits)[0].tolist()
+        pair = np.empty((1, 2), dtype=np.int64)
+        _fill(pair, plan, bits)
+        x, y = pair[0].tolist()
         return x, y
     shape = shape_from(size)
     flat = np.empty((math.prod(shape), 2), dtype=np.int64)
     for start in range(0, len(flat), BLOCK):
         stop = min(start + BLOCK, len(flat))
-        flat[start:stop] = _points(plan, stop - start, bits)
+        _fill(flat[start:stop], plan, bits)
     return flat.reshape(*shape, 2)
 
 
@@ -93,12 +95,11 @@ def _plan(rate: Fraction) -> _Plan:
     return _Plan(radial, proposal, math.ceil(radial.relative_error * (1 << 32)) + 1, cells(rate, slope))
 
 
-def _points(plan: _Plan, count: int, bits: Bits) -> NDArray[np.int64]:
-    """``count`` points as rows: proposals in blocks, until enough of them were kept."""
-    result = np.empty((count, 2), dtype=np.int64)
+def _fill(result: NDArray[np.int64], plan: _Plan, bits: Bits) -> None:
+    """Points for every row: proposals in blocks, until enough of them were kept."""
     filled = 0
-    while filled < count:
-        missing = count - filled
+    while filled < len(result):
+        missing = len(result) - filled
         if plan.cells is not None:
             # So many that one block is nearly always enough: a second, small one costs as much as thousands of points.
             kept = cells_block(plan.cells, int(1.015 * missing / plan.cells.kept) + 16, bits)[:missing]
@@ -106,7 +107,6 @@ def _points(plan: _Plan, count: int, bits: Bits) -> NDArray[np.int64]:
             kept = _product_block(plan, missing + (missing * 9) // 32 + 8, bits)[:missing]
         result[filled : filled + len(kept)] = kept
         filled += len(kept)
-    return result
 
 
 def _product_block(plan: _Plan, count: int, bits: Bits) -> NDArray[np.int64]:
