@@ -19,8 +19,9 @@ from scipy.stats import binom, chi2
 import noisewright as nw
 from noisewright.core import checker
 from noisewright.core.errors import CertificateError, DataError, ParameterError
-from noisewright.estimate.oracles import SupportTally, certified_oracle, combine, shares, variance
+from noisewright.estimate.oracles import SupportTally, combine, shares, variance
 from noisewright.estimate.walsh import HadamardOperator, walsh_hadamard
+from noisewright.mechanisms.certified import certified_oracle
 from noisewright.mechanisms.oracle import Support
 
 MAKERS: dict[str, Callable[..., Any]] = {

@@ -364,3 +364,10 @@ def test_a_range_is_for_those_mechanisms_of_a_mixture_that_need_one() -> None:
     assert (found.reports, list(found.secrets)) == (8, [0, 1, 2, 3])
     with pytest.raises(ParameterError, match="within is for noise without bounds"):
         nw.estimate([[0], [1]], [bounded, bounded], within=(0, 3))
+
+
+def test_a_mixture_says_of_which_mechanisms_no_promise_is_known() -> None:
+    known = nw.randomised_response(["no", "yes"], epsilon=1)
+    bare = nw.Channel([[0.9, 0.1], [0.1, 0.9]], ["no", "yes"], ["no", "yes"])
+    found = nw.estimate([{"no": 6, "yes": 4}, {"no": 5, "yes": 5}], [known, bare])
+    assert found.promise == "epsilon = 1 per unit of discrete; no promise known"

@@ -105,7 +105,7 @@ def source_of(certificate: Certificate) -> tuple[Any, Metric] | str:
     from noisewright.core.errors import NoisewrightError, ParameterError
     from noisewright.core.labels import decode_label
     from noisewright.core.metric import Discrete
-    from noisewright.estimate.oracles import certified_oracle
+    from noisewright.mechanisms.certified import certified_oracle
     from noisewright.mechanisms.geometric import GeometricMechanism
     from noisewright.mechanisms.response import ResponseMechanism
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from noisewright.cli.design import target_file
-from noisewright.cli.output import AsJson, emit, working
+from noisewright.cli.output import AsJson, counting, emit, working
 
 if TYPE_CHECKING:
     from noisewright.estimate.mixture import Mixture
@@ -102,9 +100,9 @@ def estimate(
         mixture = _mixture(pairs, _range(within))
     from noisewright.cli.reports import count_into
 
-    with _progress("counting reports") as progress:
+    with counting("counting reports") as progress:
         count_into(mixture, reports, column, by, engine=engine, master=master, progress=progress)
-    with _progress("estimating", "steps") as progress:
+    with counting("estimating", "steps") as progress:
         found = mixture.estimate(
             method=cast(Any, method),
             outside=cast(Any, outside),
@@ -198,24 +196,3 @@ def _range(text: str | None) -> Any:
     if len(ends) < len(found) or len(ends) > 2:
         raise ParameterError(f"--within is LOW:HIGH, or LOW:HIGH,LOW:HIGH for places, not {text!r}.")
     return ends[0] if len(ends) == 1 else tuple(ends)
-
-
-@contextmanager
-def _progress(what: str, unit: str = "rows") -> Iterator[Callable[[int, int | None], None] | None]:
-    """A progress bar on a terminal's stderr; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsJson",
+    "counting",
     "emit",
     "facts",
     "heading",
@@ -153,6 +154,27 @@ def working(what: str) -> Iterator[None]:
         timer.cancel()
         timer.join()
         status.stop()
+
+
+@contextlib.contextmanager
+def counting(what: str, unit: str = "rows") -> Iterator[Callable[[int, int | None], None] | None]:
+    """A progress bar on a terminal's stderr, told of what is done and of the total; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _console(stream: Any) -> Console:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from noisewright.cli.output import AsJson, emit, facts, heading, plural, printable
+from noisewright.cli.output import AsJson, counting, emit, facts, heading, plural, printable
 from noisewright.cli.plan import (
     Dataset,
     LedgerFile,
@@ -85,7 +83,7 @@ def release(
     if master is not None and engine != "spark":
         raise ParameterError("--master is for Spark; add --engine spark.")
     read = Policy.load(policy)
-    with _progress("releasing") as progress:
+    with counting("releasing") as progress:
         done = run(
             read,
             data_of(read, data),
@@ -141,24 +139,3 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
     rows.append(("Check", f"noisewright verify {output}"))
     yield facts(rows)
     yield from warnings_of(done.plan.warnings)
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """A progress bar on a terminal's stderr; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("rows"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -269,7 +269,9 @@ def _list(found: list[Any], as_json: bool) -> None:
             table.columns[("Quick", "Whole").index(column) + 2].justify = "right"
         table.columns[0].no_wrap = True
         for e in found:
-            table.add_row(e.name, e.summary, *(f"{seconds:g} s" for seconds in e.seconds), "yes" if e.figure else "-")
+            table.add_row(
+                e.name, e.summary, *(f"about {seconds:g} s" for seconds in e.seconds), "yes" if e.figure else "-"
+            )
         words = "noisewright reproduce NAME runs one, with --quick a part of it; --all runs all of them."
         return [table, Text(f"\n{words}")]
 

@@ -17,11 +17,10 @@ boundary, which is biased, it may cover less, and the asymptotic one is the hone
 **Together.** Where each of 20 intervals covers at a level of 0.95, some of them leaves its share out more often than not.
 ``joint`` intervals all hold at once with the probability given. The asymptotic ones divide what may go wrong (Bonferroni):
 each of ``n`` has the level ``1 - (1 - level)/n``. That is right however the shares depend on each other, for few reports as for
-many. The covariance of ``q W`` is known, but using it would make intervals 1 to 3 % shorter (measured for responses and
-geometrics), and needs the normal law for all shares at once. Far out in the tails the normal law is wrong even for one
-share, so :func:`tail_interval` is taken wherever it is sharp: for responses and oracles, in which a report speaks for a
-secret or does not, it is Clopper and Pearson's interval, which is exact. The joint bootstrap takes the largest deviation
-over all secrets, each in its own standard errors, and reaches as far as a share ``level`` of the draws does.
+many. Using the known covariance of ``q W`` instead would need the normal law for all shares at once. Far out in the tails that
+law is wrong even for one share, so :func:`tail_interval` is taken wherever it is sharp: for responses and oracles, in which a
+report speaks for a secret or does not, it is Clopper and Pearson's interval, which is exact. The joint bootstrap takes the
+largest deviation over all secrets, each in its own standard errors, and reaches as far as a share ``level`` of the draws does.
 
 References: Agresti and Coull, *Approximate is better than "exact" for interval estimation of binomial proportions* (1998);
 Clopper and Pearson (1934); Bentkus, *On Hoeffding's inequalities* (2004).

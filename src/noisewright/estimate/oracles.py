@@ -47,7 +47,7 @@ from noisewright.mechanisms.hadamard import HadamardMechanism
 from noisewright.mechanisms.oracle import Oracle, Support, rare_variance
 from noisewright.mechanisms.response import ResponseMechanism
 
-__all__ = ["Combined", "SupportTally", "as_oracles", "certified_oracle", "combine", "shares", "variance"]
+__all__ = ["Combined", "SupportTally", "as_oracles", "combine", "shares", "variance"]
 
 Floats = NDArray[np.float64]
 Population = Literal["sampled", "fixed"]

@@ -184,7 +184,7 @@ def estimate(
             *bent(intervals, chosen),
         ),
         mechanism=", ".join(dict.fromkeys(model.name for model in models)),
-        promise="; ".join(dict.fromkeys(m.promise for m in models if m.promise)) or None,
+        promise=_promise(models),
         low=low,
         high=high,
         level=float(level),
@@ -294,6 +294,13 @@ def _together(models: Sequence[Model], counts: Sequence[Counts], total: int) -> 
     if len(models) == 1:
         return models[0].operator
     return StackedOperator([model.operator for model in models], [one.total / total for one in counts])
+
+
+def _promise(models: Sequence[Model]) -> str | None:
+    """What each report promises; where that is known of some mechanisms only, it is said of the others that it is not."""
+    if not any(model.promise for model in models):
+        return None
+    return "; ".join(dict.fromkeys(model.promise or "no promise known" for model in models))
 
 
 def _chosen(method: str, models: Sequence[Model]) -> str:
