@@ -34,13 +34,13 @@ ROWS = [
     ),
     Row(
         name="geo Laplace, latitude and longitude",
-        compares="nw.geo_laplace(...).release: projection, exact noise, projection back",
+        compares="nw.mechanisms.geo_laplace(...).release: projection, exact noise, projection back",
         size="1e6 places",
         ours=Task("bench.ours.planar:geo_release", {"size": MILLION}),
     ),
     Row(
         name="planar geometric, 50 x 50 grid",
-        compares="nw.planar_geometric(...).release: places looked up both ways",
+        compares="nw.mechanisms.planar_geometric(...).release: places looked up both ways",
         size="1e6 places",
         ours=Task("bench.ours.planar:planar_geometric_release", {"size": MILLION}),
     ),

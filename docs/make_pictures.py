@@ -50,7 +50,7 @@ def certified_against_raw() -> None:
     """Privacy loss between neighbours at every output: a solver's raw answer, and the table Noisewright certifies."""
     n, epsilon = 60, 0.5
     raw = nw.Channel(solver_channel(n, epsilon), normalise=True)
-    certified = raw.certify(epsilon, nw.Line(), max_change=1e-5)
+    certified = raw.certify(epsilon, nw.metrics.Line(), max_change=1e-5)
     exact = certified.channel()
     x = np.arange(n)
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), width_ratios=[1, 1.35], layout="constrained")
@@ -80,7 +80,7 @@ def places() -> None:
     true, level, radius = (0.0, 0.0), 1.4, 200
     free = nw.planar_laplace(level=level, radius=radius)
     shore = [(-620, -560), (640, -600), (700, -90), (330, -40), (250, 210), (520, 420), (180, 640), (-560, 520)]
-    kept = nw.planar_laplace(level=level, radius=radius, remap=nw.Polygon(shore))
+    kept = nw.planar_laplace(level=level, radius=radius, remap=nw.mechanisms.Polygon(shore))
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.4), layout="constrained", sharex=True, sharey=True)
     noisy = free.release(np.tile(true, (4000, 1)), np.random.default_rng(5))
     left.scatter(*noisy.T, s=4, color=SAFE, alpha=0.35, linewidths=0)
@@ -142,7 +142,7 @@ def losses_with_distance() -> None:
     d = np.linspace(1e-3, 3, 400)
     adjacent = nw.laplace(epsilon=1, within=(0, None))
     metric = nw.laplace(epsilon=1, within=(0, None), scope="metric", shape="symmetric")
-    promise = nw.Guarantee(1.0, nw.Line(), scope="adjacent")
+    promise = nw.Guarantee(1.0, nw.metrics.Line(), scope="adjacent")
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained", sharey=True)
     left.plot(d, [promise.bound(float(v)) for v in d], color=INK, linewidth=1.2, label="promised: 1 a step")
     right.plot(d, d, color=INK, linewidth=1.2, label="promised: 1 per unit of distance")
@@ -226,7 +226,7 @@ def optimal_matrices() -> None:
         for (x, y), value in np.ndenumerate(matrix):
             colour = "black" if value > 0.45 or value == 0 else "white"
             axes.text(y, x, f"{value:.2f}" if value else "0", ha="center", va="center", fontsize=9, color=colour)
-        error = nw.compare_utility([made], "absolute").rows[0].face["absolute"]
+        error = nw.optimality.compare_utility([made], "absolute").rows[0].face["absolute"]
         axes.set(xlabel="output", title=f"{title}\nexpected error {error:.3f}")
     panels[0].set_ylabel("secret")
     figure.savefig(PICTURES / "optimal-matrices.png", dpi=130)
@@ -238,7 +238,7 @@ def optimal_errors() -> None:
     epsilons = np.geomspace(0.05, 2, 14)
     made = {
         "truncated geometric": (ACCENT, lambda e: nw.geometric(epsilon=e, within=(0, 10))),
-        "explicit fair": (BLUE, lambda e: nw.explicit_fair(epsilon=e, within=(0, 10))),
+        "explicit fair": (BLUE, lambda e: nw.mechanisms.explicit_fair(epsilon=e, within=(0, 10))),
         "the best": (SAFE, lambda e: nw.optimal(11, epsilon=e, loss="absolute")),
         "the best that is monotone, symmetric, fair": (
             "#6a4c93",
@@ -247,7 +247,7 @@ def optimal_errors() -> None:
     }
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained", sharey=True)
     for name, (colour, build) in made.items():
-        rows = [nw.compare_utility([build(float(e))], "absolute").rows[0] for e in epsilons]
+        rows = [nw.optimality.compare_utility([build(float(e))], "absolute").rows[0] for e in epsilons]
         style = "--" if name == "the best" else "-"
         left.plot(epsilons, [r.face["absolute"] for r in rows], style, color=colour, linewidth=2, label=name)
         right.plot(epsilons, [r.bayes["absolute"] for r in rows], style, color=colour, linewidth=2, label=name)
@@ -267,13 +267,13 @@ def optimal_utility() -> None:
     from noisewright.plots.figure import save_figure
     from noisewright.plots.utility import draw_utility
 
-    table = nw.compare_utility(
+    table = nw.optimality.compare_utility(
         {
             "truncated geometric": nw.geometric(epsilon="0.2", within=(0, 10)),
-            "explicit fair": nw.explicit_fair(epsilon="0.2", within=(0, 10)),
+            "explicit fair": nw.mechanisms.explicit_fair(epsilon="0.2", within=(0, 10)),
             "the best": nw.optimal(11, epsilon="0.2", loss="absolute"),
             "the best of the shape": nw.optimal(11, epsilon="0.2", loss="absolute", shape="monotone,symmetric,fair"),
-            "uniform": nw.uniform(11),
+            "uniform": nw.mechanisms.uniform(11),
         }
     )
     save_figure(draw_utility(table), PICTURES / "optimal-utility.png")
@@ -281,12 +281,12 @@ def optimal_utility() -> None:
 
 def private_posteriors() -> None:
     """Three secrets: all beliefs that a private output can leave, and the kernels between their corners."""
-    from noisewright.optimal.kernels import kernels
+    from noisewright.optimality.kernels.enumeration import kernels
 
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
     for axes, metric, title in (
-        (panels[0], nw.Line(), "0, 1, 2 on a line: 4 corners, 2 kernels"),
-        (panels[1], nw.Discrete(), "three categories: 6 corners, 5 kernels"),
+        (panels[0], nw.metrics.Line(), "0, 1, 2 on a line: 4 corners, 2 kernels"),
+        (panels[1], nw.metrics.Discrete(), "three categories: 6 corners, 5 kernels"),
     ):
         found = kernels(metric, range(3), factor=2)
         simplex(axes)
@@ -314,11 +314,11 @@ def private_posteriors() -> None:
 
 def regret_over_all_priors() -> None:
     """How much more than the best mechanism the geometric and the fold cost, at every prior on 0, 1, 2."""
-    from noisewright.optimal.evaluate import posterior_losses
-    from noisewright.optimal.kernels import kernels
-    from noisewright.optimal.losses import absolute, parity
+    from noisewright.optimality.evaluate import posterior_losses
+    from noisewright.optimality.kernels.enumeration import kernels
+    from noisewright.optimality.losses.gallery import absolute, parity
 
-    fold, geometric = kernels(nw.Line(), range(3), factor=2)
+    fold, geometric = kernels(nw.metrics.Line(), range(3), factor=2)
     steps = 90
     priors = np.array([(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]) / steps
     places = ternary(priors)
@@ -344,18 +344,18 @@ def regret_over_all_priors() -> None:
 
 def sign_patterns() -> None:
     """Questions with two answers about 0, 1, 2, 3: which mechanism is best for all priors, decided exactly."""
-    from noisewright.optimal.kernels import kernels
-    from noisewright.optimal.restriction import layered_geometric
-    from noisewright.optimal.universal import optimal_kernels
+    from noisewright.optimality.kernels.enumeration import kernels
+    from noisewright.optimality.kernels.restriction import layered_geometric
+    from noisewright.optimality.kernels.universal import optimal_kernels
 
-    found = kernels(nw.Line(), range(4), factor=2)
+    found = kernels(nw.metrics.Line(), range(4), factor=2)
     folds = {
         "the geometric": [0, 1, 2, 3],
         "the fold 0, 1, 2, 1": [0, 1, 2, 1],
         "the fold 1, 0, 1, 2": [1, 0, 1, 2],
         "the fold 0, 1, 0, 1": [0, 1, 0, 1],
     }
-    known = {name: layered_geometric(nw.Line(), range(4), layers, factor=2) for name, layers in folds.items()}
+    known = {name: layered_geometric(nw.metrics.Line(), range(4), layers, factor=2) for name, layers in folds.items()}
     rows = ["AAAB", "AABB", "ABBB", "AABA", "ABAA", "ABAB", "ABBA"]
     figure, axes = plt.subplots(figsize=(8.6, 4.2), layout="constrained")
     for y, row in enumerate(rows):
@@ -378,7 +378,7 @@ def sign_patterns() -> None:
 
 def replacement_shapes() -> None:
     """Geometric noise beside randomised response on the numbers 0 to 100."""
-    from noisewright.leakage.families import geometric_family, response_family
+    from noisewright.adversary.families.families import geometric_family, response_family
 
     figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
     cases = ((geometric_family, "25/27", SAFE, "geometric"), (response_family, "1/2", ACCENT, "randomised response"))
@@ -393,7 +393,7 @@ def replacement_shapes() -> None:
 
 def replacement_thresholds() -> None:
     """The largest safe epsilon of one family in place of another, five secrets."""
-    from noisewright.leakage.replacement_table import replacement_table
+    from noisewright.adversary.replacement.table import replacement_table
     from noisewright.plots.figure import save_figure
     from noisewright.plots.leakage import draw_replacements
 
@@ -406,8 +406,8 @@ def replacement_thresholds() -> None:
 
 def replacement_families() -> None:
     """What adversaries gain from the families, and which of nine members may replace which."""
-    from noisewright.leakage.families import FAMILIES
-    from noisewright.leakage.hasse import hasse
+    from noisewright.adversary.families.families import FAMILIES
+    from noisewright.adversary.replacement.hasse import hasse
     from noisewright.plots.figure import save_figure
     from noisewright.plots.leakage import draw_hasse, draw_leakage
 
@@ -421,9 +421,9 @@ def replacement_families() -> None:
 
 def replacement_lattices() -> None:
     """The join of a geometric and a response on three secrets, and the hexagon without a join on average."""
-    from noisewright.leakage.families import geometric_family, response_family
-    from noisewright.leakage.joins import max_join
-    from noisewright.leakage.no_lattice import hexagon
+    from noisewright.adversary.families.families import geometric_family, response_family
+    from noisewright.adversary.replacement.hexagon import hexagon
+    from noisewright.adversary.replacement.joins import max_join
     from noisewright.plots.figure import save_figure
     from noisewright.plots.leakage import draw_posteriors
 
@@ -479,8 +479,8 @@ def simplex(axes: Any, word: str = "surely ") -> None:
 
 def noisy_counts() -> None:
     """What a noisy count tells about a new row of a small clinic's table."""
-    from noisewright.leakage.cross_table import CrossTable
-    from noisewright.leakage.new_row import NewRow
+    from noisewright.adversary.inference.cross_table import CrossTable
+    from noisewright.adversary.inference.new_row import NewRow
     from noisewright.plots.attack import draw_new_row
     from noisewright.plots.figure import save_figure
 

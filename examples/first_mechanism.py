@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.padding import Padding
 
 import noisewright as nw
-from noisewright.core import checker
+from noisewright.core.certificates.checker import checker
 
 say = Console(width=110, highlight=False).print
 
@@ -26,7 +26,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
     say("\n[bold]1. Design.[/] A clinic publishes how many visits each of its patients made, 0 to 100 each.")
-    line = nw.Line()
+    line = nw.metrics.Line()
     design = nw.geometric(epsilon="1", within=(0, 100))
     tell(f"{design.guarantee}; expected error {design.error():.3f} visits")
     tell(f"{design.guarantee.reading()}")

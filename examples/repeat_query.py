@@ -27,7 +27,7 @@ def main(picture: str | None) -> None:
     fresh_errors = np.abs(attacks - TRUTH).mean(axis=0)
     copy_error = float(np.abs(copies - TRUTH).mean())
 
-    desk = nw.OutputPerturbation(records, nw.geometric(epsilon=EPSILON))
+    desk = nw.mechanisms.OutputPerturbation(records, nw.geometric(epsilon=EPSILON))
     table = Table()
     for column in ("answers asked", "error, fresh noise", "epsilon spent", "error, sanitised copy", "epsilon spent "):
         table.add_column(column, justify="right")
@@ -54,13 +54,13 @@ def averages_of_repeats(records: np.ndarray) -> list[float]:
     return [float(answers[:repeats].mean()) for repeats in REPEATS]
 
 
-def coin() -> nw.Mechanism:
+def coin() -> nw.core.Mechanism:
     return nw.randomised_response(["yes", "no"], epsilon=EPSILON)
 
 
 def answer_of_a_copy(records: np.ndarray) -> float:
     """The unbiased estimate of the count from one sanitised copy; asking the copy again gives the same."""
-    copy = nw.sanitise(records, coin())
+    copy = nw.mechanisms.sanitise(records, coin())
     truthful, lying = (coin().channel().row(secret)[0] for secret in ("yes", "no"))
     return float((copy.ask(count) - PEOPLE * lying) / (truthful - lying))
 

@@ -28,7 +28,7 @@ def main(folder: Path) -> None:
     truth = np.bincount(read, minlength=PAGES) / PEOPLE
 
     say(f"\n[bold]1. Report.[/] {PEOPLE:,} people, {PAGES:,} pages, epsilon {EPSILON} for each person.")
-    page = nw.hadamard_response(PAGES, epsilon=EPSILON)
+    page = nw.mechanisms.hadamard_response(PAGES, epsilon=EPSILON)
     start = time.perf_counter()
     reports = page.release(read)
     seconds = time.perf_counter() - start

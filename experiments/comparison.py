@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import noisewright as nw
-from noisewright.core.channel import Channel
+from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import as_fraction
-from noisewright.optimal.categories import (
+from noisewright.optimality.design.optimal import optimal
+from noisewright.optimality.shapes.categories import (
     Answers,
     Categories,
     StaircaseNoise,
@@ -26,7 +27,6 @@ from noisewright.optimal.categories import (
     laplace_law,
     truncated_laplace_law,
 )
-from noisewright.optimal.design import optimal
 
 HIGHEST = 4
 VARIANT_2 = ("monotone", "symmetric", "fair")
@@ -60,7 +60,7 @@ def mechanisms(query: str, size: int, epsilon: str, *, widened: bool = False) ->
     else:
         found["truncated geometric"] = lambda: geometric(size, epsilon, outputs)
         if not widened:  # there is no explicit fair mechanism with more outputs than secrets
-            found["explicit fair"] = lambda: nw.explicit_fair(epsilon=epsilon, within=(0, size)).channel()
+            found["explicit fair"] = lambda: nw.mechanisms.explicit_fair(epsilon=epsilon, within=(0, size)).channel()
     law = truncated_laplace_law(2 * reach / budget, outputs.span)
     found["normalised Laplace"] = lambda: discretise(law, asked.points, outputs)
     found["variant 1"] = program(())
@@ -87,7 +87,7 @@ def geometric(size: int, epsilon: str, outputs: Categories) -> Channel:
 
 def measures(channel: Channel) -> tuple[float, ...]:
     """Expected absolute and squared error at face value, then after the best guess of somebody with the uniform prior."""
-    row = nw.compare_utility({"it": channel}).rows[0]
+    row = nw.optimality.compare_utility({"it": channel}).rows[0]
     return (
         *(float(row.face[loss] or 0.0) for loss in ("absolute", "squared")),
         row.bayes["absolute"],

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from experiments.report import Result, Row, Table, command
-from noisewright.core.channel import Channel
-from noisewright.mechanisms.densities import LaplaceDensity, laplace_density, pair_delta
+from noisewright.core.channels.channel import Channel
+from noisewright.mechanisms.numbers.densities import LaplaceDensity, laplace_density, pair_delta
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from experiments.report import Result, Row, Table, command
-from noisewright.core.metric import Discrete, Hamming, Manhattan
-from noisewright.estimate.categorical import hamming_delta, hamming_range, sufficient_set, utility_channel
+from noisewright.core.metrics.metric import Discrete, Hamming, Manhattan
+from noisewright.estimation.survey.categorical import hamming_delta, hamming_range, sufficient_set, utility_channel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

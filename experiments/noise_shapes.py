@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from experiments.report import Result, Row, Table, command
-from noisewright.leakage.families import geometric_family, response_family
-from noisewright.leakage.family_member import Member
-from noisewright.leakage.replacement import may_replace
+from noisewright.adversary.families.families import geometric_family, response_family
+from noisewright.adversary.families.member import Member
+from noisewright.adversary.replacement.replacement import may_replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from experiments.report import Result, Row, Table, command
-from noisewright.leakage.families import FAMILIES
-from noisewright.leakage.replacement import safe_replacement
+from noisewright.adversary.families.families import FAMILIES
+from noisewright.adversary.replacement.replacement import safe_replacement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,7 +69,7 @@ def printed(row: Row) -> bool:
 
 def figure() -> Figure:
     """The largest safe epsilon by the epsilon that is replaced, one panel for each family."""
-    from noisewright.leakage.replacement_table import replacement_table
+    from noisewright.adversary.replacement.table import replacement_table
     from noisewright.plots.leakage import draw_replacements
 
     epsilons = [*(Fraction(k, 4) for k in range(1, 8)), *(Fraction(k, 2) for k in range(4, 17))]

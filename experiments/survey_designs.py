@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from experiments.report import Result, Row, Table, command
-from noisewright.estimate.designs import Design, mangat
-from noisewright.estimate.optimum import (
+from noisewright.estimation.survey.designs import Design, mangat
+from noisewright.estimation.survey.optimum import (
     asymmetric_threshold,
     disclosing_threshold,
     four_answer_variance,
     optimal_design,
 )
-from noisewright.estimate.region import Region
-from noisewright.estimate.violation import compare_at_violation, violation
+from noisewright.estimation.survey.region import Region
+from noisewright.estimation.survey.violation import compare_at_violation, violation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

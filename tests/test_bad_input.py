@@ -15,7 +15,7 @@ import pytest
 
 import noisewright as nw
 from noisewright import testing
-from noisewright.core.certify import LARGEST_EPSILON
+from noisewright.core.channels.certified import LARGEST_EPSILON
 from noisewright.core.errors import (
     CertificateError,
     ChannelError,
@@ -28,16 +28,16 @@ from noisewright.core.errors import (
 )
 from noisewright.core.exact import as_fraction, exp_bounds, positive_fraction
 from noisewright.core.labels import decode_label, encode_label
-from noisewright.core.metric import EarthMovers, named_metric
-from noisewright.core.metric_algebra import Scaled, Sum
-from noisewright.core.space import closure, essential_pairs, induced_metric, sensitivity
-from noisewright.files import load_certificate, load_labelled_csv
+from noisewright.core.metrics.algebra import Scaled, Sum
+from noisewright.core.metrics.metric import EarthMovers, named_metric
+from noisewright.core.metrics.spaces import closure, essential_pairs, induced_metric, sensitivity
+from noisewright.files.channels import load_certificate, load_labelled_csv
 from noisewright.mechanisms.auditing import Neighbours
-from noisewright.mechanisms.geography import geo_laplace
-from noisewright.mechanisms.planar_geometric import planar_geometric
+from noisewright.mechanisms.places.geography import geo_laplace
+from noisewright.mechanisms.places.planar_geometric import planar_geometric
+from noisewright.mechanisms.places.remap import Grid
+from noisewright.mechanisms.places.vectors import product_laplace, spherical_laplace
 from noisewright.mechanisms.registry import registry
-from noisewright.mechanisms.remap import Grid
-from noisewright.mechanisms.spherical import product_laplace, spherical_laplace
 from noisewright.mechanisms.values import Labels
 
 NAN, INF, HUGE, HALF = math.nan, math.inf, 10**400, "\ud800"
@@ -249,8 +249,8 @@ def test_values_among_tuples() -> None:
     [
         lambda e: nw.randomised_response(3, epsilon=e),
         lambda e: nw.exponential(range(5), epsilon=e),
-        lambda e: nw.metric_realising([0, 1], epsilon=e, metric=nw.Line()),
-        lambda e: nw.explicit_fair(epsilon=e, within=(0, 3)),
+        lambda e: nw.mechanisms.metric_realising([0, 1], epsilon=e, metric=nw.metrics.Line()),
+        lambda e: nw.mechanisms.explicit_fair(epsilon=e, within=(0, 3)),
         lambda e: nw.mechanism(CHANNEL, epsilon=e),
         CHANNEL.certify,
     ],
@@ -262,7 +262,7 @@ def test_an_epsilon_that_hides_nothing(call: Any, epsilon: Any) -> None:
 
 def test_what_counts_is_the_loss_between_the_nearest_secrets() -> None:
     assert nw.exponential([0, 1e-6], epsilon=10**8).certificate().verify() == "epsilon = 100000000 per unit of line"
-    refuses(ParameterError, TOO_MUCH, lambda: CHANNEL.certify(1, 20_000 * nw.Discrete()))
+    refuses(ParameterError, TOO_MUCH, lambda: CHANNEL.certify(1, 20_000 * nw.metrics.Discrete()))
     refuses(ParameterError, "too small for a table of integers", lambda: nw.exponential(range(20), epsilon=10**4))
     refuses(ChannelError, "log-probabilities must be at least", lambda: nw.exponential([0, 1, 1e308], epsilon=100))
 
@@ -288,7 +288,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "hadamard-response": {"categories": ["a", "b"], "epsilon": 1},
     "laplace": {"epsilon": 1, "within": (0, 5)},
     "local-hashing": {"categories": ["a", "b"], "epsilon": 1},
-    "metric-realising": {"points": [0, 1], "epsilon": 1, "metric": nw.Line()},
+    "metric-realising": {"points": [0, 1], "epsilon": 1, "metric": nw.metrics.Line()},
     "planar-geometric": {"points": [(0, 0), (0, 1), (2, 1)], "epsilon": 1},
     "planar-laplace": {"epsilon": 1},
     "product-laplace": {"epsilon": 1, "dimension": 3},
@@ -309,7 +309,7 @@ ANYTHING: list[Any] = [
     None, True, False, NAN, INF, -INF, -1, 0, HUGE, -HUGE, 1e308, 5e-324, 1j, "", "x", "nan", "1e400", HALF, b"", b"1",
     [], (), {}, set(), [None], [None, None], [[]], [()], [{}], [[1]], [[[1]]], [[1], [2, 3]], ([1], [2]), (0, 1, 2),
     (NAN, NAN), (INF, -INF), (True, False), ("a", "b"), [(0, 1), (NAN, 2)], [(0, 1), None], [(0, 1), (2,)], (set(), set()),
-    [HUGE, HUGE + 1], (-1e308, 1e308), (0, 5e-324), {"a": 1}, range(0), object(), abs, int, CHANNEL, nw.Line(),
+    [HUGE, HUGE + 1], (-1e308, 1e308), (0, 5e-324), {"a": 1}, range(0), object(), abs, int, CHANNEL, nw.metrics.Line(),
     np.array([]), np.array(1.5), np.array([[1, 2]]), np.array([1, NAN]), np.array([None, 1]), np.float64("nan"), np.bool_(True),
     np.ma.masked_array([1, 2], [True, False]), np.datetime64("2020-01-01"),
 ]  # fmt: skip
@@ -400,10 +400,10 @@ def test_errors_of_the_smallest_and_the_largest_epsilon_are_numbers() -> None:
     ],
 )
 def test_outputs_of_the_uniform_responder(points: Any, words: str) -> None:
-    refuses(ParameterError, words, lambda: nw.uniform(points))
+    refuses(ParameterError, words, lambda: nw.mechanisms.uniform(points))
 
 
-@pytest.mark.parametrize("constructor", [nw.laplace, nw.snapped_laplace])
+@pytest.mark.parametrize("constructor", [nw.laplace, nw.mechanisms.snapped_laplace])
 @pytest.mark.parametrize("scope", ["adjacent", "metric"])
 def test_sizes_that_floats_can_hardly_hold(constructor: Any, scope: Any) -> None:
     """A mechanism that promises what was asked for, or a sentence; where nothing else is strange, a billionth is fine."""
@@ -434,14 +434,14 @@ def test_shares(share: Any) -> None:
     refuses(
         ParameterError,
         "share must be a number above 0 and at most 1/2, not",
-        lambda: nw.metric_realising([0, 1], epsilon=1, metric=nw.Line(), share=share),
+        lambda: nw.mechanisms.metric_realising([0, 1], epsilon=1, metric=nw.metrics.Line(), share=share),
     )
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda m: nw.metric_realising([0, 1], epsilon=1, metric=m),
+        lambda m: nw.mechanisms.metric_realising([0, 1], epsilon=1, metric=m),
         lambda m: nw.exponential([0, 1], epsilon=1, metric=m),
         lambda m: nw.mechanism(CHANNEL, epsilon=1, metric=m),
         lambda m: nw.audit(CHANNEL, m),
@@ -449,10 +449,10 @@ def test_shares(share: Any) -> None:
         lambda m: CHANNEL.delta(1, m),
         lambda m: CHANNEL.epsilon_at(0.1, m),
         lambda m: CHANNEL.certify(1, m),
-        lambda m: nw.Accountant([0, 1]).epsilon(m),
-        lambda m: nw.Line() + m,
-        lambda m: nw.Line() | m,
-        lambda m: nw.Product((nw.Line(), m)),
+        lambda m: nw.core.Accountant([0, 1]).epsilon(m),
+        lambda m: nw.metrics.Line() + m,
+        lambda m: nw.metrics.Line() | m,
+        lambda m: nw.metrics.Product((nw.metrics.Line(), m)),
         lambda m: Scaled(m, Fraction(2)),
         EarthMovers,
         lambda m: essential_pairs(m, [1, 2]),
@@ -467,17 +467,19 @@ def test_things_that_are_no_metrics(call: Any, metric: Any) -> None:
 
 def test_a_metric_that_is_missing() -> None:
     missing: Any = None
-    refuses(MetricError, r"not nothing \(None\)", lambda: nw.metric_realising([0, 1], epsilon=1, metric=missing))
+    refuses(
+        MetricError, r"not nothing \(None\)", lambda: nw.mechanisms.metric_realising([0, 1], epsilon=1, metric=missing)
+    )
 
 
-@pytest.mark.parametrize("constructor", [nw.exponential, nw.metric_realising])
+@pytest.mark.parametrize("constructor", [nw.exponential, nw.mechanisms.metric_realising])
 def test_points(constructor: Any) -> None:
     for points, words in (
         (5, "not int"),
         ([[0], [1]], "a list cannot be a label"),
         ([NAN, 1], "NaN cannot be a label"),
     ):
-        refuses(ParameterError, words, lambda p=points: constructor(p, epsilon=1, metric=nw.Line()))
+        refuses(ParameterError, words, lambda p=points: constructor(p, epsilon=1, metric=nw.metrics.Line()))
 
 
 def test_things_of_another_kind(tmp_path: Path) -> None:
@@ -565,12 +567,12 @@ def test_changes(change: Any) -> None:
 
 @pytest.mark.parametrize("distances", ["abc", None, [[0, 1], [1]], [["0"]], [[0j]], 3, [[HUGE]], []])
 def test_tables_that_are_no_matrices(distances: Any) -> None:
-    refuses(MetricError, "a table metric needs a square matrix of distances", lambda: nw.Table(distances))
+    refuses(MetricError, "a table metric needs a square matrix of distances", lambda: nw.metrics.Table(distances))
     refuses(MetricError, "closure needs a square matrix of weights", lambda: closure(distances))
 
 
 def test_points_and_tolerances_of_tables() -> None:
-    table: Any = nw.Table
+    table: Any = nw.metrics.Table
     refuses(MetricError, "a list cannot be a label", lambda: table(SQUARE, ([1], [2])))
     refuses(MetricError, "must be a list of numbers, strings or tuples, not int", lambda: table(SQUARE, 5))
     refuses(MetricError, "must be a list of numbers, strings or tuples, not int", lambda: closure(SQUARE, 5))  # type: ignore[arg-type]
@@ -580,52 +582,54 @@ def test_points_and_tolerances_of_tables() -> None:
 
 
 def test_metrics_of_something_else() -> None:
-    line: Any = nw.Line()
+    line: Any = nw.metrics.Line()
     refuses(
         MetricError,
         r"a tuple of metrics such as \(Line\(\), Line\(\)\), not a thing of type Line",
-        lambda: nw.Product(line),
+        lambda: nw.metrics.Product(line),
     )
-    refuses(MetricError, "a product of metrics needs at least one", lambda: nw.Product(()))
+    refuses(MetricError, "a product of metrics needs at least one", lambda: nw.metrics.Product(()))
     refuses(MetricError, "a sum of metrics needs at least one", lambda: Sum(()))
     refuses(MetricError, "added to another metric only, not to a thing of type int", lambda: 1 + line)
     refuses(MetricError, "a maximum is taken of metrics only", lambda: 3 | line)
     refuses(MetricError, "scaled by a number above 0 only, not by a number below -1e300", lambda: -HUGE * line)
     refuses(ParameterError, "a metric's factor must be a number, not NoneType", lambda: line * None)
     refuses(MetricError, "the name of a metric is a string", lambda: named_metric(5))  # type: ignore[arg-type]
-    refuses(MetricError, "number vectors of one length", lambda: nw.Euclidean().distance("1", "2"))
+    refuses(MetricError, "number vectors of one length", lambda: nw.metrics.Euclidean().distance("1", "2"))
     assert (2**70 * line).distance(0, 1) == 2.0**70
     assert str(HUGE * line) == "1.7976931348623157e+308 * line"
     assert Scaled(line, 0.5).name == "1/2 * line"  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("metric", [nw.Line(), nw.Discrete(), nw.Hamming(), nw.Table(SQUARE)])
-def test_points_that_are_no_list(metric: nw.Metric) -> None:
+@pytest.mark.parametrize(
+    "metric", [nw.metrics.Line(), nw.metrics.Discrete(), nw.metrics.Hamming(), nw.metrics.Table(SQUARE)]
+)
+def test_points_that_are_no_list(metric: nw.metrics.Metric) -> None:
     for points in (5, np.array(5)):
         refuses(MetricError, "measures between a list of points, not", lambda p=points: metric.matrix(p))
 
 
 def test_distances_that_a_metric_must_not_give() -> None:
-    class Odd(nw.Metric):
+    class Odd(nw.metrics.Metric):
         name = "odd"
 
         def matrix(self, points: Any) -> Any:
             return np.full((len(points),) * 2, NAN)
 
     refuses(MetricError, "negative or not a number", lambda: Odd().exact([1, 2]))
-    assert Neighbours(nw.Line()).exact([1, 2]).between(0, 1) is not None
+    assert Neighbours(nw.metrics.Line()).exact([1, 2]).between(0, 1) is not None
 
 
 def test_accounts() -> None:
-    account: Any = nw.Accountant([0, 1])
+    account: Any = nw.core.Accountant([0, 1])
     refuses(ParameterError, "adds a Channel or a Guarantee, not int", lambda: account.add(5))
     refuses(ParameterError, "a whole number of times, not float", lambda: account.add(CHANNEL, times=1.5))
     refuses(ParameterError, "a whole number of times, not bool", lambda: account.add(CHANNEL, times=True))
     refuses(ParameterError, "0 or more times, not more than", lambda: account.add(CHANNEL, times=HUGE))
-    refuses(ParameterError, "must be a list of numbers, strings or tuples, not int", lambda: nw.Accountant(5))  # type: ignore[arg-type]
+    refuses(ParameterError, "must be a list of numbers, strings or tuples, not int", lambda: nw.core.Accountant(5))  # type: ignore[arg-type]
     assert account.releases == 0
     assert account.add(CHANNEL, times=np.int64(2)).releases == 2
-    assert account.add(nw.Guarantee(1e308, nw.Line()), times=9).epsilon().value == INF
+    assert account.add(nw.Guarantee(1e308, nw.metrics.Line()), times=9).epsilon().value == INF
 
 
 # Certificates and files ------------------------------------------------------------------------------------------

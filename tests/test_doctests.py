@@ -22,5 +22,11 @@ def test_examples(name):
 
 
 def test_the_main_modules_have_examples():
-    for name in ("core.channel", "core.metric", "core.certify", "core.compose", "mechanisms.geometric", "testing"):
+    for name in (
+        "core.channels.channel",
+        "core.metrics.metric",
+        "core.accountant",
+        "mechanisms.numbers.geometric",
+        "testing",
+    ):
         assert doctest.DocTestFinder().find(importlib.import_module(f"noisewright.{name}"))[0].examples

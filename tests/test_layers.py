@@ -1,16 +1,21 @@
-"""Rooms import downwards only.
+"""The order of the house: rooms import downwards, sub-packages have no cycles, folders are small, and private is private.
 
 Every import counts: at the top of a file, inside a function, and under ``if TYPE_CHECKING``. The order of the rooms, from
 the ground up, is in ``FLOORS``; a room may import itself and the rooms on lower floors, never a neighbour on its own floor.
+Doors (the ``TYPE_CHECKING`` lists of ``__init__`` files) only point at what lies behind them, and are looked at apart.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from noisewright.core.doors import homes
 
 PACKAGE = "noisewright"
 SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
@@ -18,37 +23,45 @@ FLOORS = [
     {"core"},
     {"noise"},
     {"mechanisms"},
-    {"optimal"},
-    {"leakage"},
-    {"estimate"},
+    {"optimality"},
+    {"adversary"},
+    {"estimation"},
     {"text", "matching", "images", "learned"},
-    {"release"},
+    {"releases"},
     {"cli", "studio"},
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-MODULES = {
+BESIDE = {
     "files": {"core", "mechanisms"},
-    "testing": {"core", "noise", "mechanisms"},
+    "testing": {"core", "noise", "mechanisms", "releases"},
     "unsafe": {"core", "noise", "mechanisms"},
-    "naive_bayes": {"core", "noise", "mechanisms", "unsafe"},
-    "plots": {"core", "mechanisms", "optimal", "leakage", "estimate", "files"},
+    "plots": {"core", "mechanisms", "optimality", "adversary", "estimation", "files"},
 }
-"""Modules beside the rooms, and the rooms each of them may import."""
-MAY_IMPORT_MODULES = {
-    "files": {"release", "cli", "studio", "testing", "plots"},
-    "naive_bayes": {"cli", "studio"},
-    "plots": {"release", "cli", "studio"},
+"""What stands beside the rooms, and the rooms each of them may import."""
+MAY_IMPORT_BESIDE = {
+    "files": {"releases", "cli", "studio", "testing", "plots", "text", "matching", "images", "learned"},
+    "plots": {"releases", "cli", "studio"},
     "testing": {"cli", "studio"},
-    "unsafe": {"cli", "studio", "testing", "naive_bayes"},
+    "unsafe": {"cli", "studio", "testing", "learned"},
 }
 MAY_IMPORT_THE_TOP = {"cli", "studio", "testing"}
 FRONT_DOORS = {"__init__", "__main__"}
 NOT_IN_CORE = {"pyarrow", "duckdb", "typer", "rich", "matplotlib"}
+MOST_ENTRIES = 14
+"""About a dozen; a word that a user types is one entry of the folder of commands, however many there are."""
 
 
 def imports(path: Path, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """Line numbers and full names of everything that a file imports; ``from a import b`` is ``a.b``."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+    """Line numbers and full names of everything that a file imports; ``from a import b`` is ``a.b``. Doors are left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    shown: set[ast.AST] = set()
+    if path.name == "__init__.py":
+        for node in tree.body:
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and node.orelse:
+                shown |= set(node.body)
+    for node in ast.walk(tree):
+        if node in shown:
+            continue
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -59,15 +72,23 @@ def imports(path: Path, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:
                 yield node.lineno, ".".join([*base, alias.name])
 
 
+def all_imports(source: Path) -> Iterator[tuple[Path, int, str]]:
+    for path in sorted(source.rglob("*.py")):
+        relative = path.relative_to(source)
+        for line, name in imports(path, (PACKAGE, *relative.parts[:-1])):
+            yield relative, line, name
+
+
+# Rooms --------------------------------------------------------------------------------------------------------------------
+
+
 def violations(source: Path) -> list[str]:
     found = []
-    for path in sorted(source.rglob("*.py")):
-        parts = path.relative_to(source).with_suffix("").parts
-        room = parts[0]
-        for line, name in imports(path, (PACKAGE, *parts[:-1])):
-            problem = why_not(room, name)
-            if problem:
-                found.append(f"{path.relative_to(source)}:{line}: {problem}")
+    for path, line, name in all_imports(source):
+        room = path.with_suffix("").parts[0]
+        problem = why_not(room, name) or foreign(path, name)
+        if problem:
+            found.append(f"{path}:{line}: {problem}")
     return found
 
 
@@ -76,25 +97,136 @@ def why_not(room: str, name: str) -> str | None:
     first, *rest = name.split(".")
     if first != PACKAGE:
         return f"core may not import {first}" if room == "core" and first in NOT_IN_CORE else None
-    if room not in FLOOR and room not in MODULES and room not in FRONT_DOORS:
+    if room not in FLOOR and room not in BESIDE and room not in FRONT_DOORS:
         return f"{room} has no place in the order of rooms"
     target = rest[0] if rest else None
     if room in FRONT_DOORS:
         return None
-    if target in MODULES:
-        return None if room in MAY_IMPORT_MODULES[target] or room == target else f"{room} may not import {target}"
+    if target in BESIDE:
+        return None if room in MAY_IMPORT_BESIDE[target] or room == target else f"{room} may not import {target}"
     if target not in FLOOR:  # ``import noisewright`` or a name from its public surface
         return None if room in MAY_IMPORT_THE_TOP else f"{room} may not import {PACKAGE} itself"
-    if room in MODULES:
-        return None if target in MODULES[room] else f"{room} may not import {target}"
+    if room in BESIDE:
+        return None if target in BESIDE[room] else f"{room} may not import {target}"
     if target == room or FLOOR[target] < FLOOR[room]:
         return None
     return f"{room} may not import {target}"
 
 
-def test_rooms_import_downwards_only() -> None:
-    assert any((SOURCE / "core").glob("*.py"))
+def foreign(path: Path, name: str) -> str | None:
+    """What is wrong with a file importing a private module or name of a package that it does not live in, or None."""
+    first, *rest = name.split(".")
+    if first != PACKAGE:
+        return None
+    for place, part in enumerate(rest):
+        if part.startswith("_") and not part.startswith("__") and path.parts[:place] != tuple(rest[:place]):
+            inside = path.with_suffix("").parts == tuple(rest[:place])
+            return None if inside else f"{'.'.join(rest[: place + 1])} is private to {'.'.join(rest[:place])}"
+    return None
+
+
+def test_rooms_import_downwards_only_and_private_modules_stay_private() -> None:
+    assert any((SOURCE / "core").rglob("*.py"))
     assert violations(SOURCE) == []
+
+
+# Sub-packages -------------------------------------------------------------------------------------------------------------
+
+
+def part_of(parts: tuple[str, ...], source: Path) -> tuple[str, ...]:
+    """The sub-package, or the module directly in a room, that a dotted path leads to."""
+    return parts[:2] if len(parts) > 1 and (source / parts[0]).is_dir() else parts[:1]
+
+
+def part_graph(source: Path) -> dict[tuple[str, ...], set[tuple[str, ...]]]:
+    """Which part of a room needs which; a part is a sub-package, or a module directly in the room."""
+    graph: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for path, _, name in all_imports(source):
+        first, *rest = name.split(".")
+        here = path.with_suffix("").parts
+        if first != PACKAGE or len(here) < 2 or here[1] == "__init__" or len(rest) < 2 or rest[0] != here[0]:
+            continue
+        mine, other = part_of(here, source), part_of(tuple(rest), source)
+        place = source.joinpath(*other)
+        if mine != other and (place.is_dir() or place.with_suffix(".py").exists()):
+            graph.setdefault(mine, set()).add(other)
+    return graph
+
+
+def test_sub_packages_have_no_cycles() -> None:
+    graph = part_graph(SOURCE)
+    assert ("releases", "columns") in graph
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as problem:
+        pytest.fail(" -> ".join("/".join(part) for part in problem.args[1]))
+
+
+# Folders and doors --------------------------------------------------------------------------------------------------------
+
+
+def entries(folder: Path) -> list[str]:
+    """The modules and packages in a folder."""
+    return sorted(
+        path.stem
+        for path in folder.iterdir()
+        if (path.is_dir() and (path / "__init__.py").exists())
+        or (path.suffix == ".py" and path.stem not in FRONT_DOORS)
+    )
+
+
+PACKAGES = sorted(path.parent for path in SOURCE.rglob("__init__.py"))
+
+
+def test_folders_are_small() -> None:
+    crowded = {
+        folder.relative_to(SOURCE).as_posix(): len(entries(folder))
+        for folder in PACKAGES
+        if len(entries(folder)) > MOST_ENTRIES and folder != SOURCE / "cli" / "commands"
+    }
+    assert crowded == {}
+
+
+def test_no_folder_is_without_a_word_about_it() -> None:
+    assert [f.name for f in PACKAGES if not ast.get_docstring(ast.parse((f / "__init__.py").read_text()))] == []
+
+
+def dotted(folder: Path) -> str:
+    return ".".join([PACKAGE, *folder.relative_to(SOURCE).parts])
+
+
+WITH_DOORS = [dotted(folder) for folder in PACKAGES if "= door(__name__)" in (folder / "__init__.py").read_text()]
+
+
+@pytest.mark.parametrize("package", WITH_DOORS)
+def test_a_door_shows_what_is_there_and_hides_no_module(package: str) -> None:
+    door = importlib.import_module(package)
+    folder = Path(str(door.__file__)).parent
+    offered = homes(package)
+    assert offered
+    for name, (home, original) in offered.items():
+        place = SOURCE.parent.joinpath(*home.split("."), original)
+        if not (place.is_dir() or (home == package and place.with_suffix(".py").exists())):
+            assert getattr(door, name) is getattr(importlib.import_module(home), original), name
+            # Python binds a module to its name in the package: a function of that name would be lost behind it.
+            assert name not in entries(folder), name
+    assert set(offered) <= set(dir(door))
+
+
+@pytest.mark.parametrize("package", WITH_DOORS)
+def test_public_modules_are_reached_through_a_door(package: str) -> None:
+    """What a module without an underscore offers is offered by its package, by its room or at the top."""
+    folder = SOURCE.joinpath(*package.split(".")[1:])
+    room = ".".join(package.split(".")[:2])
+    shown = {value for door in {package, room, PACKAGE} if door in WITH_DOORS for value in homes(door).values()}
+    for stem in entries(folder):
+        path = folder / f"{stem}.py"
+        if path.exists() and not stem.startswith("_"):
+            module = f"{package}.{stem}"
+            assert any(module in (home, f"{home}.{name}") for home, name in shown), module
+
+
+# The test can fail --------------------------------------------------------------------------------------------------------
 
 
 def plant(folder: Path, files: dict[str, str]) -> Path:
@@ -108,12 +240,13 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
 
 GOOD = {
     "__init__.py": "from noisewright.mechanisms.laplace import laplace\nfrom noisewright.studio import page\n",
-    "core/channel.py": "import numpy\nfrom noisewright.core.version import VERSION\nfrom noisewright.core.metric import Line\n",
-    "noise/bits.py": "from noisewright.core import errors\n",
+    "core/channel.py": "import numpy\nfrom noisewright.core import VERSION\nfrom noisewright.core.metric import Line\n",
+    "noise/bits.py": "from noisewright.core import errors\nfrom noisewright.noise import _search\n",
+    "noise/laws/planar.py": "from noisewright.noise._search import bisect\n",
     "mechanisms/laplace.py": "from noisewright.noise.bits import bits\nfrom . import registry\n",
-    "files.py": "from noisewright.core.channel import Channel\nfrom noisewright.mechanisms import laplace\n",
+    "files/channels.py": "from noisewright.core.channel import Channel\nfrom noisewright.mechanisms import laplace\n",
     "testing.py": "import noisewright\nfrom noisewright.noise import bits\n",
-    "text/words.py": "from noisewright.leakage import gains\n",
+    "text/words.py": "from noisewright.adversary import gains\n",
     "cli/app.py": "import typer\nimport noisewright as nw\nfrom noisewright.files import read\n",
 }
 
@@ -134,8 +267,8 @@ def test_a_tidy_house_is_accepted(tmp_path: Path) -> None:
         ),
         (
             "core/bad.py",
-            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from noisewright.release import plan\n",
-            "core/bad.py:3: core may not import release",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from noisewright.releases import plan\n",
+            "core/bad.py:3: core may not import releases",
         ),
         ("core/bad.py", "from ..noise import bits\n", "core/bad.py:1: core may not import noise"),
         ("core/bad.py", "from .. import noise\n", "core/bad.py:1: core may not import noise"),
@@ -151,13 +284,20 @@ def test_a_tidy_house_is_accepted(tmp_path: Path) -> None:
         ("core/bad.py", "def f():\n    from rich import print\n", "core/bad.py:2: core may not import rich"),
         ("mechanisms/bad.py", "from noisewright import laplace\n", "mechanisms may not import noisewright itself"),
         ("mechanisms/bad.py", "from noisewright.files import read\n", "mechanisms may not import files"),
+        ("mechanisms/bad.py", "from noisewright.noise import _search\n", "noise._search is private to noise"),
+        (
+            "noise/bad.py",
+            "from noisewright.noise.laws._radial import x\n",
+            "noise.laws._radial is private to noise.laws",
+        ),
+        ("cli/bad.py", "from noisewright.core.exact import _hidden\n", "core.exact._hidden is private to core.exact"),
         ("noise/bad.py", "from noisewright.mechanisms import laplace\n", "noise may not import mechanisms"),
         ("text/bad.py", "from noisewright.images import pixels\n", "text may not import images"),
         ("cli/bad.py", "from noisewright.studio import page\n", "cli may not import studio"),
-        ("release/bad.py", "from noisewright.cli import app\n", "release may not import cli"),
-        ("release/bad.py", "from noisewright import unsafe\n", "release may not import unsafe"),
-        ("files.py", "from noisewright.noise import bits\n", "files may not import noise"),
-        ("testing.py", "from noisewright.leakage import gains\n", "testing may not import leakage"),
+        ("releases/bad.py", "from noisewright.cli import app\n", "releases may not import cli"),
+        ("releases/bad.py", "from noisewright import unsafe\n", "releases may not import unsafe"),
+        ("files/bad.py", "from noisewright.noise import bits\n", "files may not import noise"),
+        ("testing.py", "from noisewright.adversary import gains\n", "testing may not import adversary"),
         ("attic/box.py", "from noisewright.core import channel\n", "attic has no place in the order of rooms"),
     ],
 )
@@ -167,11 +307,21 @@ def test_a_planted_violation_is_found(tmp_path: Path, name: str, text: str, prob
     assert problem in found[0]
 
 
+def test_a_planted_cycle_is_found(tmp_path: Path) -> None:
+    files = {
+        "core/a/x.py": "from noisewright.core.b.y import y\n",
+        "core/b/y.py": "from noisewright.core.c import z\n",
+        "core/c.py": "def f():\n    from noisewright.core.a import x\n",
+    }
+    with pytest.raises(CycleError):
+        list(TopologicalSorter(part_graph(plant(tmp_path, files))).static_order())
+
+
 def test_the_version_is_one() -> None:
     import tomllib
 
     import noisewright
-    from noisewright.core.version import VERSION
+    from noisewright.core import VERSION
 
     stated = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     assert stated == VERSION == noisewright.__version__

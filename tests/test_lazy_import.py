@@ -50,13 +50,13 @@ def test_whole_numbers_and_categories_need_no_scipy() -> None:
 import noisewright as nw
 assert 0 <= nw.geometric(epsilon=1, within=(0, 9)).release(4) <= 9
 assert nw.randomised_response(["a", "b"], epsilon=1).certificate().verify()
-assert nw.snapped_laplace(epsilon=1).release([0.5, 2.0]).shape == (2,)
+assert nw.mechanisms.snapped_laplace(epsilon=1).release([0.5, 2.0]).shape == (2,)
 """
     assert loaded_after(code) & {"scipy", "duckdb", "clarabel", "pydantic", "matplotlib"} == set()
 
 
 def test_the_release_room_loads_no_slow_part() -> None:
-    assert loaded_after("import noisewright.release.run") & (SLOW | {"pandas", "matplotlib", "clarabel"}) == set()
+    assert loaded_after("import noisewright.releases.run") & (SLOW | {"pandas", "matplotlib", "clarabel"}) == set()
     assert loaded_after("import scipy.optimize, pyarrow.dataset") >= {
         "scipy.optimize",
         "scipy.linalg",

@@ -8,12 +8,16 @@ import numpy as np
 
 import noisewright as nw
 from bench.work import Work
-from noisewright.core import checker
-from noisewright.mechanisms.exponential import exponential_channel
+from noisewright.core.certificates.checker import checker
+from noisewright.mechanisms.categories.exponential import exponential_channel
 
 __all__ = ["certify", "check", "design_exponential", "smallest_epsilon"]
 
-METRICS: dict[str, nw.Metric] = {"line": nw.Line(), "euclidean": nw.Euclidean(), "discrete": nw.Discrete()}
+METRICS: dict[str, nw.metrics.Metric] = {
+    "line": nw.metrics.Line(),
+    "euclidean": nw.metrics.Euclidean(),
+    "discrete": nw.metrics.Discrete(),
+}
 
 
 def smallest_epsilon(n: int, metric: str) -> Work:
@@ -40,14 +44,16 @@ def design_exponential(n: int) -> Work:
     """The whole construction of the exponential mechanism on an n x n grid: calibration and certificate."""
     points = _grid(n)
     return Work(
-        lambda: nw.exponential(points, epsilon=1, metric=nw.Euclidean()), 1, lambda made: made.parameters["nominal"]
+        lambda: nw.exponential(points, epsilon=1, metric=nw.metrics.Euclidean()),
+        1,
+        lambda made: made.parameters["nominal"],
     )
 
 
-def _channel(name: str, n: int) -> tuple[nw.Channel, nw.Metric]:
+def _channel(name: str, n: int) -> tuple[nw.Channel, nw.metrics.Metric]:
     if name == "truncated geometric":
-        return nw.geometric(epsilon=1, within=(0, n - 1)).channel(), nw.Line()
-    return exponential_channel(_grid(n), 1.0, nw.Euclidean()), nw.Euclidean()
+        return nw.geometric(epsilon=1, within=(0, n - 1)).channel(), nw.metrics.Line()
+    return exponential_channel(_grid(n), 1.0, nw.metrics.Euclidean()), nw.metrics.Euclidean()
 
 
 def _grid(n: int) -> list[tuple[int, int]]:

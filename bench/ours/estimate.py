@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 import noisewright as nw
 from bench.work import Work
-from noisewright.estimate.acceleration import accelerated_update
-from noisewright.estimate.bayesian_update import Fit, bayesian_update
-from noisewright.estimate.models import planar_grid
-from noisewright.estimate.newton import most_likely
-from noisewright.estimate.operators import DenseOperator, GeometricOperator
-from noisewright.mechanisms.remap import Grid
+from noisewright.estimation.fitting.acceleration import accelerated_update
+from noisewright.estimation.fitting.bayesian_update import Fit, bayesian_update
+from noisewright.estimation.fitting.newton import most_likely
+from noisewright.estimation.operators.operator import DenseOperator, GeometricOperator
+from noisewright.estimation.population.models import planar_grid
+from noisewright.mechanisms.places.remap import Grid
 
 __all__ = ["accelerated", "geometric_update", "likely", "oracle", "planar_update", "population", "update"]
 
@@ -22,10 +22,10 @@ Floats = NDArray[np.float64]
 
 ORACLES = {
     "response": nw.randomised_response,
-    "unary": nw.unary_encoding,
-    "hashing": nw.local_hashing,
-    "subset": nw.subset_selection,
-    "hadamard": nw.hadamard_response,
+    "unary": nw.mechanisms.unary_encoding,
+    "hashing": nw.mechanisms.local_hashing,
+    "subset": nw.mechanisms.subset_selection,
+    "hadamard": nw.mechanisms.hadamard_response,
 }
 
 

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 import noisewright as nw
 from bench.work import Work
-from noisewright.leakage.average import average_refined
-from noisewright.leakage.compare import Comparison
-from noisewright.leakage.families import as_family
-from noisewright.leakage.gains import Gain
-from noisewright.leakage.vulnerability import posterior_vulnerability as worth
+from noisewright.adversary.families.families import as_family
+from noisewright.adversary.measures.gains import Gain
+from noisewright.adversary.measures.vulnerability import posterior_vulnerability as worth
+from noisewright.adversary.orders.average import average_refined
+from noisewright.adversary.orders.compare import Comparison
 
 __all__ = [
     "closed",
@@ -50,7 +50,7 @@ def refinement(n: int, pairs: int, which: str) -> Work:
 
 def exact_comparison(n: int) -> Work:
     """Two exponential mechanisms on a line; the answer counts the orders that hold."""
-    first, second = (nw.exponential(range(n), epsilon=e, metric=nw.Line()) for e in ("1", "1/2"))
+    first, second = (nw.exponential(range(n), epsilon=e, metric=nw.metrics.Line()) for e in ("1", "1/2"))
 
     def run() -> Comparison:
         return nw.compare(first, second)
@@ -84,7 +84,10 @@ def safe_replacement(n: int) -> Work:
     member, family = as_family("response").member(epsilon=1, size=n), as_family("exponential")
 
     def run() -> float:
-        return sum(nw.safe_replacement(member, family, order=order).epsilon for order in ("average", "max", "privacy"))
+        return sum(
+            nw.adversary.safe_replacement(member, family, order=order).epsilon
+            for order in ("average", "max", "privacy")
+        )
 
     return Work(run, 3, float)
 

@@ -46,7 +46,7 @@ def gaussian(sigma: int, size: int) -> Work:
 
 def table_draws(n: int, size: int) -> Work:
     """Draws from the certified table of a truncated geometric, secrets given as row numbers."""
-    certified = nw.geometric(epsilon=1, within=(0, n - 1)).channel().certify(1, nw.Line())
+    certified = nw.geometric(epsilon=1, within=(0, n - 1)).channel().certify(1, nw.metrics.Line())
     sampler = TableSampler(certified.table, certified.width)
     secrets = np.random.default_rng(1).integers(0, n, size)
     return Work(lambda: sampler.draw(secrets), size, lambda drawn: _mean_error(drawn, secrets))
@@ -54,7 +54,7 @@ def table_draws(n: int, size: int) -> Work:
 
 def table_release(n: int, size: int) -> Work:
     """The same as a mechanism: labels are looked up on the way in and on the way out."""
-    mechanism = nw.mechanism(nw.geometric(epsilon=1, within=(0, n - 1)).channel(), epsilon=1, metric=nw.Line())
+    mechanism = nw.mechanism(nw.geometric(epsilon=1, within=(0, n - 1)).channel(), epsilon=1, metric=nw.metrics.Line())
     secrets = np.random.default_rng(1).integers(0, n, size)
     mechanism.release(secrets[:1])  # the sampler is built at the first release; that is set-up
     return Work(lambda: mechanism.release(secrets), size, lambda drawn: _mean_error(drawn, secrets))
@@ -81,7 +81,7 @@ def laplace_stream(scale: int, size: int) -> Work:
 
 def table_stream(n: int, size: int) -> Work:
     """Draws from a certified table in chunks that are used and dropped."""
-    certified = nw.geometric(epsilon=1, within=(0, n - 1)).channel().certify(1, nw.Line())
+    certified = nw.geometric(epsilon=1, within=(0, n - 1)).channel().certify(1, nw.metrics.Line())
     sampler = TableSampler(certified.table, certified.width)
     secrets = np.random.default_rng(1).integers(0, n, CHUNK)
 

@@ -9,8 +9,8 @@ import numpy as np
 import noisewright as nw
 from bench.work import Work
 from noisewright.core.guarantee import Scope
-from noisewright.mechanisms.calibrate import continuous
-from noisewright.mechanisms.feasible import Feasible
+from noisewright.mechanisms.laws.calibrate import continuous
+from noisewright.mechanisms.laws.feasible import Feasible
 
 __all__ = ["calibration", "gaps", "half_line", "unbounded", "within"]
 

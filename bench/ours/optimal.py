@@ -8,10 +8,10 @@ import numpy as np
 
 import noisewright as nw
 from bench.work import Work
-from noisewright.optimal.design import optimal
-from noisewright.optimal.extreme_points import extreme_points
-from noisewright.optimal.kernels import kernels
-from noisewright.optimal.mechanism import OptimalMechanism
+from noisewright.optimality.design.mechanism import OptimalMechanism
+from noisewright.optimality.design.optimal import optimal
+from noisewright.optimality.extreme.points import extreme_points
+from noisewright.optimality.kernels.enumeration import kernels
 
 __all__ = ["extremes", "huge_line", "kernel_list", "line", "many", "plane", "random_line"]
 
@@ -51,7 +51,9 @@ def plane(n: int, epsilon: str, dilation: float | None) -> Work:
     points = [(i, j) for i in range(n) for j in range(n)]
 
     def run() -> OptimalMechanism:
-        return _certified(optimal(points, epsilon=epsilon, loss="squared", metric=nw.Euclidean(), dilation=dilation))
+        return _certified(
+            optimal(points, epsilon=epsilon, loss="squared", metric=nw.metrics.Euclidean(), dilation=dilation)
+        )
 
     return Work(run, 1, lambda made: made.loss_value)
 
@@ -67,7 +69,7 @@ def many(problems: int) -> Work:
 
 def kernel_list(n: int, factor: str) -> Work:
     """All kernels of a line, listed in exact numbers; the answer is how many there are."""
-    return Work(lambda: len(kernels(nw.Line(), range(n), factor=factor)), 1, float)
+    return Work(lambda: len(kernels(nw.metrics.Line(), range(n), factor=factor)), 1, float)
 
 
 def extremes(m: int) -> Work:
@@ -78,7 +80,13 @@ def extremes(m: int) -> Work:
 def _one(seed: int) -> int:
     rng = np.random.default_rng(seed)
     n, actions = int(rng.integers(2, 9)), int(rng.integers(1, 9))
-    metrics: list[nw.Metric] = [nw.Line(), nw.Line(), nw.Discrete(), nw.Euclidean(), nw.Manhattan()]
+    metrics: list[nw.metrics.Metric] = [
+        nw.metrics.Line(),
+        nw.metrics.Line(),
+        nw.metrics.Discrete(),
+        nw.metrics.Euclidean(),
+        nw.metrics.Manhattan(),
+    ]
     kind = int(rng.integers(len(metrics)))
     points: list[object] = list(range(n))
     if kind == 1:

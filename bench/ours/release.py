@@ -18,7 +18,7 @@ import noisewright as nw
 from bench.clinic import COLUMNS, MADE, POLICY, kept
 from bench.environment import ROOT
 from bench.work import Work
-from noisewright.release.run import Release
+from noisewright.releases.run import Release
 
 __all__ = ["local", "spark"]
 
@@ -34,7 +34,7 @@ def local(rows: int) -> Work:
 
 def spark(rows: int) -> Work:
     """Spark on two threads of this machine; its start is not timed, as a cluster's is not."""
-    from noisewright.release.engines.session import start_spark
+    from noisewright.releases.engines.spark.session import start_spark
 
     start_spark("local[2]")
     work = _release(rows, "spark")

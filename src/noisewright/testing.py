@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from noisewright.core.certificate import Certificate
-from noisewright.core.channel import Channel
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, GuaranteeError, NoisewrightError, ParameterError
 from noisewright.core.exact import upward
 from noisewright.core.mechanism import Mechanism
-from noisewright.core.metric import Metric
+from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.auditing import audit
 
 __all__ = ["ConformanceError", "Report", "check_mechanism"]

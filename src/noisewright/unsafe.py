@@ -29,13 +29,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import lambertw
 
-from noisewright.core.channel import Channel
+from noisewright.core.arrays import Floats
+from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee, Scope
-from noisewright.core.metric_algebra import line_in
+from noisewright.core.metrics.algebra import line_in
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.densities import (
+from noisewright.mechanisms.numbers.densities import (
     LaplaceDensity,
     PairDelta,
     audit_family,
@@ -55,7 +56,6 @@ __all__ = [
     "variable_scale_laplace",
 ]
 
-Floats = NDArray[np.float64]
 
 _W = float(lambertw(-1 / (2 * math.e)).real)
 

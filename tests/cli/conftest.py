@@ -11,9 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from cli_support import Answer, environment, hold_to_the_rules
 
 from noisewright.cli import run

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from noisewright.cli.parameters import parameters_of
+from noisewright.cli.shared.parameters import parameters_of
 from noisewright.mechanisms import registry
 
 COMMANDS = (

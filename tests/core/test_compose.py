@@ -12,11 +12,11 @@ from core_support import random_matrix, randomised_response, seeds, true_epsilon
 from hypothesis import given, settings
 
 import noisewright as nw
-from noisewright.core.channel import Channel
-from noisewright.core.compose import Accountant
+from noisewright.core.accountant import Accountant
+from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ChannelError, ParameterError
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.metric import Discrete, Line, Table
+from noisewright.core.metrics.metric import Discrete, Line, Table
 
 
 @given(seeds)
@@ -71,7 +71,7 @@ def test_guarantees_count_with_all_they_allow() -> None:
 
 def test_secrets_some_steps_apart_have_the_larger_delta() -> None:
     """Between neighbours delta is 0.3; between 0 and 2 it is 0.3 (1 + e^0.01), and the true one of the law is 0.510."""
-    promise = nw.approximate_laplace(epsilon=0.01, delta=0.3, lattice=1 / 64).guarantee
+    promise = nw.mechanisms.approximate_laplace(epsilon=0.01, delta=0.3, lattice=1 / 64).guarantee
     near, far = Accountant([0.0, 1.0]).add(promise), Accountant([0.0, 1.0, 2.0]).add(promise)
     assert near.delta == 0.3
     assert far.guarantee(Discrete()).delta == pytest.approx(0.3 * (1 + math.exp(0.01)))

@@ -12,7 +12,7 @@ from core_support import decimal
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from noisewright.core.checker import exp_below
+from noisewright.core.certificates.checker.checker import exp_below
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import (
     as_fraction,

@@ -14,10 +14,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.channel import Channel
+from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee, split
-from noisewright.core.metric import Discrete, Euclidean, Hamming, Line
+from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line
 
 positive = st.floats(1e-6, 30)
 
@@ -81,8 +81,8 @@ def hockey_stick(p: np.ndarray, steps: int, epsilon: float) -> float:
 @pytest.mark.parametrize(
     ("mechanism", "at_two", "true_guess"),
     [
-        (nw.approximate_laplace(epsilon=0.01, delta=0.3, lattice=1 / 64), 0.510, 0.757),
-        (nw.gaussian(epsilon=0.1, delta=0.2, lattice=1 / 64), 0.399, 0.727),
+        (nw.mechanisms.approximate_laplace(epsilon=0.01, delta=0.3, lattice=1 / 64), 0.510, 0.757),
+        (nw.mechanisms.gaussian(epsilon=0.1, delta=0.2, lattice=1 / 64), 0.399, 0.727),
     ],
 )
 def test_a_delta_grows_with_the_distance_of_neighbours(mechanism: Any, at_two: float, true_guess: float) -> None:

@@ -29,8 +29,8 @@ from experiments import (
     survey_designs,
     survey_tallies,
 )
-from noisewright.leakage.families import FAMILIES
-from noisewright.leakage.replacement import may_replace
+from noisewright.adversary.families.families import FAMILIES
+from noisewright.adversary.replacement.replacement import may_replace
 
 PAGE = Path(__file__).parents[2] / "docs" / "experiments.md"
 

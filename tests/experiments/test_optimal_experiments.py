@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments import comparison, database_size, discretisation, epsilon_sweep, example_matrices, extended_range
-from noisewright.optimal.evaluate import face_value_loss
+from noisewright.optimality.evaluate import face_value_loss
 
 
 @pytest.mark.parametrize("case", [("count", "0.2", 5), ("count", "0.5", 25), ("mean", "0.2", 2), ("mean", "0.5", 6)])

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.metric import Line
+from noisewright.core.metrics.metric import Line
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.densities import PairDelta, PairLoss
+from noisewright.mechanisms.numbers.densities import PairDelta, PairLoss
 
 HIDDEN = 1 - Fraction(1, 10**12)
 """Less than this share of a float is not shown: the excess of the float 0.1 over one tenth."""

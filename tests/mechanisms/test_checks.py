@@ -16,15 +16,15 @@ CASES: dict[str, tuple[Any, list[Any], list[Any]]] = {
     "gaps": (lambda: nw.laplace(epsilon=1, within=((0, 2), (3, 9))), [[0.0, 2.0, 3.0]], [2.5, 9.5, np.inf]),
     "clamped": (lambda: nw.laplace(epsilon=1, within=(0, 9), outside="clamp"), [[-5.0, 50.0]], [np.nan]),
     "half line": (lambda: nw.laplace(epsilon=1, within=(0, None), scope="metric"), [[0.0, 1e6]], [-1e-9, 1e300]),
-    "staircase": (lambda: nw.staircase(epsilon=1), [[0.0, -3.5]], [1e300, np.nan]),
+    "staircase": (lambda: nw.mechanisms.staircase(epsilon=1), [[0.0, -3.5]], [1e300, np.nan]),
     "gaussian, gaps": (
-        lambda: nw.gaussian(epsilon=1, delta=1e-6, within=((0, 2), (3, 9))),
+        lambda: nw.mechanisms.gaussian(epsilon=1, delta=1e-6, within=((0, 2), (3, 9))),
         [[0.0, 3.0]],
         [2.5, np.nan],
     ),
     "planar": (lambda: nw.planar_laplace(epsilon=1), [[(0.0, 1.0), (5.0, 5.0)]], [[(1e300, 0.0)], [(1.0, 2.0, 3.0)]]),
     "geo": (
-        lambda: nw.geo_laplace(level=1, radius=200, reference=(48.85, 2.35)),
+        lambda: nw.mechanisms.geo_laplace(level=1, radius=200, reference=(48.85, 2.35)),
         [[(48.86, 2.29)], [(48.8, 2.3)]],
         [[(95.0, 0.0)], [(48.0, 200.0)], [(-48.0, 2.0)]],
     ),

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.core.metric import Line, Table
-from noisewright.core.space import closure
-from noisewright.mechanisms.exponential import exponential_channel
-from noisewright.mechanisms.realising import realising_channel
+from noisewright.core.metrics.metric import Line, Table
+from noisewright.core.metrics.spaces import closure
+from noisewright.mechanisms.categories.exponential import exponential_channel
+from noisewright.mechanisms.categories.realising import realising_channel
 
 
 def fractions(rows):
@@ -132,12 +132,12 @@ def test_05_me6_share_above_one_half_fails():
     rest = 1 - (0.8 / 3 * np.exp(-distances)).sum(axis=1)
     assert math.log(rest[2] / rest[0]) > 0.058
     with pytest.raises(nw.NoisewrightError, match="at most 1/2"):
-        nw.metric_realising(range(3), epsilon=1, metric=Table(distances), share=0.8)
+        nw.mechanisms.metric_realising(range(3), epsilon=1, metric=Table(distances), share=0.8)
 
 
 def test_05_me6_certified_table_is_exact():
-    metric = nw.Euclidean()
+    metric = nw.metrics.Euclidean()
     points = [(0, 0), (0, 1), (2, 1), (5, 5)]
-    mechanism = nw.metric_realising(points, epsilon="0.8", metric=metric)
+    mechanism = nw.mechanisms.metric_realising(points, epsilon="0.8", metric=metric)
     assert mechanism.certificate().verify() == "epsilon = 0.8 per unit of euclidean"
     np.testing.assert_allclose(mechanism.channel().distinguishability(), 0.8 * metric.matrix(points), rtol=1e-9)

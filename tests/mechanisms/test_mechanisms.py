@@ -148,13 +148,13 @@ def test_response_error_is_the_probability_of_a_lie():
 
 def test_exponential_uses_less_noise_than_the_textbook():
     calibrated = nw.exponential(range(20), epsilon=1)
-    from noisewright.mechanisms.exponential import exponential_channel
+    from noisewright.mechanisms.categories.exponential import exponential_channel
 
-    assert calibrated.error() < 0.8 * expected_loss(exponential_channel(range(20), 1.0, nw.Line()), "absolute")
+    assert calibrated.error() < 0.8 * expected_loss(exponential_channel(range(20), 1.0, nw.metrics.Line()), "absolute")
 
 
 def test_finite_mechanism_draws_from_the_table_of_its_certificate():
-    mechanism = nw.exponential([(0, 0), (0, 1), (1, 0), (3, 3)], epsilon=2, metric=nw.Euclidean())
+    mechanism = nw.exponential([(0, 0), (0, 1), (1, 0), (3, 3)], epsilon=2, metric=nw.metrics.Euclidean())
     document = mechanism.certificate().document
     table = np.array([[int(v, 16) for v in row] for row in document["proof"]["table"]], dtype=object)
     assert (table == mechanism.certified.table).all()

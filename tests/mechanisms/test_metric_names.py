@@ -3,7 +3,7 @@
 import pytest
 
 import noisewright as nw
-from noisewright.core import checker
+from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError
 
 PARIS = (48.8566, 2.3522)
@@ -12,11 +12,14 @@ LATTICE = " between points of the lattice 2^"
 MADE = {
     "planar": (nw.planar_laplace(epsilon=1), f"euclidean{LATTICE}-10"),
     "planar level": (nw.planar_laplace(level=1, radius=200), f"euclidean{LATTICE}-3"),
-    "planar geometric": (nw.planar_geometric(nw.Grid(3, 3), epsilon=1), "euclidean"),
-    "geo": (nw.geo_laplace(level=1, radius=200, reference=PARIS), f"metres around (48.8566, 2.3522){LATTICE}-3"),
-    "product": (nw.product_laplace(epsilon=1, dimension=3), f"manhattan{LATTICE}-10"),
-    "curve": (nw.curve(epsilon=1, sensitivity=1, grid=range(3)), "largest of 3 differences"),
-    "curve l1": (nw.curve(epsilon=1, sensitivity=1, grid=range(3), norm="l1"), "sum of 3 differences"),
+    "planar geometric": (nw.mechanisms.planar_geometric(nw.mechanisms.Grid(3, 3), epsilon=1), "euclidean"),
+    "geo": (
+        nw.mechanisms.geo_laplace(level=1, radius=200, reference=PARIS),
+        f"metres around (48.8566, 2.3522){LATTICE}-3",
+    ),
+    "product": (nw.mechanisms.product_laplace(epsilon=1, dimension=3), f"manhattan{LATTICE}-10"),
+    "curve": (nw.mechanisms.curve(epsilon=1, sensitivity=1, grid=range(3)), "largest of 3 differences"),
+    "curve l1": (nw.mechanisms.curve(epsilon=1, sensitivity=1, grid=range(3), norm="l1"), "sum of 3 differences"),
 }
 
 OTHERS = ["euclidean", "discrete", "manhattan", "hamming", "angular", "line", "sum of 3 differences", "anything else"]
@@ -67,7 +70,7 @@ def test_the_sentence_states_the_step(name):
 
 
 def test_a_floating_certificate_stays_floating():
-    certificate = nw.spherical_laplace(epsilon=1, dimension=3).certificate()
+    certificate = nw.mechanisms.spherical_laplace(epsilon=1, dimension=3).certificate()
     for metric in ("euclidean", "manhattan", "line"):
         with pytest.raises(CertificateError, match="floating"):
             renamed(certificate, metric).verify()

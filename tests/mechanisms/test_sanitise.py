@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 import noisewright as nw
-from noisewright.mechanisms.sanitise import (
+from noisewright.mechanisms.sanitised import (
     OutputPerturbation,
     SanitisedDatabase,
     neighbour_loss,
@@ -23,7 +23,7 @@ from noisewright.mechanisms.sanitise import (
 class Near:
     """A mechanism of somebody else's whose promise ends below one unit."""
 
-    guarantee = nw.Guarantee(1.0, nw.Line(), radius=0.5)
+    guarantee = nw.Guarantee(1.0, nw.metrics.Line(), radius=0.5)
 
     def release(self, values, rng=None):
         return values
@@ -62,15 +62,15 @@ def test_03_f3_a_product_has_the_guarantee_of_its_parent(m, n):
         parent = nw.Channel(rng.dirichlet(np.ones(m + 1), m), normalise=True)
         whole = product_channel(parent, n)
         assert whole.shape == (m**n, (m + 1) ** n)
-        assert whole.delta(epsilon, nw.Hamming(), within=1) == pytest.approx(parent.delta(epsilon), abs=1e-12)
-    assert whole.epsilon(nw.Hamming()).value == pytest.approx(parent.epsilon().value, rel=1e-9)
+        assert whole.delta(epsilon, nw.metrics.Hamming(), within=1) == pytest.approx(parent.delta(epsilon), abs=1e-12)
+    assert whole.epsilon(nw.metrics.Hamming()).value == pytest.approx(parent.epsilon().value, rel=1e-9)
 
 
 @given(st.lists(st.floats(0.05, 0.45), min_size=2, max_size=3), st.floats(0, 2))
 def test_parents_may_differ_per_row(probabilities, epsilon):
     whole = product_channel([flip(p) for p in probabilities])
     largest = max(flip(p).delta(epsilon) for p in probabilities)
-    assert whole.delta(epsilon, nw.Hamming(), within=1) == pytest.approx(largest, abs=1e-12)
+    assert whole.delta(epsilon, nw.metrics.Hamming(), within=1) == pytest.approx(largest, abs=1e-12)
 
 
 def test_product_sanitisation_draws_every_row_independently():
@@ -143,10 +143,10 @@ def test_a_budget_stops_the_questions_before_a_draw():
 
 
 VECTORS = {
-    "product": (nw.product_laplace(epsilon=1, dimension=3), 1 + 2 / 1024),
+    "product": (nw.mechanisms.product_laplace(epsilon=1, dimension=3), 1 + 2 / 1024),
     "planar": (nw.planar_laplace(epsilon=1), 1 + math.sqrt(2) / 1024),
-    "geo": (nw.geo_laplace(level=1, radius=200, reference=(48.8, 2.3)), None),
-    "planar geometric": (nw.planar_geometric(nw.Grid(3, 3), epsilon=1), 1.0),
+    "geo": (nw.mechanisms.geo_laplace(level=1, radius=200, reference=(48.8, 2.3)), None),
+    "planar geometric": (nw.mechanisms.planar_geometric(nw.mechanisms.Grid(3, 3), epsilon=1), 1.0),
     "response": (nw.randomised_response(["a", "b"], epsilon=2), 2.0),
     "unaligned gap": (nw.laplace(epsilon=1, excluding=((4.9, 5.1),), scope="metric", lattice=1), 1.0),
 }
@@ -163,7 +163,7 @@ def test_rounding_is_charged_for_every_mechanism(name):
 
 
 def test_a_desk_for_places_charges_rounding():
-    desk = OutputPerturbation(np.zeros((4, 3)), nw.product_laplace(epsilon=1, dimension=3), budget="2")
+    desk = OutputPerturbation(np.zeros((4, 3)), nw.mechanisms.product_laplace(epsilon=1, dimension=3), budget="2")
     desk.ask(lambda records: records.mean(axis=0))
     assert desk.guarantee.epsilon == pytest.approx(1 + 2 / 1024)
     with pytest.raises(nw.NoisewrightError, match="budget of 2 is spent after 1 answers"):
@@ -172,11 +172,13 @@ def test_a_desk_for_places_charges_rounding():
 
 def test_noise_that_is_made_for_whole_steps_charges_no_more():
     """Answers 1/3 apart land up to 43 steps of 1/128 apart, and the noise is made so that those 43 cost epsilon."""
-    for make in (nw.laplace, nw.snapped_laplace):
+    for make in (nw.laplace, nw.mechanisms.snapped_laplace):
         for scope in ("metric", "adjacent"):
             mechanism = make(epsilon="1/3", sensitivity="1/3", scope=scope, lattice="1/128")
             assert neighbour_loss(mechanism) == Fraction(1, 3)
-            assert neighbour_loss(nw.snapped(nw.snapped(mechanism, (0, None)), (0, 9))) == Fraction(1, 3)
+            assert neighbour_loss(
+                nw.mechanisms.snapped(nw.mechanisms.snapped(mechanism, (0, None)), (0, 9))
+            ) == Fraction(1, 3)
             assert mechanism.lattice.steps("1/3") == 43
     law = nw.laplace(epsilon="1/3", sensitivity="1/3", scope="metric", lattice="1/128", within=(0, 1)).channel()
     logs = np.log(law.matrix)
@@ -216,7 +218,7 @@ def test_unsafe_and_bad_things_are_refused():
         lambda: sanitise([1], 5),
         lambda: sanitise([1], nw.Channel),
         lambda: OutputPerturbation([1], 5),
-        lambda: nw.snapped(5, within=(0, 1)),
+        lambda: nw.mechanisms.snapped(5, within=(0, 1)),
     ):
         with pytest.raises(nw.NoisewrightError, match="needs a mechanism such as geometric"):
             ask()

@@ -12,7 +12,7 @@ import noisewright as nw
 from noisewright.core.errors import DataError
 from noisewright.mechanisms.registry import registry
 from noisewright.mechanisms.values import Labels, whole_numbers
-from noisewright.optimal.extreme_response import optimal_response
+from noisewright.optimality.extreme.response import optimal_response
 
 SHAPES = [(2, 3), (6, 1), (1, 2, 3)]
 ONE_COLUMN = ("planar-laplace", "planar-geometric", "geo-laplace", "spherical-laplace", "product-laplace")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisewright.leakage.correlation import Correlation
-from noisewright.leakage.new_row import NewRow
+from noisewright.adversary.inference.correlation import Correlation
+from noisewright.adversary.inference.new_row import NewRow
 from noisewright.plots.attack import draw_new_row
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from noisewright.adversary.families.families import FAMILIES, geometric_family, response_family
+from noisewright.adversary.measures.vulnerability import posterior_vulnerability
+from noisewright.adversary.replacement.hasse import hasse
+from noisewright.adversary.replacement.joins import max_join
+from noisewright.adversary.replacement.replacement import ORDERS
+from noisewright.adversary.replacement.table import replacement_table
 from noisewright.core.errors import ChannelError, ParameterError
-from noisewright.leakage.families import FAMILIES, geometric_family, response_family
-from noisewright.leakage.hasse import hasse
-from noisewright.leakage.joins import max_join
-from noisewright.leakage.replacement import ORDERS
-from noisewright.leakage.replacement_table import replacement_table
-from noisewright.leakage.vulnerability import posterior_vulnerability
 from noisewright.plots.figure import save_figure
 from noisewright.plots.leakage import TRIANGLE, draw_hasse, draw_leakage, draw_posteriors, draw_replacements
 

@@ -9,8 +9,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from noisewright.estimate.region import Region
-from noisewright.estimate.survey import survey
+from noisewright.estimation.survey.plan import survey
+from noisewright.estimation.survey.region import Region
 from noisewright.plots.figure import save_figure
 from noisewright.plots.survey import draw_survey
 

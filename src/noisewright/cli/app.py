@@ -15,7 +15,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from noisewright.cli import (
+from noisewright.cli.commands import (
     attack,
     audit,
     bench,
@@ -30,8 +30,8 @@ from noisewright.cli import (
     survey,
     verify,
 )
-from noisewright.cli.commands import Command, Group
-from noisewright.cli.output import printable, write_json
+from noisewright.cli.shared.commands import Command, Group
+from noisewright.cli.shared.output import printable, write_json
 
 __all__ = ["app", "main", "run"]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 
 from noisewright.core.errors import ParameterError
 
-__all__ = ["one_of"]
+__all__ = ["as_tolerance", "one_of"]
 
 
 def one_of(value: object, name: str, allowed: Sequence[str]) -> str:
@@ -26,3 +27,19 @@ def one_of(value: object, name: str, allowed: Sequence[str]) -> str:
         shown = "None" if value is None else f"a thing of type {type(value).__name__}"
     words = [repr(word) for word in allowed]
     raise ParameterError(f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {shown}.")
+
+
+LARGEST = 1e-3
+"""A larger tolerance would hide what it is asked about."""
+
+
+def as_tolerance(tolerance: object) -> float:
+    """A tolerance, checked.
+
+    >>> as_tolerance(1e-9)
+    1e-09
+    """
+    number = isinstance(tolerance, numbers.Real) and not isinstance(tolerance, bool)
+    if not number or not 0 < tolerance <= LARGEST:  # type: ignore[operator]
+        raise ParameterError("tolerance must be a number above 0 and at most 0.001.")
+    return float(tolerance)  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words, positive_fraction, upward
-from noisewright.core.metric import Discrete, Euclidean, Metric
+from noisewright.core.metrics.metric import Discrete, Euclidean, Metric
 
 __all__ = ["Guarantee", "Scope", "split"]
 

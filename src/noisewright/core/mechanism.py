@@ -3,7 +3,8 @@
 A mechanism is a channel that knows its guarantee and can be drawn from. A third party's mechanism is one as soon as it has
 these members; :func:`noisewright.testing.check_mechanism` tells whether it keeps what they promise.
 
-Two more are optional. ``audit()`` returns an :class:`~noisewright.core.audit.Audit` of the smallest epsilon that the mechanism
+Two more are optional. ``audit()`` returns an :class:`~noisewright.core.channels.audit.Audit` of the smallest epsilon that
+the mechanism
 really has; ``noisewright.audit`` uses it where there is no channel, or one too large to compare all pairs of rows.
 ``check(values)`` draws nothing and refuses what ``release`` would refuse; without it, a table is checked by draws that are
 thrown away.
@@ -15,8 +16,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from noisewright.core.certificate import Certificate
-from noisewright.core.channel import Channel
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
 

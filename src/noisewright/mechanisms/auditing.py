@@ -3,12 +3,12 @@ r"""``audit(mechanism)``: the smallest epsilon that a mechanism really has, in t
 * A mechanism with a **finite channel** is audited on it: all pairs of secrets for ``scope="metric"``, pairs at most one
   unit apart for ``scope="adjacent"``, at the promised delta if there is one.
 * A mechanism without one, or with one too large to compare all pairs of its rows, says it itself by an optional
-  method ``audit()`` that returns an :class:`~noisewright.core.audit.Audit` (:class:`MechanismAudit` carries a scope
+  method ``audit()`` that returns an :class:`~noisewright.core.channels.audit.Audit` (:class:`MechanismAudit` carries a scope
   and words).
 * Otherwise the law in its certificate says it: unbounded integer noise loses exactly ``1/scale`` a step, and noise
   cut to ranges has its worst case at one of the few pairs that the certificate's checker compares.
 
->>> from noisewright.mechanisms.geometric import geometric
+>>> from noisewright.mechanisms.numbers.geometric import geometric
 >>> print(audit(geometric(epsilon=2)))
 epsilon = 2 per unit of line; one lattice step more or less changes every log-probability by 1/scale = 2
 >>> print(audit(geometric(epsilon=2, within=(0, 1))))
@@ -26,16 +26,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core import checker_noise
-from noisewright.core.audit import Audit
-from noisewright.core.channel import Channel
+from noisewright.core.certificates.checker import checker_noise
+from noisewright.core.channels.audit import Audit
+from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoisewrightError, ParameterError
 from noisewright.core.exact import float_up, upward
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.mechanism import Mechanism
-from noisewright.core.metric import Metric
-from noisewright.core.metric_algebra import Scaled
-from noisewright.mechanisms.lattice_law import LatticeLaw
+from noisewright.core.metrics.algebra import Scaled
+from noisewright.core.metrics.metric import Metric
+from noisewright.mechanisms.laws.lattice import LatticeLaw
 
 __all__ = ["MechanismAudit", "Neighbours", "audit"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.channel import Channel
+from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 
 __all__ = ["LOSSES", "check_loss", "expected_loss"]

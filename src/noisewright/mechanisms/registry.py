@@ -8,28 +8,28 @@ from typing import Any
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.mechanism import Mechanism
-from noisewright.mechanisms.approximate import approximate_laplace
-from noisewright.mechanisms.continuum import truncated_laplace
-from noisewright.mechanisms.exponential import exponential
-from noisewright.mechanisms.fair import explicit_fair
-from noisewright.mechanisms.functional import curve
-from noisewright.mechanisms.gaussian import gaussian
-from noisewright.mechanisms.geography import geo_laplace
-from noisewright.mechanisms.geometric import geometric
-from noisewright.mechanisms.hadamard import hadamard_response
-from noisewright.mechanisms.laplace import laplace
-from noisewright.mechanisms.local_hashing import local_hashing
-from noisewright.mechanisms.planar import planar_laplace
-from noisewright.mechanisms.planar_geometric import planar_geometric
-from noisewright.mechanisms.realising import metric_realising
-from noisewright.mechanisms.response import randomised_response
-from noisewright.mechanisms.selection import selection
-from noisewright.mechanisms.snapped import snapped_laplace
-from noisewright.mechanisms.spherical import product_laplace, spherical_laplace
-from noisewright.mechanisms.staircase import staircase
-from noisewright.mechanisms.subset import subset_selection
-from noisewright.mechanisms.unary import unary_encoding
-from noisewright.mechanisms.uniform import uniform
+from noisewright.mechanisms.categories.exponential import exponential
+from noisewright.mechanisms.categories.fair import explicit_fair
+from noisewright.mechanisms.categories.realising import metric_realising
+from noisewright.mechanisms.categories.response import randomised_response
+from noisewright.mechanisms.categories.selection import selection
+from noisewright.mechanisms.categories.uniform import uniform
+from noisewright.mechanisms.numbers.approximate import approximate_laplace
+from noisewright.mechanisms.numbers.gaussian import gaussian
+from noisewright.mechanisms.numbers.geometric import geometric
+from noisewright.mechanisms.numbers.laplace import laplace
+from noisewright.mechanisms.numbers.snapped import snapped_laplace
+from noisewright.mechanisms.numbers.staircase import staircase
+from noisewright.mechanisms.numbers.truncated import truncated_laplace
+from noisewright.mechanisms.oracles.hadamard import hadamard_response
+from noisewright.mechanisms.oracles.local_hashing import local_hashing
+from noisewright.mechanisms.oracles.subset import subset_selection
+from noisewright.mechanisms.oracles.unary import unary_encoding
+from noisewright.mechanisms.places.curves import curve
+from noisewright.mechanisms.places.geography import geo_laplace
+from noisewright.mechanisms.places.planar import planar_laplace
+from noisewright.mechanisms.places.planar_geometric import planar_geometric
+from noisewright.mechanisms.places.vectors import product_laplace, spherical_laplace
 
 __all__ = ["Entry", "build", "names", "register", "registry"]
 

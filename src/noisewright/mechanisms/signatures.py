@@ -1,6 +1,6 @@
 """What the constructor of a mechanism takes, read from its signature; policies and the command line are made from it.
 
->>> from noisewright.mechanisms.response import randomised_response
+>>> from noisewright.mechanisms.categories.response import randomised_response
 >>> list(parameters_of(randomised_response)), sorted(map(str, plain_types(hints_of(randomised_response)["epsilon"])))[0]
 (['categories', 'epsilon'], "<class 'float'>")
 """

@@ -11,13 +11,13 @@ the stated one exactly, tails included.
 
 from noisewright.noise.bernoulli import Probability, bernoulli, bernoulli_exp
 from noisewright.noise.bits import Bits, Rng, bits_from
-from noisewright.noise.gaussian import discrete_gaussian
-from noisewright.noise.geometric import discrete_laplace, geometric
 from noisewright.noise.integers import uniform_below
 from noisewright.noise.lattice import Lattice
-from noisewright.noise.planar import discrete_planar_laplace
-from noisewright.noise.ranged import RangedSampler
-from noisewright.noise.staircase import staircase_noise
+from noisewright.noise.laws.gaussian import discrete_gaussian
+from noisewright.noise.laws.geometric import discrete_laplace, geometric
+from noisewright.noise.laws.planar import discrete_planar_laplace
+from noisewright.noise.laws.ranged import RangedSampler
+from noisewright.noise.laws.staircase import staircase_noise
 from noisewright.noise.table import TableSampler
 
 __all__ = [

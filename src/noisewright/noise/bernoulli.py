@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, ceil_div, exp_bounds
+from noisewright.noise._blocks import Size, draw_blocks
 from noisewright.noise.bits import Bits, Rng, bits_from, half_words
-from noisewright.noise.blocks import Size, draw_blocks
 from noisewright.noise.search import decide
 
 __all__ = ["Probability", "bernoulli", "bernoulli_exp", "coins", "settle"]

@@ -28,7 +28,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from noisewright.core.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
+from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
 from noisewright.core.errors import ParameterError
 
 __all__ = ["Bits", "GeneratorBits", "Rng", "SystemBits", "bits_from", "half_words"]

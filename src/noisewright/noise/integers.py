@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
+from noisewright.noise._blocks import BLOCK, Size, draw_blocks, shape_from
 from noisewright.noise.bits import Bits, Rng, bits_from, half_words
-from noisewright.noise.blocks import BLOCK, Size, draw_blocks, shape_from
 
 __all__ = ["uniform_below"]
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
+from noisewright.noise._blocks import BLOCK
 from noisewright.noise.bits import Bits, Rng, bits_from
-from noisewright.noise.blocks import BLOCK
 
 __all__ = ["packed_coins"]
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import ceil_div
+from noisewright.noise._blocks import BLOCK
 from noisewright.noise.bits import Bits, Rng, bits_from
-from noisewright.noise.blocks import BLOCK
 from noisewright.noise.search import Lookup, decide
 
 __all__ = ["TableSampler"]

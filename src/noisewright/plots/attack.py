@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noisewright.adversary.inference.new_row import PLACES, NewRow
 from noisewright.core.exact import Exact, as_fraction
-from noisewright.leakage.new_row import PLACES, NewRow
 from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:

@@ -14,16 +14,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from noisewright.adversary.exact.channels import common_secrets, read
+from noisewright.adversary.families.families import Family, as_family
+from noisewright.adversary.measures.vulnerability import posterior_vulnerability, prior_vulnerability
+from noisewright.adversary.replacement.hasse import Hasse
+from noisewright.adversary.replacement.hulls import extreme_points
+from noisewright.adversary.replacement.table import ReplacementTable
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
-from noisewright.leakage.exact_matrix import common_secrets, read
-from noisewright.leakage.families import Family, as_family
-from noisewright.leakage.hasse import Hasse
-from noisewright.leakage.hulls import extreme_points
-from noisewright.leakage.replacement_table import ReplacementTable
-from noisewright.leakage.vulnerability import posterior_vulnerability, prior_vulnerability
 from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_hasse", "draw_leakage", "draw_posteriors", "draw_replacements"]
 
-Floats = NDArray[np.float64]
 INK, FAINT = "#22303a", "#b8c0c8"
 MARKERS = ("o", "s", "^", "D", "v")
 STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.channel import Channel
+from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoisewrightError, ParameterError
 from noisewright.core.mechanism import Mechanism
-from noisewright.mechanisms.oracle import ORACLES
+from noisewright.mechanisms.oracles.oracle import ORACLES
 from noisewright.plots.figure import COLOURS, blank_figure, check_suffix, save_figure
 
 if TYPE_CHECKING:

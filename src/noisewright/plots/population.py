@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisewright.estimate.result import short_name
+from noisewright.estimation.population.result import short_name
 from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from noisewright.estimate.result import Estimate
+    from noisewright.estimation.population.result import Estimate
 
 __all__ = ["draw_estimate", "draw_estimates"]
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisewright.estimate.designs import direct
-from noisewright.estimate.margins import margin_of_error
-from noisewright.estimate.region import Region
-from noisewright.estimate.survey import shortened
+from noisewright.estimation.survey.designs import direct
+from noisewright.estimation.survey.margins import margin_of_error
+from noisewright.estimation.survey.plan import shortened
+from noisewright.estimation.survey.region import Region
 from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from noisewright.estimate.survey import Survey
+    from noisewright.estimation.survey.plan import Survey
 
 __all__ = ["draw_survey"]
 

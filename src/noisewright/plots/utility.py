@@ -11,7 +11,7 @@ from noisewright.plots.figure import COLOURS, blank_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from noisewright.optimal.utility import UtilityTable
+    from noisewright.optimality.utility import UtilityTable
 
 __all__ = ["draw_utility"]
 

@@ -1,0 +1,31 @@
+"""Exact answers about channels: rational programs, enclosures of solutions, nearest rationals."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.adversary.exact.channels import Read as Read
+    from noisewright.adversary.exact.channels import Rows as Rows
+    from noisewright.adversary.exact.channels import common_secrets as common_secrets
+    from noisewright.adversary.exact.channels import exact_channel as exact_channel
+    from noisewright.adversary.exact.channels import read as read
+    from noisewright.adversary.exact.channels import whole_columns as whole_columns
+    from noisewright.adversary.exact.enclosures import PRECISIONS as PRECISIONS
+    from noisewright.adversary.exact.enclosures import Enclosure as Enclosure
+    from noisewright.adversary.exact.enclosures import Number as Number
+    from noisewright.adversary.exact.enclosures import ends_of as ends_of
+    from noisewright.adversary.exact.enclosures import sign_of as sign_of
+    from noisewright.adversary.exact.nearest import distance_to_hull as distance_to_hull
+    from noisewright.adversary.exact.nearest import hull_weights as hull_weights
+    from noisewright.adversary.exact.program import LARGEST_ELIMINATION as LARGEST_ELIMINATION
+    from noisewright.adversary.exact.program import Elimination as Elimination
+    from noisewright.adversary.exact.program import TooLargeError as TooLargeError
+    from noisewright.adversary.exact.program import cone as cone
+    from noisewright.adversary.exact.program import elimination_work as elimination_work
+    from noisewright.adversary.exact.program import stochastic as stochastic
+    from noisewright.adversary.exact.solution import Enclosed as Enclosed
+    from noisewright.adversary.exact.solution import enclose as enclose
+    from noisewright.adversary.exact.solution import short_solution as short_solution
+else:
+    __getattr__, __dir__ = door(__name__)

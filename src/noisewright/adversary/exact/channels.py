@@ -1,0 +1,279 @@
+r"""Channels as exact numbers, where they are given as such.
+
+Refinement is decided by signs that floats get wrong, so everything that has exact probabilities is read exactly:
+
+=====================================  ==============================================================================
+nested lists of fractions, ints, text  ``[["1/3", "2/3"], [1, 0]]``: as written; rows must sum to one exactly
+certified tables and their mechanisms  the integers that are drawn from
+members of a family                    their fractions, where the family's factor is a fraction
+channels and nested lists of floats    floats, except where every entry is a multiple of ``2^-16`` and rows sum to one:
+                                       halves and quarters are what they say, 0.1 is not
+=====================================  ==============================================================================
+
+>>> read([["1/3", "2/3"], [1, 0]]).exact
+((Fraction(1, 3), Fraction(2, 3)), (Fraction(1, 1), Fraction(0, 1)))
+>>> read([[0.1, 0.9], [0.5, 0.5]]).exact is None, read([[0.25, 0.75], [0.5, 0.5]]).exact is None
+(True, False)
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from noisewright.core.arrays import Floats, Integers
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.channels.certified import CertifiedChannel
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import ChannelError, ParameterError
+from noisewright.core.exact import as_fraction
+from noisewright.mechanisms.categories.finite import FiniteMechanism
+from noisewright.mechanisms.categories.response import ResponseMechanism
+from noisewright.mechanisms.from_certificate import certified_oracle
+from noisewright.optimality.design.mechanism import OptimalMechanism
+
+__all__ = ["Read", "Rows", "common_secrets", "exact_channel", "read", "whole_columns"]
+
+Rows = tuple[tuple[Fraction, ...], ...]
+"""A matrix of fractions, row by row."""
+
+PLAIN_BITS = 16
+"""Floats that are multiples of ``2**-PLAIN_BITS`` are taken as meant exactly."""
+
+SMALLEST = Fraction(1, 10**290)
+"""Probabilities below this are kept as logarithms."""
+
+LARGEST_EXACT = 250_000
+"""Matrices with more entries than this are not made into fractions."""
+
+SMALLEST_LOG = -700.0
+"""Below this a probability has not all its digits as a float, and is taken from its logarithm."""
+
+MOST_BITS = 1 << 29
+"""Logarithms are made into integers where these take no more bits than this in all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A channel as floats, and as fractions where they are known; ``channel`` is the same with all it can do.
+
+    Without fractions, ``rounded_from`` is the thing whose probabilities the floats are near to, such as a mechanism with a
+    power of e in them; None where the floats themselves were given. Equal floats then do not make equal channels.
+    """
+
+    floats: Floats
+    exact: Rows | None
+    inputs: tuple[Hashable, ...]
+    outputs: tuple[Hashable, ...]
+    name: str
+    channel: Channel
+    rounded_from: Any = None
+
+    @cached_property
+    def faint(self) -> bool:
+        """Whether, without fractions, some probabilities are known by their logarithms alone."""
+        logs = self.channel.logs if self.channel.has_logs else None
+        return self.exact is None and logs is not None and bool((np.isfinite(logs) & (logs < SMALLEST_LOG)).any())
+
+    @cached_property
+    def lost(self) -> bool:
+        """Whether :attr:`whole` leaves out probabilities that are not zero: their integers would be too long."""
+        return self.faint and self.floats.size * self._places > MOST_BITS
+
+    @cached_property
+    def _places(self) -> int:
+        logs = self.channel.logs
+        return 53 - math.floor(float(logs[np.isfinite(logs)].min()) / math.log(2))
+
+    @cached_property
+    def whole(self) -> tuple[Integers, int]:
+        """The probabilities as integers over one denominator, without rounding; floats as the binary fractions they are.
+
+        Where some are too small for floats, all are the powers that their logarithms say, to 53 bits.
+        """
+        if self.exact is not None:
+            return whole_columns(self.exact)
+        if self.faint and not self.lost:
+            return self._powers()
+        mantissas, exponents = np.frexp(self.floats)
+        present = mantissas > 0
+        scale = max(53, 53 - int(exponents[present].min()))
+        numbers: Integers = np.ldexp(mantissas, 53).astype(np.int64).astype(object)
+        numbers[present] = numbers[present] << (exponents[present] + scale - 53).astype(object)
+        return numbers, 1 << scale
+
+    def _powers(self) -> tuple[Integers, int]:
+        doublings = self.channel.logs / math.log(2)
+        present = np.isfinite(doublings)
+        exponents = np.floor(np.where(present, doublings, 0.0))
+        found: Integers = np.zeros(doublings.shape, dtype=object)
+        rest = np.exp2(doublings[present] - exponents[present])
+        found[present] = np.ldexp(rest, 53).astype(np.int64).astype(object)
+        shifts = (exponents[present] + (self._places - 53)).astype(np.int64).astype(object)
+        found[present] = found[present] << shifts
+        return found, 1 << self._places
+
+    @cached_property
+    def heights(self) -> list[int]:
+        """The sums of the columns of :attr:`whole`."""
+        sums: list[int] = self.whole[0].sum(axis=0).tolist()
+        return sums
+
+
+def read(thing: Any, name: str = "") -> Read:
+    """A channel from a :class:`Channel`, a mechanism, a certificate, a member of a family, or nested lists of numbers."""
+    if isinstance(thing, Read):
+        return thing
+    if isinstance(thing, Channel):
+        return _from_channel(thing, None, name)
+    if isinstance(thing, Certificate):
+        thing = certified_oracle(thing) or thing.table()  # an oracle's proof is about less than its whole channel
+    if isinstance(thing, CertifiedChannel):
+        return _from_table(thing, name)
+    if isinstance(thing, OptimalMechanism) and isinstance(thing.source, FiniteMechanism):
+        return _from_table(thing.source.certified, name or thing.name)
+    if isinstance(thing, FiniteMechanism):
+        return _from_table(thing.certified, name or thing.name)
+    if isinstance(thing, ResponseMechanism):
+        return _from_channel(thing.channel(), _response(thing), name or thing.name, thing)
+    if not isinstance(thing, type) and callable(getattr(thing, "channel", None)):
+        rows = thing.rows() if callable(getattr(thing, "rows", None)) else None
+        channel = thing.channel()
+        if not isinstance(channel, Channel):
+            raise ParameterError(
+                f"{type(thing).__name__} has no channel of finitely many secrets and outputs to compare."
+            )
+        made = channel is getattr(thing, "made", None)  # a user's family gives the channel itself
+        return _from_channel(channel, rows, name or str(getattr(thing, "name", "")), None if made else thing)
+    return _from_numbers(thing, name)
+
+
+def exact_channel(rows: Iterable[Iterable[Fraction]], inputs: Iterable[Hashable], outputs: Iterable[Hashable]) -> Read:
+    """A channel of fractions with names for its secrets and outputs."""
+    plain = _from_numbers(rows, "")
+    assert plain.exact is not None
+    found, build = plain.channel, Channel.from_logs if plain.channel.has_logs else Channel
+    channel = build(found.logs if found.has_logs else found.matrix, inputs, outputs)
+    return Read(plain.floats, plain.exact, channel.inputs, channel.outputs, "", channel)
+
+
+def common_secrets(a: Read, b: Read) -> None:
+    """Refuse channels that are about different secrets, and say which differ."""
+    if a.inputs == b.inputs:
+        return
+    only_a, only_b = _missing(a.inputs, b.inputs), _missing(b.inputs, a.inputs)
+    if not only_a and not only_b:
+        i = next(k for k, (x, y) in enumerate(zip(a.inputs, b.inputs, strict=True)) if x != y)
+        raise ChannelError(
+            f"the two channels have the same secrets in different orders (the first has {a.inputs[i]!r} where the "
+            f"second has {b.inputs[i]!r}); put their rows in one order."
+        )
+    parts = [f"{_few(only_a)} in the first only"] if only_a else []
+    parts += [f"{_few(only_b)} in the second only"] if only_b else []
+    raise ChannelError(
+        f"channels are compared over the same secrets, and these differ: {' and '.join(parts)}; name the secrets of both "
+        "alike, or restrict them to common ones."
+    )
+
+
+def whole_columns(rows: Sequence[Sequence[Fraction]]) -> tuple[Integers, int]:
+    """Fractions as integers over their common denominator."""
+    denominator = math.lcm(*{v.denominator for row in rows for v in row})
+    whole = np.empty((len(rows), len(rows[0])), dtype=object)
+    for i, row in enumerate(rows):
+        whole[i] = [v.numerator * (denominator // v.denominator) for v in row]
+    return whole, denominator
+
+
+def _from_channel(channel: Channel, rows: Rows | None, name: str, near: Any = None) -> Read:
+    """``near`` is what the channel is a rounding of, where its rows are not known in fractions."""
+    if rows is None:
+        exact = _plain(channel) if near is None else None
+        return Read(channel.matrix, exact, channel.inputs, channel.outputs, name, channel, near)
+    exact = tuple(tuple(row) for row in rows)
+    return Read(channel.matrix, exact, channel.inputs, channel.outputs, name, channel)
+
+
+def _from_table(table: CertifiedChannel, name: str) -> Read:
+    total = 1 << table.width
+    exact: Rows | None = None
+    if table.table.size <= LARGEST_EXACT:
+        exact = tuple(tuple(Fraction(int(v), total) for v in row) for row in table.table)
+    return _from_channel(table.channel(), exact, name, table)
+
+
+def _response(mechanism: ResponseMechanism) -> Rows | None:
+    size, total = len(mechanism.categories), 1 << mechanism.width
+    if size * size > LARGEST_EXACT:
+        return None
+    keep, other = Fraction(mechanism.keep, total), Fraction(mechanism.other, total)
+    return tuple(tuple(keep if i == j else other for j in range(size)) for i in range(size))
+
+
+def _plain(channel: Channel) -> Rows | None:
+    """The fractions that floats with few binary digits are; None where some entry has more, or a row misses one."""
+    matrix = channel.matrix
+    if channel.has_logs or matrix.size > LARGEST_EXACT:
+        return None
+    scaled = matrix * 2.0**PLAIN_BITS
+    if (scaled != np.floor(scaled)).any() or (scaled.sum(axis=1) != 2.0**PLAIN_BITS).any():
+        return None
+    return tuple(tuple(Fraction(v) for v in row) for row in matrix.tolist())
+
+
+def _from_numbers(thing: Any, name: str) -> Read:
+    """Nested numbers: fractions where no float is among them."""
+    try:
+        if isinstance(thing, (str, bytes, dict, set, frozenset)):
+            raise TypeError  # which would be taken apart into letters or keys
+        rows = [list(row) for row in thing]
+    except TypeError:
+        raise ParameterError(
+            "a channel to compare is a Channel, a mechanism with finitely many secrets, a certificate or rows of numbers, "
+            f"not {type(thing).__name__}."
+        ) from None
+    entries = [v for row in rows for v in row]
+    if not entries or len({len(row) for row in rows}) != 1:
+        raise ChannelError("a channel needs at least one row and one column, and rows of one length.")
+    if any(_is_float(v) for v in entries):
+        return _from_channel(Channel([[_number(v) for v in row] for row in rows]), None, name)
+    exact = tuple(tuple(as_fraction(v, "a probability") for v in row) for row in rows)
+    for x, row in enumerate(exact):
+        if any(v < 0 for v in row):
+            raise ChannelError(f"row {x} has a negative entry; probabilities are 0 or more.")
+        if sum(row) != 1:
+            raise ChannelError(f"row {x} sums to {float(sum(row)):.12g}, not to exactly 1; correct it, or use floats.")
+    return _from_channel(_in_floats(exact), exact, name)
+
+
+def _in_floats(rows: Rows) -> Channel:
+    """The nearest floats; logarithms too where some are too small for that."""
+    if any(0 < v < SMALLEST for row in rows for v in row):
+        logs = [[math.log(v.numerator) - math.log(v.denominator) if v else -math.inf for v in row] for row in rows]
+        return Channel.from_logs(logs)
+    return Channel([[float(v) for v in row] for row in rows])
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, numbers.Rational))
+
+
+def _number(value: Any) -> float:
+    return float(as_fraction(value, "a probability")) if isinstance(value, (str, Fraction)) else value
+
+
+def _missing(ours: Iterable[Hashable], theirs: Iterable[Hashable]) -> list[Hashable]:
+    known = set(theirs)
+    return [x for x in ours if x not in known]
+
+
+def _few(labels: list[Hashable]) -> str:
+    shown = ", ".join(repr(x) for x in labels[:3])
+    return shown if len(labels) <= 3 else f"{shown} and {len(labels) - 3} more"

@@ -1,0 +1,255 @@
+r"""A new row in a known table: what a noisy count tells about its sensitive value, exactly.
+
+Everybody knows the table ``D`` of ``N`` rows; one new row is added. What is expected of it is what the table shows: the joint
+frequencies ``P(s, v)`` of a *sensitive* and a *useful* value. Published is, with noise, how many rows have ``v = v0``. Two ways:
+
+- *noise on the count* (oblivious): the true count goes through the truncated geometric on ``0 ... N+1``;
+- *noise on each row* (local): every row's value goes through noise on its own, and the rows that then say ``v0`` are counted.
+  The noise is the truncated geometric on the places ``0 ... k-1`` of the ``k`` values, or randomised response.
+
+What is computed is about the best guesser there can be:
+
+- *privacy loss* ``sum_y max_s P(s, y) / max_s P(s)``: how many times as likely the new row's sensitive value is guessed;
+- *utility* ``sum_y max_u P(u, y)``: how likely it is guessed whether the new row has ``v0``.
+
+Nothing is sampled. Of a noisy count only "at most the old count" and "more" matter (outputs on one side are proportional), so
+noise on the count is randomised response on ``u`` with the same epsilon, at the ends of the range too. Noise on rows gives
+the sum of ``k`` binomials; see :mod:`noisewright.adversary.inference._binomial` for its tails.
+
+>>> attack = NewRow.from_table({"illness": ["no"] * 6 + ["yes"] * 4, "visits": [0] * 5 + [1] + [1, 2, 2, 2]},
+...                            sensitive="illness", useful="visits", value=2)
+>>> for found in (attack.oblivious(epsilon=3), attack.local(epsilon=3)):
+...     print(found)
+noise on the count: privacy loss 1.4368, utility 0.9526
+noise on each row: privacy loss 1.3439, utility 0.8809
+>>> attack.limits.privacy_loss, round(attack.limits.full_leak, 4), attack.limits.blind
+(1.5, 1.6667, 0.7)
+
+The epsilons of the two are not comparable by themselves: noise on the count hides whether a row is there at all; geometric noise
+on rows hides a value among its neighbours only, epsilon for each place between them. Where values have no order
+(``attack.nominal``) their places are arbitrary, and so is what the geometric hides: use ``noise="response"``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noisewright.adversary.inference._binomial import sum_of
+from noisewright.adversary.inference.correlation import Correlation
+from noisewright.adversary.inference.cross_table import CrossTable, cross_table
+from noisewright.core.arrays import Floats
+from noisewright.core.choices import one_of
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import Exact, positive_fraction
+
+__all__ = ["NOISES", "Limits", "NewRow", "Outcome"]
+
+
+BLOCK = 2_000_000
+"""So many probabilities are held at once."""
+
+NOISES = ("geometric", "response")
+PLACES = {"count": "noise on the count", "rows": "noise on each row"}
+METRICS = {
+    "count": "for each row that is added or taken away",
+    "geometric": "for each place between two values in their order",
+    "response": "between any two values of a row",
+}
+"""What an epsilon is counted by, for each kind of noise."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one noisy count tells: ``privacy_loss`` about the sensitive value, ``utility`` about what was counted.
+
+    ``place`` is ``count`` or ``rows``; ``epsilon`` is ``per`` what the words say. ``error`` bounds what was left out of the
+    tails; it is far below the rounding of a float.
+    """
+
+    place: str
+    epsilon: float
+    per: str
+    privacy_loss: float
+    utility: float
+    error: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers as plain data."""
+        return {**vars(self)}
+
+    def __str__(self) -> str:
+        return f"{PLACES[self.place]}: privacy loss {self.privacy_loss:.4f}, utility {self.utility:.4f}"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The ends of the scale: endless noise has privacy loss 1 and utility ``blind``; no noise has ``privacy_loss`` and utility 1.
+
+    ``full_leak`` is the privacy loss of telling the sensitive value outright, the most that any release can have. Noise on the
+    count stays between the first two. Noise on each row need not stay below ``privacy_loss``: neighbours of the counted value are
+    taken for it now and then, so the noisy count tells something about values that the exact one says nothing about.
+    """
+
+    blind: float
+    privacy_loss: float
+    full_leak: float
+
+
+@dataclass(frozen=True, eq=False)
+class NewRow:
+    """What is expected of the new row, how many old rows have each useful value, and which value is counted.
+
+    ``correlation`` has the sensitive values as its secrets and the useful ones as its inputs; ``rows`` are counts of the old
+    table, one for each useful value. ``ordered`` says whether the order of the useful values means something.
+
+    >>> attack = NewRow(Correlation([[0.30, 0.10], [0.05, 0.55]], "ab", ["out", "in"]), (350, 650), value="in")
+    >>> round(attack.oblivious(epsilon=1.5).privacy_loss, 4)
+    1.2038
+    """
+
+    correlation: Correlation
+    rows: tuple[int, ...]
+    value: Hashable
+    ordered: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.correlation, Correlation):
+            raise ParameterError(
+                f"what is expected of a new row is a Correlation, not {type(self.correlation).__name__}; see NewRow.from_table."
+            )
+        size = len(self.correlation.inputs)
+        counts = np.asarray(self.rows)
+        if counts.shape != (size,) or counts.dtype.kind not in "iu" or (counts < 0).any():
+            raise ParameterError(f"rows must be {size} whole numbers that are 0 or more, one for each useful value.")
+        object.__setattr__(self, "rows", tuple(counts.tolist()))
+        if self.value not in self.correlation.inputs:
+            raise ParameterError(
+                f"the value to count is none of the {size} values of the useful column; name one as it is spelled there."
+            )
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        sensitive: str,
+        useful: str,
+        value: Hashable,
+        *,
+        order: Iterable[Hashable] | None = None,
+        missing: str = "refuse",
+    ) -> NewRow:
+        """Expect of the new row what two columns of a table show: of pyarrow, pandas or Polars, or a mapping of columns.
+
+        ``order`` lists the values of the useful column in the order in which they are neighbours, where it is not their own.
+        """
+        return cls.from_counts(cross_table(table, sensitive, useful, second_order=order, missing=missing), value)
+
+    @classmethod
+    def from_counts(cls, table: CrossTable, value: Hashable) -> NewRow:
+        """Expect of the new row what a table of counts shows, sensitive values by useful values."""
+        if not isinstance(table, CrossTable):
+            raise ParameterError(
+                f"counts are a CrossTable, not {type(table).__name__}; for a table use NewRow.from_table."
+            )
+        correlation = Correlation(table.counts / table.total, table.rows, table.columns)
+        return cls(correlation, tuple(table.counts.sum(axis=0).tolist()), value, table.columns_ordered)
+
+    @property
+    def share(self) -> float:
+        """How likely the new row is to be counted."""
+        return float(self.correlation.joint[:, self._place].sum())
+
+    @property
+    def nominal(self) -> bool:
+        """Whether the useful values have no order of their own, so that geometric noise on their places is arbitrary."""
+        return not self.ordered and len(self.correlation.inputs) > 2
+
+    @property
+    def limits(self) -> Limits:
+        """The ends of the scale that privacy loss and utility are on."""
+        counted = self._counted
+        most = float(counted.sum(axis=1).max())
+        known = float(counted.max(axis=0).sum())
+        return Limits(max(self.share, 1 - self.share), max(1.0, known / most), 1 / most)
+
+    def oblivious(self, *, epsilon: Exact) -> Outcome:
+        """Truncated geometric noise on the count: epsilon for each row that is added or taken away."""
+        budget, a = _factor(epsilon)
+        response = np.array([[1.0, a], [a, 1.0]]) / (1 + a)
+        useful = np.diag([1 - self.share, self.share])
+        return self._outcome("count", budget, METRICS["count"], self._counted, useful, response, 0.0)
+
+    def local(self, *, epsilon: Exact, noise: str = "geometric") -> Outcome:
+        """Noise on the useful value of every row, the new one included, before the rows that say ``value`` are counted.
+
+        ``noise="geometric"`` is the truncated geometric on the places of the values, epsilon for each place;
+        ``noise="response"`` is randomised response, epsilon between any two values.
+        """
+        one_of(noise, "noise", NOISES)
+        budget, a = _factor(epsilon)
+        chances = self._chances(a, noise)
+        law = sum_of(zip(self.rows, chances.tolist(), strict=True))
+        # The others' count, and the new row's own vote on top of it or not.
+        votes = np.vstack((np.append(law.chances, 0.0), np.append(0.0, law.chances)))
+        own = np.column_stack((1 - chances, chances))
+        joint = self.correlation.joint
+        rest = np.delete(joint.sum(axis=0), self._place) @ np.delete(own, self._place, axis=0)
+        useful = np.vstack((rest, self.share * own[self._place]))
+        return self._outcome("rows", budget, METRICS[noise], joint @ own, useful, votes, law.left_out)
+
+    def sweep(self, epsilons: Iterable[Exact], noise: str = "geometric") -> Iterator[tuple[Outcome, Outcome]]:
+        """Noise on the count and noise on each row, for several epsilons."""
+        for epsilon in epsilons:
+            yield self.oblivious(epsilon=epsilon), self.local(epsilon=epsilon, noise=noise)
+
+    @property
+    def _place(self) -> int:
+        return self.correlation.inputs.index(self.value)
+
+    @property
+    def _counted(self) -> Floats:
+        """The joint probabilities of the sensitive value and of not being counted, being counted."""
+        inside = self.correlation.joint[:, self._place]
+        return np.column_stack((np.delete(self.correlation.joint, self._place, axis=1).sum(axis=1), inside))
+
+    def _chances(self, a: float, noise: str) -> Floats:
+        """How likely a row of each value is reported as the value that is counted."""
+        size, place = len(self.correlation.inputs), self._place
+        if size == 1:
+            return np.ones(1)
+        if noise == "response":
+            return np.where(np.arange(size) == place, 1.0, a) / (1 + (size - 1) * a)
+        weight = 1 / (1 + a) if place in (0, size - 1) else (1 - a) / (1 + a)
+        return np.asarray(weight * a ** np.abs(np.arange(size) - place).astype(np.float64))
+
+    def _outcome(
+        self, place: str, epsilon: float, per: str, secret: Floats, useful: Floats, votes: Floats, left_out: float
+    ) -> Outcome:
+        """The two measures, from the joint laws of the sensitive value, and of being counted, with the new row's vote."""
+        most = float(self.correlation.prior.max())
+        # Sums round: nobody knows less after the release than before it, and nobody more than everything.
+        loss = min(1 / most, max(1.0, _guessed(secret, votes) / most))
+        utility = min(1.0, max(self.limits.blind, _guessed(useful, votes)))
+        return Outcome(place, epsilon, per, loss, utility, left_out / most)
+
+
+def _guessed(joint: Floats, votes: Floats) -> float:
+    """``sum_y max_s sum_b joint[s, b] votes[b, y]``, a block of outputs at a time."""
+    step = max(1, BLOCK // len(joint))
+    blocks = (votes[:, start : start + step] for start in range(0, votes.shape[1], step))
+    return sum(float((joint @ block).max(axis=0).sum()) for block in blocks)
+
+
+def _factor(epsilon: Exact) -> tuple[float, float]:
+    """The epsilon and ``e^-epsilon`` as floats."""
+    exact = positive_fraction(epsilon, "epsilon")
+    try:
+        number = float(exact)
+    except OverflowError:
+        raise ParameterError("epsilon must be below 1e308; a larger one hides nothing.") from None
+    return number, math.exp(-number)

@@ -1,0 +1,217 @@
+r"""A survey with a yes-or-no question: noise on every answer, or noise on the tally.
+
+``N`` people answer; the number of yeses is published. Two ways, with the same promise to every participant:
+
+- the *randomised tally*: each tells the truth with probability ``p`` and otherwise throws a fair coin, and what they say is
+  counted. Of ``k`` true yeses it is the sum of two binomials, ``Bin(k, (1+p)/2)`` and ``Bin(N-k, (1-p)/2)``;
+- the *noisy tally*: somebody who is trusted counts, and adds truncated geometric noise with ``a = (1-p)/(1+p)``.
+
+**Guarantee.** Both are exactly ``ln((1+p)/(1-p))``-private for Hamming distance between the lists of answers: ln 3 for
+``p = 1/2``. The promise is the same, what is learned is not: seen through the tally alone, the randomised one is a
+post-processing of the noisy one, for every ``N`` and ``p``, and so it tells everybody less about everything.
+
+**Why.** Write laws of tallies as polynomials: a yes is ``A = (1-r) + r z`` and a no ``B = r + (1-r) z`` with ``r = (1+p)/2``; row
+``k`` of the randomised tally is ``A^k B^(N-k)``. The inverse of the truncated geometric has three diagonals, and an inner row
+of it times the randomised tally is ``A^(k-1) B^(N-k-1) (A - aB)(B - aA)`` up to a positive factor. ``A - aB`` is a positive
+multiple of ``z`` and ``B - aA`` a positive constant, so no coefficient is negative; the first and the last row have one of the
+two factors.
+
+>>> survey = Survey(2)
+>>> for row in survey.compare():
+...     print(f"{row.name}: one participant {row.participant:.4f}, the tally {row.tally:.4f}")
+randomised tally: one participant 0.6250, the tally 0.5938
+noisy tally: one participant 0.6667, the tally 0.6250
+>>> survey.epsilon  # the logarithm of 3, rounded up
+1.0986122886681098
+
+Reference: Warner, *Randomized response: a survey technique for eliminating evasive answer bias* (1965).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from noisewright.adversary.inference._binomial import binomial
+from noisewright.adversary.inference.correlation import Correlation
+from noisewright.adversary.inference.measures import guess_through
+from noisewright.core.arrays import Floats
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import Exact, as_fraction, float_up, log_bounds
+
+__all__ = ["Survey", "TallyRow", "noisy_tally", "randomised_tally"]
+
+Rows = tuple[tuple[Fraction, ...], ...]
+
+MOST_PARTICIPANTS = 500
+"""Probabilities of a tally are kept as logarithms, since the least of them are too small for a float; that takes its time."""
+MOST_STATES = 4_096
+"""All lists of answers are spelled out for few people only."""
+
+
+@dataclass(frozen=True)
+class TallyRow:
+    """What one way to publish a tally tells: the chance to guess one participant's answer, and that to guess the tally.
+
+    ``participant_before`` and ``tally_before`` are the chances without it.
+    """
+
+    name: str
+    participant: float
+    tally: float
+    participant_before: float
+    tally_before: float
+
+    @property
+    def privacy_loss(self) -> float:
+        """How many times as likely one participant's answer is guessed with the tally."""
+        return self.participant / self.participant_before
+
+
+@dataclass(frozen=True)
+class Survey:
+    """``participants`` people who tell the ``truth`` with that probability; each means yes with probability ``yes``.
+
+    Numbers are exact: ``"1/3"`` is a third.
+    """
+
+    participants: int
+    truth: Exact = Fraction(1, 2)
+    yes: Exact = Fraction(1, 2)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.participants, bool) or not isinstance(self.participants, (int, np.integer)):
+            raise ParameterError(f"participants must be a whole number, not {type(self.participants).__name__}.")
+        if not 1 <= self.participants <= MOST_PARTICIPANTS:
+            raise ParameterError(f"participants must be from 1 to {MOST_PARTICIPANTS}, not {self.participants}.")
+        for name in ("truth", "yes"):
+            value = as_fraction(getattr(self, name), name)
+            if not 0 < value < 1:
+                raise ParameterError(f"{name} must be a probability between 0 and 1, both excluded, not {value}.")
+            object.__setattr__(self, name, value)
+
+    @property
+    def factor(self) -> Fraction:
+        """``e^-epsilon``, that is ``(1-p)/(1+p)`` for the probability ``p`` of telling the truth."""
+        truth = as_fraction(self.truth)
+        return (1 - truth) / (1 + truth)
+
+    @property
+    def epsilon(self) -> float:
+        """The promise to every participant, per answer that differs (Hamming distance), rounded up."""
+        return float_up(Fraction(log_bounds(1 / self.factor, 80)[1], 2**80))
+
+    @property
+    def tally_prior(self) -> Floats:
+        """How likely each true tally is."""
+        return _law(self.participants, float(as_fraction(self.yes)))
+
+    @property
+    def correlation(self) -> Correlation:
+        """One participant's answer and the true tally: ``Pi[b, k] = P(b) P(the others have k - b)``."""
+        yes = float(as_fraction(self.yes))
+        others = _law(self.participants - 1, yes)
+        joint = np.zeros((2, self.participants + 1))
+        joint[0, :-1] = (1 - yes) * others
+        joint[1, 1:] = yes * others
+        return Correlation(joint / joint.sum(), (0, 1), range(self.participants + 1))
+
+    def randomised(self) -> Channel:
+        """The randomised tally as a channel from true to published tallies."""
+        likely, unlikely = (math.log(1 / (1 + self.factor)), math.log(self.factor / (1 + self.factor)))
+        logs = np.zeros((1, 1))  # nobody has answered, and the tally is 0
+        for _ in range(self.participants):
+            # Row k: k of those so far mean yes. One more who means no; and, for a new last row, one more who means yes.
+            logs = np.vstack((_one_more(logs, likely, unlikely), _one_more(logs[-1:], unlikely, likely)))
+        return Channel.from_logs(logs)
+
+    def noisy(self) -> Channel:
+        """The noisy tally as a channel from true to published tallies: the truncated geometric."""
+        size, a = self.participants, float(self.factor)
+        steps = np.abs(np.subtract.outer(np.arange(size + 1), np.arange(size + 1)))
+        weights = np.full(size + 1, (1 - a) / (1 + a))
+        weights[[0, -1]] = 1 / (1 + a)
+        return Channel.from_logs(np.log(weights) + steps * math.log(a))
+
+    def on_answers(self, tally: Channel) -> Channel:
+        """A channel on tallies as one on all lists of answers, for a few participants."""
+        if 2**self.participants > MOST_STATES:
+            raise ParameterError(
+                f"there are 2^{self.participants} lists of answers; spell them out for {MOST_STATES.bit_length() - 1} people "
+                "at most, and use the channel on tallies otherwise."
+            )
+        answers = [tuple(reversed(bits)) for bits in itertools.product((0, 1), repeat=self.participants)]
+        return tally.after(sum, answers)
+
+    def compare(self) -> tuple[TallyRow, TallyRow]:
+        """The randomised and the noisy tally, in this order."""
+        return self._row("randomised tally", self.randomised()), self._row("noisy tally", self.noisy())
+
+    def _row(self, name: str, channel: Channel) -> TallyRow:
+        prior, size = self.tally_prior, self.participants + 1
+        itself = Correlation(np.diag(prior / prior.sum()), range(size), range(size))
+        one, tally = guess_through(self.correlation, channel), guess_through(itself, channel)
+        return TallyRow(name, one.after, tally.after, one.before, tally.before)
+
+
+def randomised_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
+    """The randomised tally in exact fractions, one row for each true tally.
+
+    >>> [str(p) for p in randomised_tally(2)[1]]
+    ['3/16', '5/8', '3/16']
+    """
+    survey = Survey(participants, truth)
+    right = 1 / (1 + survey.factor)
+    yes, no = (1 - right, right), (right, 1 - right)  # whoever means yes, whoever means no: (says no, says yes)
+    halves = [(_power(yes, k), _power(no, k)) for k in range(participants + 1)]
+    return tuple(_product(halves[k][0], halves[participants - k][1]) for k in range(participants + 1))
+
+
+def noisy_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
+    """The noisy tally in exact fractions, one row for each true tally.
+
+    >>> [str(p) for p in noisy_tally(2)[0]]
+    ['3/4', '1/6', '1/12']
+    """
+    a = Survey(participants, truth).factor
+    inside, end = (1 - a) / (1 + a), 1 / (1 + a)
+    return tuple(
+        tuple((end if y in (0, participants) else inside) * a ** abs(x - y) for y in range(participants + 1))
+        for x in range(participants + 1)
+    )
+
+
+def _one_more(logs: Floats, no: float, yes: float) -> Floats:
+    """The laws of tallies after one more answer, which is no or yes with these log-probabilities."""
+    size = (len(logs), 1)
+    silent, counted = np.hstack((logs, np.full(size, -np.inf))), np.hstack((np.full(size, -np.inf), logs))
+    return np.asarray(np.logaddexp(silent + no, counted + yes))
+
+
+def _law(size: int, chance: float) -> Floats:
+    """A binomial law over its whole range."""
+    part = binomial(size, chance)
+    whole = np.zeros(size + 1)
+    whole[part.start : part.start + len(part.chances)] = part.chances
+    return whole
+
+
+def _power(pair: tuple[Fraction, Fraction], exponent: int) -> tuple[Fraction, ...]:
+    """The binomial law of ``exponent`` draws from a pair of probabilities."""
+    first, second = pair
+    return tuple(math.comb(exponent, j) * first ** (exponent - j) * second**j for j in range(exponent + 1))
+
+
+def _product(first: Sequence[Fraction], second: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """The law of a sum of two independent numbers."""
+    found = [Fraction(0)] * (len(first) + len(second) - 1)
+    for i, p in enumerate(first):
+        for j, q in enumerate(second):
+            found[i + j] += p * q
+    return tuple(found)

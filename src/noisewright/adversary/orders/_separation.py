@@ -1,0 +1,279 @@
+r"""Directions that separate: the reason why neither the max-case nor the average-case order holds.
+
+The posteriors of B lie in the hull of those of A exactly when the columns of B lie in the cone of A's columns. If one does
+not, some direction ``h`` over the secrets has ``h . A_j <= 0 < h . B_w`` for all j: an adversary who may bet ``h`` or pass
+never gains by betting after A, and does after B. One direction thus refutes both orders, and it is looked for cheapest
+first:
+
+1. two secrets: where B tells a pair apart better than A ever does, ``h`` compares just these two;
+2. in floats: a line of the pseudo-inverse of A, or what is left of a posterior after its projection on the cone;
+3. in fractions, where both channels are exact: elimination, then the dual simplex method for each column.
+
+Whatever its source, a direction counts only by its gap in exact arithmetic (:mod:`~noisewright.adversary.orders._directions`).
+
+>>> from noisewright.adversary.orders._columns import reduce_columns
+>>> from noisewright.adversary.orders._directions import gap_of_bet
+>>> from noisewright.adversary.exact.channels import read
+>>> a = reduce_columns(read([["4/5", "1/5"], ["2/5", "3/5"]]))
+>>> b = reduce_columns(read([["2/5", "3/5"], ["4/5", "1/5"]]))
+>>> found = separate(a, b)
+>>> found.direction, str(gap_of_bet(found.direction, a.given, b.given))
+((Fraction(1, 2), Fraction(-1, 1)), '1/20')
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from noisewright.adversary.exact.channels import Rows
+from noisewright.adversary.exact.nearest import hull_weights
+from noisewright.adversary.exact.program import (
+    LARGEST_ELIMINATION,
+    Elimination,
+    TooLargeError,
+    cone,
+    elimination_work,
+)
+from noisewright.adversary.exact.solution import enclose, short_solution
+from noisewright.adversary.orders._columns import Columns
+from noisewright.adversary.orders._directions import (
+    Vector,
+    gap_of_posterior,
+    posterior_slack,
+    rounding_slack,
+    separating,
+)
+from noisewright.core.arrays import Floats, Integers
+
+__all__ = [
+    "Separation",
+    "pair_direction",
+    "separate",
+]
+
+ENCLOSURES = (128, 384)
+"""Binary places to which solutions are enclosed, one after the other."""
+
+MOST_PAIRS = 60_000_000
+"""Pairs of secrets are compared where that takes no more than this many ratios."""
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """What was found out about the columns of B and the cone of A's.
+
+    ``direction`` separates them, or is None. ``weights`` are fractions ``W >= 0`` with ``A W = B``, where that was proved;
+    ``near`` are the best weights in floats, and ``proved`` says that exact ones near them exist, although they were not written
+    out. ``elimination`` is A in reduced form, where it was computed.
+    """
+
+    direction: Vector | None
+    weights: Rows | None = None
+    near: Floats | None = None
+    independent: bool = False
+    elimination: Elimination | None = None
+    proved: bool = False
+
+
+def separate(a: Columns, b: Columns, tol: float = 0.0) -> Separation:
+    """A separating direction, or weights that show there is none; for floats, as far as ``tol`` asks for."""
+    exact = a.whole is not None and b.whole is not None
+    blocks = _by_blocks(a, b)
+    if blocks is not None:
+        return blocks
+    pair = _by_pair(a, b)
+    best = None if pair is None else separating(pair, a, b)
+    if best is not None and (exact or _far(*best, a, b, tol)):
+        return Separation(best[1])
+    near, independent = _weights(a, b)
+    for direction in _suggested(a, b, near, independent):
+        short = separating(direction, a, b)
+        if short is not None and (best is None or short[0] > best[0]):
+            best = short
+    if best is not None and (exact or _far(*best, a, b, tol)):
+        return Separation(best[1])
+    if exact:
+        found = _exactly(a, b, near)
+        if found is not None:
+            return found
+    seen = best is not None and best[0] > rounding_slack(a.given, b.given)
+    return Separation(best[1] if best is not None and seen else None, None, near, independent)
+
+
+def pair_direction(a: Columns, x: int, other: int) -> Vector | None:
+    """``e_x - c e_x'`` with c the largest ratio in A, exactly; None where it is infinite."""
+    whole = a.given.whole[0]
+    ratios = [Fraction(int(v), int(u)) for v, u in zip(whole[x], whole[other], strict=True) if u]
+    if any(v and not u for v, u in zip(whole[x], whole[other], strict=True)) or not ratios:
+        return None
+    direction = [Fraction(0)] * len(whole)
+    direction[x], direction[other] = Fraction(1), -max(ratios)
+    return tuple(direction)
+
+
+def _far(gap: Fraction, direction: Vector, a: Columns, b: Columns, tol: float) -> bool:
+    """Whether a direction in floats shows that both orders fail by more than ``tol``, so that nothing else need be tried."""
+    if gap <= rounding_slack(a.given, b.given) or 2 * gap / len(b.given.outputs) <= Fraction(tol):
+        return False
+    reach = gap_of_posterior(direction, a.given, b.given)[0]
+    return reach > posterior_slack(a.given, b.given) and reach / sum(abs(v) for v in direction) > Fraction(tol)
+
+
+def _suggested(a: Columns, b: Columns, near: Floats, independent: bool) -> Iterator[Vector]:
+    """Directions that floats suggest, from the best weights with ``A W`` near B."""
+    if independent:
+        inverse = np.linalg.pinv(a.floats)
+        lengths = np.abs(inverse).max(axis=1)
+        for weights in (near, near / b.heights) if b.given.faint else (near,):  # a rare output counts as much
+            scores = weights.min(axis=1) / lengths
+            if scores.min() < 0:
+                yield _fractions(-inverse[int(scores.argmin())])
+        left = b.floats - a.floats @ near
+        if np.abs(left).max() > 1e-12:
+            yield _fractions(left[:, int(np.abs(left).sum(axis=0).argmax())])
+        return
+    mixed = a.posteriors @ (near * a.heights[:, None] / b.heights)
+    rest = b.posteriors - mixed
+    worst = int(np.abs(rest).max(axis=0).argmax())
+    if np.abs(rest[:, worst]).max() > 1e-13:
+        yield _fractions(rest[:, worst] - rest[:, worst] @ mixed[:, worst])
+
+
+def _by_blocks(a: Columns, b: Columns) -> Separation | None:
+    """Where A is a program without randomness, B must be constant on each block of secrets that A does not tell apart."""
+    if a.whole is not None:
+        certain = bool(((a.whole == 0) | (a.whole == a.total)).all())
+    else:
+        certain = not a.given.channel.has_logs and bool(np.isin(a.floats, (0.0, 1.0)).all())
+    if not certain:
+        return None
+    rows = [int(np.flatnonzero(a.floats[:, j])[0]) for j in range(a.floats.shape[1])]
+    block = a.floats.argmax(axis=1)
+    numbers = b.floats if b.whole is None else b.whole
+    differs = np.argwhere(numbers != numbers[np.array(rows)[block]])
+    if not len(differs):
+        exact = None if b.whole is None else tuple(tuple(Fraction(int(v), b.total) for v in b.whole[x]) for x in rows)
+        return Separation(None, exact, b.floats[rows], True)
+    if b.whole is None:
+        return None
+    x, w = (int(i) for i in differs[0])
+    direction = [Fraction(0)] * len(b.whole)
+    sign = 1 if b.whole[x, w] > b.whole[rows[block[x]], w] else -1
+    direction[x], direction[rows[block[x]]] = Fraction(sign), Fraction(-sign)
+    return Separation(tuple(direction))
+
+
+def _by_pair(a: Columns, b: Columns) -> Vector | None:
+    """``e_x - c e_x'`` with c the largest ratio in A, for the pair that B tells apart best beyond it."""
+    size, columns = a.floats.shape
+    if size < 2 or size * size * max(columns, b.floats.shape[1]) > MOST_PAIRS:
+        return None
+    allowed, taken = _ratios(a.floats), _ratios(b.floats)
+    with np.errstate(invalid="ignore"):
+        excess = np.where(np.isinf(allowed), -np.inf, taken / allowed)
+    x, other = (int(i) for i in np.unravel_index(int(excess.argmax()), excess.shape))
+    if not excess[x, other] > 1 + 1e-9:
+        return None
+    return pair_direction(a, x, other)
+
+
+def _ratios(matrix: Floats) -> Floats:
+    """``max_y C[x, y] / C[x', y]`` for all pairs; two zeros are no constraint, a zero below anything else is infinite."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = np.array([np.nanmax(row / matrix, axis=1) for row in matrix])
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def _weights(a: Columns, b: Columns) -> tuple[Floats, bool]:
+    """Weights in floats with ``A W`` near B, and whether A's columns are independent; signs are kept only if they are."""
+    size, columns = a.floats.shape
+    if columns <= size:
+        targets = b.posteriors if b.given.faint else b.floats
+        weights, _, rank, values = np.linalg.lstsq(a.floats, targets, rcond=None)
+        if rank == columns and values[-1] > 1e-13 * values[0]:
+            return np.asarray(weights * b.heights if b.given.faint else weights), True
+    points, targets = a.posteriors, b.posteriors
+    found = np.stack([hull_weights(points, target) for target in targets.T], axis=1)
+    return np.asarray(found * b.heights / a.heights[:, None]), False
+
+
+def _exactly(a: Columns, b: Columns, near: Floats) -> Separation | None:
+    """The decision in fractions; None if it would take too long."""
+    assert a.whole is not None
+    assert b.whole is not None
+    left, right = _same_scale(a, b)
+    bits = max(int(v).bit_length() for matrix in (left, right) for v in matrix.ravel())
+    if elimination_work(len(left), left.shape[1], right.shape[1], bits) > LARGEST_ELIMINATION:
+        return _by_enclosure(a, b, left, right) if left.shape[0] == left.shape[1] else None
+    found = Elimination(left.tolist(), right.tolist())
+    if found.outside is not None:
+        column, vector = found.outside
+        sign = 1 if sum(v * int(u) for v, u in zip(vector, right[:, column], strict=True)) > 0 else -1
+        return _shown(tuple(sign * v for v in vector), a, b, found)
+    if found.independent:
+        weights = found.solution
+        if all(v >= 0 for row in weights for v in row):
+            return Separation(None, weights, independent=True, elimination=found)
+        pivot = min(range(len(weights)), key=lambda j: min(weights[j]) / max(abs(v) for v in found.left(j)))
+        return _shown(tuple(-v for v in found.left(pivot)), a, b, found)
+    columns: list[Vector] = []
+    try:
+        for w in range(right.shape[1]):
+            inside, vector = cone(found, w, near[:, w].tolist())
+            if not inside:
+                return _shown(vector, a, b, found)
+            columns.append(vector)
+    except TooLargeError:
+        return None
+    return Separation(None, tuple(zip(*columns, strict=True)), elimination=found)
+
+
+def _by_enclosure(a: Columns, b: Columns, left: Integers, right: Integers) -> Separation | None:
+    """Signs of the only solution, where A is square and large; None where they stay open."""
+    found = None
+    for bits in ENCLOSURES:
+        found = enclose(left, right, bits)
+        if found is None:
+            return None
+        if found.positive:
+            near = (found.scaled / (1 << bits)).astype(np.float64)
+            return Separation(None, None, near, independent=True, proved=True)
+        if found.negative:
+            row = found.least[0]
+            unit = np.array([[int(x == row)] for x in range(len(left))], dtype=object)
+            line = enclose(
+                left.T, unit << left.shape[0] * 64, bits
+            )  # shifted, for digits of an inverse of large integers
+            if line is not None:
+                vector = tuple(Fraction(-int(v)) for v in line.scaled[:, 0])
+                short = separating(vector, a, b)
+                if short is not None:
+                    return Separation(short[1], independent=True)
+    weights = None if found is None else short_solution(found, left, right)
+    if weights is None or any(v < 0 for line in weights for v in line):
+        return None
+    return Separation(None, weights, independent=True)
+
+
+def _shown(direction: Vector, a: Columns, b: Columns, found: Elimination) -> Separation:
+    short = separating(direction, a, b)
+    assert short is not None, "a separating direction has a gap"
+    return Separation(short[1], elimination=found)
+
+
+def _same_scale(a: Columns, b: Columns) -> tuple[Integers, Integers]:
+    """Both as integers over one denominator, so that ``A R = B`` is the same equation."""
+    assert a.whole is not None
+    assert b.whole is not None
+    common = math.gcd(a.total, b.total)
+    return a.whole * (b.total // common), b.whole * (a.total // common)
+
+
+def _fractions(vector: Floats) -> Vector:
+    return tuple(Fraction(v) for v in vector.tolist())

@@ -1,0 +1,234 @@
+r"""May one mechanism replace another? Every order, both ways, each with what shows it.
+
+============  ===================================================================================================
+average       against every gain and prior, on the average over outputs: B is a post-processing of A
+max           against every quasi-convex measure of the worst output: B's posteriors are mixtures of A's
+privacy       for every metric: B has each guarantee that A has
+metric        for the one metric that is given: the smallest epsilon of B is at most that of A
+============  ===================================================================================================
+
+Each implies the next, and a failure of one is a failure of all before it; no comparison says otherwise, although within a
+tolerance each order alone might: a rare output hardly changes an average. ``forward`` is "B may replace A" and ``backward``
+"A may replace B"; where both hold, no adversary of that kind can tell which of them leaks more.
+
+>>> geometric = [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
+>>> response = [["3/5", "1/5", "1/5"], ["1/5", "3/5", "1/5"], ["1/5", "1/5", "3/5"]]
+>>> found = compare(geometric, response, metric="line")
+>>> for row in found.table():
+...     print(*row, sep=" | ")
+average | fails (witness) | fails (witness)
+max | fails (witness) | fails (witness)
+privacy | fails (witness) | fails (witness)
+line metric | fails (witness) | holds (exact)
+>>> bool(found.average.forward), found.average.forward.witness.gap
+(False, Fraction(1, 30))
+
+Reference: Fernandes, *Differential privacy for metric spaces: information-theoretic models for privacy and utility with new
+applications to metric domains* (2021); Chatzikokolakis, Fernandes and Palamidessi (2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from noisewright.adversary.answer import Refinement
+from noisewright.adversary.exact.channels import common_secrets, read
+from noisewright.adversary.orders._directions import Vector, bet, beyond, separating
+from noisewright.adversary.orders._pair import Pair, check_tolerance, prepare
+from noisewright.adversary.orders._separation import pair_direction
+from noisewright.adversary.orders.average import average_refined
+from noisewright.adversary.orders.max_case import max_refined
+from noisewright.adversary.orders.privacy import metric_refined, privacy_refined
+from noisewright.adversary.witness import GainWitness, MetricWitness, PosteriorWitness
+from noisewright.core.errors import ParameterError
+from noisewright.core.labels import encode_number
+from noisewright.core.metrics.metric import Metric, as_metric, named_metric
+from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
+
+__all__ = ["Comparison", "Directions", "compare"]
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """One order, both ways: ``forward`` is "B may replace A", ``backward`` "A may replace B"."""
+
+    forward: Refinement
+    backward: Refinement
+
+    def __iter__(self) -> Iterator[Refinement]:
+        return iter((self.forward, self.backward))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All orders between two channels; ``fixed`` is the order for ``metric``, None where none was given."""
+
+    average: Directions
+    max: Directions
+    privacy: Directions
+    fixed: Directions | None
+    metric: Metric | None
+    names: tuple[str, str]
+
+    def orders(self) -> dict[str, Directions]:
+        """The orders by name, the strongest first."""
+        found = {"average": self.average, "max": self.max, "privacy": self.privacy}
+        return found if self.fixed is None else {**found, f"{self.metric} metric": self.fixed}
+
+    def table(self) -> list[tuple[str, str, str]]:
+        """The order, whether B may replace A, and whether A may replace B."""
+        return [(name, both.forward.status, both.backward.status) for name, both in self.orders().items()]
+
+    def reading(self) -> list[str]:
+        """What follows, in a sentence for each direction."""
+        return [_reading(self, way) for way in (0, 1)]
+
+    def __str__(self) -> str:
+        first, second = self.names
+        rows = [("order", f"{second} may replace {first}", f"{first} may replace {second}"), *self.table()]
+        widths = [max(len(row[k]) for row in rows) for k in range(3)]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        for name, both in self.orders().items():
+            for one in both:
+                lines.append(f"\n{name}: {one.direction}: {one.status}; {self.named(one, one.reason)}.")
+                if one.witness is not None:
+                    lines.append(self.named(one, str(one.witness)))
+        return "\n".join(lines)
+
+    def named(self, one: Refinement, text: str) -> str:
+        """A reason or a witness in words, with the names of the two channels in place of "the old one" and "the new one"."""
+        old, new = self.names if any(one is both.forward for both in self.orders().values()) else self.names[::-1]
+        return text.replace("the old one", old).replace("the new one", new)
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as plain data, with every witness."""
+        return {
+            "names": list(self.names),
+            "metric": None if self.metric is None else str(self.metric),
+            "orders": {
+                name: {"forward": _refinement_json(both.forward), "backward": _refinement_json(both.backward)}
+                for name, both in self.orders().items()
+            },
+            "reading": self.reading(),
+        }
+
+
+def compare(
+    a: Any, b: Any, *, metric: Metric | str | None = None, tol: float = 1e-8, names: tuple[str, str] = ("A", "B")
+) -> Comparison:
+    """Every order between two channels, both ways, with witnesses; ``metric`` adds the order for that metric.
+
+    ``a`` and ``b`` are channels, mechanisms with finitely many secrets, certificates, members of families, or rows of
+    numbers; fractions, integers and text such as ``"1/3"`` are taken exactly, and answers about exact numbers are exact.
+    ``tol`` matters to floats alone.
+    """
+    check_tolerance(tol)
+    if not isinstance(names, tuple) or len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise ParameterError("names are two pieces of text, such as ('old', 'new'), for the two that are compared.")
+    measure = None if metric is None else named_metric(metric) if isinstance(metric, str) else as_metric(metric)
+    first, second = read(a), read(b)
+    common_secrets(first, second)
+    ways = [f"{names[1]} may replace {names[0]}", f"{names[0]} may replace {names[1]}"]
+    # What two orders need of one pair is found out once; a closed form needs none of it.
+    pairs = [cache(lambda: prepare(first, second, tol)), cache(lambda: prepare(second, first, tol))]
+    given = [(a, b), (b, a)]
+    both = [(first, second), (second, first)]
+    averages = [average_refined(*given[k], tol, direction=ways[k], pair=pairs[k]) for k in (0, 1)]
+    worsts = [max_refined(*given[k], tol, direction=ways[k], pair=pairs[k]) for k in (0, 1)]
+    privacies = [privacy_refined(*given[k], tol, direction=ways[k]) for k in (0, 1)]
+    metrics = [] if measure is None else [metric_refined(*both[k], measure, tol, direction=ways[k]) for k in (0, 1)]
+    worsts = [_implied(averages[k], worsts[k]) for k in (0, 1)]
+    privacies = [_implied(worsts[k], privacies[k]) for k in (0, 1)]
+    metrics = [_implied(privacies[k], metrics[k]) for k in (0, 1)] if metrics else []
+    # And the other way round: a failure of a weaker order is one of every stronger order.
+    privacies = [_refuted(metrics[k], privacies[k], pairs[k]) for k in (0, 1)] if metrics else privacies
+    worsts = [_refuted(privacies[k], worsts[k], pairs[k]) for k in (0, 1)]
+    averages = [_refuted(worsts[k], averages[k], pairs[k]) for k in (0, 1)]
+    fixed = Directions(*metrics) if metrics else None
+    return Comparison(Directions(*averages), Directions(*worsts), Directions(*privacies), fixed, measure, names)
+
+
+def _implied(stronger: Refinement, weaker: Refinement) -> Refinement:
+    """The weaker order holds exactly where the stronger does, also where floats alone would leave it within a tolerance."""
+    if stronger.status != EXACT or weaker.status not in (WITHIN, UNDECIDED):
+        return weaker
+    return replace(weaker, status=EXACT, reason=f"it follows from the {stronger.order} order", residual=0.0)
+
+
+def _refuted(weaker: Refinement, stronger: Refinement, pair: Callable[[], Pair]) -> Refinement:
+    """The stronger order fails where the weaker does, also where each entry alone is within the tolerance.
+
+    A rare output hardly changes an average, but whoever sees it may know everything.
+    """
+    if weaker.status != FAILS or stronger.status not in (WITHIN, UNDECIDED):
+        return stronger
+    near = "" if stronger.status == UNDECIDED else f", although {stronger.reason}"
+    witness = _lifted(weaker.witness, stronger.order, pair()) or weaker.witness
+    reason = f"the {weaker.order} order fails, which follows from this one{near}"
+    return replace(stronger, status=FAILS, reason=reason, witness=witness)
+
+
+def _lifted(witness: object, order: str, pair: Pair) -> GainWitness | PosteriorWitness | None:
+    """What shows a weaker order to fail, as an adversary of a stronger one; None where it stays as it is."""
+    directions: list[Vector] = []
+    if isinstance(witness, PosteriorWitness):
+        directions = [witness.direction]
+    elif isinstance(witness, MetricWitness) and order != "privacy":
+        x, z = (pair.first.inputs.index(secret) for secret in witness.pair)
+        directions = [one for one in (pair_direction(pair.a, x, z), pair_direction(pair.a, z, x)) if one is not None]
+    for direction in directions:
+        found = separating(direction, pair.a, pair.b)
+        if found is not None and order == "average":
+            return bet(found[1], pair.first, pair.second)
+        if found is not None and order == "max":
+            return beyond(found[1], pair.a, pair.b)
+    return None
+
+
+_AGAINST = {
+    "average": "against every adversary, on average over the outputs, and so under every other order here",
+    "max": "against every adversary who waits for the worst output",
+    "privacy": "as far as guarantees go, for every metric",
+}
+
+_BEYOND = {
+    "max": "adversaries who play the average over the outputs",
+    "privacy": "adversaries who wait for the worst output",
+}
+"""What the next stronger order is about, for each order that has one."""
+
+
+def _reading(found: Comparison, way: int) -> str:
+    """The strongest order that holds in one direction, in words."""
+    new, old = found.names[1 - way], found.names[way]
+    above = ""
+    for name, both in found.orders().items():
+        one = tuple(both)[way]
+        if one:
+            sure = "" if one.status == EXACT else " (within the tolerance)"
+            if name in _AGAINST:
+                limit = f", but not against {_BEYOND[name]}" if above == FAILS else ""
+                limit = f"; whether also against {_BEYOND[name]} is not decided" if above and not limit else limit
+                return f"{new} may replace {old} {_AGAINST[name]}{sure}{limit}."
+            limit = " only, and not behind every query" if above == FAILS else ""
+            return f"{new} may replace {old} for the {found.metric} metric{limit}{sure}."
+        above = one.status
+    open_orders = [name for name, both in found.orders().items() if tuple(both)[way].status != FAILS]
+    if open_orders:
+        return f"Whether {new} may replace {old} is not decided in full ({', '.join(open_orders)})."
+    return f"{new} may not replace {old} under any of these orders."
+
+
+def _refinement_json(one: Refinement) -> dict[str, Any]:
+    data = {
+        "status": one.status,
+        "reason": one.reason,
+        "residual": None if one.residual is None else encode_number(one.residual),
+        "witness": None if one.witness is None else one.witness.to_json(),
+    }
+    if isinstance(one.witness, GainWitness):
+        data["correlation"] = one.witness.correlation().to_json()
+    return data

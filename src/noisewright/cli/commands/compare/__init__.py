@@ -1,0 +1,151 @@
+"""``noisewright compare``: may one mechanism replace another, under every order, and what shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.shared.metrics import METRIC_HELP, check_number, parse_metric
+from noisewright.cli.shared.output import AsJson, emit, facts, heading, printable, working
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from noisewright.adversary.answer import Refinement
+    from noisewright.adversary.orders.compare import Comparison
+
+__all__ = ["compare"]
+
+STYLES = {"holds (exact)": "green", "holds within tol": "green", "fails (witness)": "red", "undecided": "yellow"}
+ORDERS = {
+    "average": "every gain and prior",
+    "max": "every worst output",
+    "privacy": "every metric",
+}
+
+
+def compare(
+    first: Annotated[
+        str | None,
+        typer.Argument(metavar="A", help="A channel (.json, .csv, .npz) or a certificate.", show_default=False),
+    ] = None,
+    second: Annotated[
+        str | None, typer.Argument(metavar="B", help="What may replace it, over the same secrets.", show_default=False)
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(metavar="METRIC", help="Also compare the smallest epsilons for this metric. " + METRIC_HELP),
+    ] = None,
+    tol: Annotated[
+        str,
+        typer.Option(metavar="T", help="How far off an entry may be where the numbers are floats.", show_default=False),
+    ] = "1e-8",
+    families: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME,...",
+            help="In place of A and B: the safe epsilons between families, such as geometric,response,exponential.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(metavar="E,E,...", help="With --families: the epsilons of the mechanism to be replaced."),
+    ] = None,
+    size: Annotated[int | None, typer.Option(metavar="N", help="With --families: the number of secrets.")] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="With --families: draw the safe epsilons to .png, .svg or .pdf.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether B may replace A, and A may replace B, against all adversaries of a kind, with a witness either way.
+
+    Files with exact numbers (certificates; a .csv whose decimals or fractions sum to exactly one) get exact answers. Where a
+    replacement is safe, the post-processing that turns one into the other is shown; where not, an adversary who gains by it.
+    """
+    from noisewright.core.errors import ParameterError
+
+    if families is not None:
+        if first is not None or metric is not None:
+            raise ParameterError("--families takes the place of two files and of --metric; give one or the other.")
+        from noisewright.cli.commands.compare.families import families_page
+
+        families_page(families=families, epsilon=epsilon, size=size, plot=plot, as_json=as_json)
+        return
+    if epsilon is not None or size is not None or plot is not None:
+        raise ParameterError("--epsilon, --size and --plot go with --families; two files need none of them.")
+    if first is None or second is None:
+        raise ParameterError("give two channels or certificates to compare, or --families.")
+    _two_files(first, second, metric, tol, as_json)
+
+
+def _two_files(first: str, second: str, metric: str | None, tol: str, as_json: bool) -> None:
+    from noisewright.adversary.orders.compare import compare as compared
+    from noisewright.core.exact import as_fraction
+    from noisewright.core.verdict import UNDECIDED
+
+    off = float(as_fraction(check_number(tol, "tol"), "tol"))
+    measure = None if metric is None else parse_metric(metric)
+    with working("comparing"):
+        found = compared(_load(first), _load(second), metric=measure, tol=off)
+    data = {"first": first, "second": second, "tol": off, **found.to_json()}
+    emit(data, lambda: _page(first, second, found), as_json)
+    if any(one.status == UNDECIDED for both in found.orders().values() for one in both):
+        raise typer.Exit(1)
+
+
+def _load(file: str) -> Any:
+    """What a file holds, in exact numbers where it has them."""
+    from noisewright.adversary.exact.channels import exact_channel
+    from noisewright.core.channels.channel import Channel
+    from noisewright.core.errors import CertificateError, ParameterError
+    from noisewright.files.channels import load, load_exact_csv
+    from noisewright.mechanisms.from_certificate import prove, source_of
+
+    found = load(file)
+    if isinstance(found, Channel):
+        rows = load_exact_csv(file) if Path(file).suffix.lower() == ".csv" else None
+        return found if rows is None else exact_channel(rows, found.inputs, found.outputs)
+    claim, reason = prove(dict(found.document))
+    if claim is None:
+        raise CertificateError(f"{file} is not proved: {reason}")
+    source = source_of(found)
+    if isinstance(source, str):
+        raise ParameterError(f"{file} has no channel to compare: {source}")
+    return source[0]
+
+
+def _page(first: str, second: str, found: Comparison) -> list[RenderableType]:
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for name in ("order", "against", "B may replace A", "A may replace B"):
+        table.add_column(name, no_wrap=name != "against")
+    for name, forward, backward in found.table():
+        against = ORDERS.get(name, "this metric")
+        table.add_row(name, against, *(Text(status, STYLES[status]) for status in (forward, backward)))
+    page: list[RenderableType] = [
+        heading("A", printable(first)),
+        heading("B", printable(second)),
+        Padding(table, (1, 0, 1, 2)),
+        facts([("In words", text) for text in found.reading()]),
+    ]
+    for name, both in found.orders().items():
+        for one in both:
+            page.append(Padding(_witness(found, name, one), (1, 0, 0, 2)))
+    return page
+
+
+def _witness(found: Comparison, name: str, one: Refinement) -> RenderableType:
+    """One answer with its reason and what shows it."""
+    from rich.text import Text
+
+    text = Text(f"{name}: {one.direction}: ", style="bold").append(one.status, STYLES[one.status])
+    text.append(f"\n{printable(found.named(one, one.reason))}.", "")
+    if one.witness is not None:
+        lines = found.named(one, str(one.witness)).split("\n")
+        text.append("\n" + "\n".join(printable(line) for line in lines), "")
+    return text

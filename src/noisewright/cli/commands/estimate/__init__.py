@@ -1,0 +1,198 @@
+"""``noisewright estimate``: the population behind private reports, with a certificate of how good the fit is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from noisewright.cli.commands.design import target_file
+from noisewright.cli.shared.output import AsJson, counting, emit, working
+
+if TYPE_CHECKING:
+    from noisewright.estimation.population.mixture import Mixture
+
+__all__ = ["estimate"]
+
+
+def estimate(
+    reports: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="REPORTS",
+            help="Tables: a .parquet, .csv, .arrow or .jsonl file, a folder of them, or table@file.duckdb.",
+        ),
+    ],
+    mechanism: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FILE",
+            help="The mechanism that made the reports: its certificate (.json), or a channel file. Can be repeated: one for each "
+            "table, in their order, or with --by one for each name, as NAME=FILE.",
+        ),
+    ],
+    column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column of the reports; for places x,y. Default: the only column."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column that names the mechanism which made the report of a row."),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|inversion|ibu|mle", help="The estimator; auto: mle for categories, ibu for numbers."
+        ),
+    ] = "auto",
+    intervals: Annotated[
+        str | None, typer.Option(metavar="asymptotic|bootstrap", help="Add confidence intervals of this kind.")
+    ] = None,
+    level: Annotated[float, typer.Option(metavar="L", help="The level of the confidence intervals.")] = 0.95,
+    joint: Annotated[bool, typer.Option("--joint", help="Intervals hold for all secrets together.")] = False,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW:HIGH",
+            help="The range of the secrets, for noise without bounds; for places LOW:HIGH,LOW:HIGH.",
+        ),
+    ] = None,
+    outside: Annotated[
+        str, typer.Option(metavar="refuse|drop", help="What to do with reports that are no outputs of their mechanism.")
+    ] = "refuse",
+    iterations: Annotated[int | None, typer.Option(metavar="N", help="The most steps of the ibu.")] = None,
+    gap: Annotated[
+        float, typer.Option(metavar="G", help="Stop the ibu at this certified gap of log-likelihood.")
+    ] = 0.1,
+    engine: Annotated[str, typer.Option(metavar="local|spark", help="Who counts the reports.")] = "local",
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where Spark runs, such as local[2] or spark://host:7077.")
+    ] = None,
+    plot: Annotated[str | None, typer.Option("--plot", metavar="FILE.png", help="Draw the estimate there.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate the population of secrets behind private reports.
+
+    Reports are counted where they are, and only counts are used. The answer carries a certificate of how much likelihood any
+    other population could gain. Reports of several mechanisms about the same secrets are put together, each counted by its own.
+    Nothing here changes what was promised to those who reported.
+    """
+    from noisewright.core.choices import one_of
+    from noisewright.core.errors import ParameterError
+    from noisewright.estimation.population.estimate import METHODS
+
+    one_of(method, "--method", METHODS)
+    one_of(outside, "--outside", ("refuse", "drop"))
+    one_of(engine, "--engine", ("local", "spark"))
+    if intervals is not None:
+        one_of(intervals, "--intervals", ("asymptotic", "bootstrap"))
+    elif joint:
+        raise ParameterError("--joint is about intervals; add --intervals asymptotic or bootstrap.")
+    if master is not None and engine != "spark":
+        raise ParameterError("--master is for Spark; add --engine spark.")
+    pairs = _pairs(reports, mechanism, by)
+    picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+    with working("reading the mechanism"):
+        mixture = _mixture(pairs, _range(within))
+    from noisewright.releases.engines.reports import count_into
+
+    with counting("counting reports") as progress:
+        count_into(mixture, reports, column, by, engine=engine, master=master, progress=progress)
+    with counting("estimating", "steps") as progress:
+        found = mixture.estimate(
+            method=cast(Any, method),
+            outside=cast(Any, outside),
+            intervals=cast(Any, intervals),
+            level=level,
+            joint=joint,
+            iterations=iterations,
+            gap=gap,
+            progress=progress,
+        )
+    if picture is not None:
+        from noisewright.plots.figure import save_figure
+        from noisewright.plots.population import draw_estimate
+
+        save_figure(draw_estimate(found), picture)
+    from noisewright.cli.commands.estimate._page import estimate_page, parts_json
+
+    document = {
+        "files": reports,
+        "by": by,
+        **found.to_json(),
+        "unnamed": mixture.unnamed,
+        "parts": parts_json(mixture, [pair.file for pair in pairs], [pair.mechanism for pair in pairs]),
+        "picture": None if picture is None else str(picture),
+    }
+    emit(document, lambda: estimate_page(reports, found, mixture, picture), as_json)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """What made some of the reports: all those of a table, or those that a column calls by a name."""
+
+    name: str
+    file: str | None
+    mechanism: str
+
+
+def _pairs(reports: Sequence[str], mechanisms: Sequence[str], by: str | None) -> list[_Pair]:
+    from noisewright.core.errors import ParameterError
+
+    for file in reports:
+        if reports.count(file) > 1:
+            raise ParameterError(
+                f"{file} is given more than once; name each table once, so that its reports count once."
+            )
+    if by is None:
+        if len(mechanisms) not in (1, len(reports)):
+            raise ParameterError(
+                f"--mechanism is given {len(mechanisms)} times for {len(reports)} table{'s' if len(reports) > 1 else ''}; "
+                "give it once for all or once for each, in their order; if rows say which mechanism made them, add --by."
+            )
+        made_by = [*mechanisms] * (len(reports) if len(mechanisms) == 1 else 1)
+        return [_Pair(file, file, one) for file, one in zip(reports, made_by, strict=True)]
+    named = [_named(one) for one in mechanisms]
+    names = [pair.name for pair in named]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(
+                f"--mechanism gives the name {name!r} more than once; every name is that of one mechanism."
+            )
+    return named
+
+
+def _named(text: str) -> _Pair:
+    """``NAME=FILE``. A name or a file may have this sign itself: what comes after the right one is a file that is there."""
+    from noisewright.core.errors import ParameterError
+
+    cuts = [place for place, sign in enumerate(text) if sign == "="]
+    if not cuts or text.endswith("="):
+        raise ParameterError(f"with --by, --mechanism is NAME=FILE, where NAME is as in the column; not {text!r}.")
+    cut = next((place for place in cuts if Path(text[place + 1 :]).is_file()), cuts[0])
+    return _Pair(text[:cut], None, text[cut + 1 :])
+
+
+def _mixture(pairs: Sequence[_Pair], within: Any) -> Mixture:
+    from noisewright.estimation.population.mixture import Mixture
+    from noisewright.files.channels import load
+
+    loaded = {pair.mechanism: load(pair.mechanism) for pair in pairs}
+    return Mixture({pair.name: loaded[pair.mechanism] for pair in pairs}, within)
+
+
+def _range(text: str | None) -> Any:
+    """``0:100``, or two such ranges for places."""
+    from noisewright.core.errors import ParameterError
+
+    if text is None:
+        return None
+    found = [re.fullmatch(r"\s*(-?\d{1,16}):(-?\d{1,16})\s*", part, re.ASCII) for part in text.split(",")]
+    ends = [(int(one[1]), int(one[2])) for one in found if one is not None]
+    if len(ends) < len(found) or len(ends) > 2:
+        raise ParameterError(f"--within is LOW:HIGH, or LOW:HIGH,LOW:HIGH for places, not {text!r}.")
+    return ends[0] if len(ends) == 1 else tuple(ends)

@@ -1,0 +1,211 @@
+"""``noisewright plan``: what a release would promise, cost and do to accuracy, without drawing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working, write_json
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from rich.console import RenderableType
+
+    from noisewright.releases.ledger.ledger import Balance
+    from noisewright.releases.plan import Plan
+    from noisewright.releases.policy.policy import Policy
+
+__all__ = ["Dataset", "PolicyFile", "budget_row", "left_over", "parts_table", "plan", "total_row", "warnings_of"]
+
+PolicyFile = Annotated[str, typer.Argument(metavar="POLICY", help="The policy, a TOML file.")]
+Dataset = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="DATA",
+        help="A .parquet, .csv, .arrow or .jsonl file, a folder of them, or table@file.duckdb. Default: the policy's data.",
+        show_default=False,
+    ),
+]
+LedgerFile = Annotated[
+    str | None,
+    typer.Option("--ledger", metavar="FILE", help="The ledger. Default: the policy's, or that of this user."),
+]
+
+
+def plan(
+    policy: Annotated[str | None, typer.Argument(metavar="POLICY", help="The policy, a TOML file.")] = None,
+    data: Dataset = None,
+    target_error: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=ERROR",
+            help="Find the smallest epsilon with which a column or answer has this expected error. Can be repeated.",
+        ),
+    ] = None,
+    ledger: LedgerFile = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", metavar="", help="Print the JSON schema of policies and end.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a release would promise, cost and do to accuracy. Nothing is drawn, nothing is spent.
+
+    With --target-error, solve for the epsilon that reaches a wanted accuracy, for example --target-error age=2.5.
+    """
+    from noisewright.core.errors import ParameterError
+    from noisewright.releases.cautions import data_cautions
+    from noisewright.releases.columns.types import source_for
+    from noisewright.releases.engines import engine_for
+    from noisewright.releases.ledger.spending import rehearse
+    from noisewright.releases.plan import make_plan, solve
+    from noisewright.releases.policy.policy import Policy
+
+    if schema:
+        write_json(Policy.schema())
+        return
+    if policy is None:
+        raise ParameterError("name a policy file: noisewright plan POLICY [DATA]; --schema prints what it may say.")
+    with working("planning"):
+        read = Policy.load(policy)
+        source = source_for(read, data_of(read, data))
+        with engine_for("local", source) as engine:
+            types, rows = engine.types(source), engine.rows(source)
+            solved = solve(read, types, _targets(target_error or []), rows)
+            found = make_plan(solved, types, rows)
+            cautions = [*found.warnings, *data_cautions(found, source)]
+            balance, refusal = rehearse(ledger, found, engine, source)
+    document = {**found.to_json(), "warnings": cautions, "budget": _budget_json(read, balance, refusal)}
+    emit(document, lambda: _page(policy, found, cautions, balance, refusal, bool(target_error)), as_json)
+
+
+def data_of(policy: Policy, data: str | None) -> Any:
+    """The data that a command is about: the argument, or what the policy names."""
+    from noisewright.core.errors import ParameterError
+
+    found = data if data is not None else policy.data_path()
+    if found is None:
+        raise ParameterError('there are no data: name them after the policy, or say data = "visits.parquet" in it.')
+    return found
+
+
+def _targets(given: list[str]) -> dict[str, str]:
+    from noisewright.core.errors import ParameterError
+
+    found = {}
+    for text in given:
+        name, equals, wanted = text.rpartition("=")
+        if not equals or not name.strip():
+            raise ParameterError(f"--target-error {text!r} must be a name and an error, such as age=2.5.")
+        found[name.strip()] = wanted.strip()
+    return found
+
+
+def _budget_json(policy: Policy, balance: Balance | None, refusal: str | None) -> dict[str, Any]:
+    left = balance.left_epsilon if balance else policy.budget.epsilon
+    left_delta = balance.left_delta if balance else policy.budget.delta
+    return {
+        "epsilon": float(policy.budget.epsilon),
+        "delta": float(policy.budget.delta),
+        "left_epsilon": left_over(left),
+        "left_delta": left_over(left_delta),
+        "releases": balance.releases if balance else 0,
+        "fits": refusal is None,
+        "refusal": refusal,
+    }
+
+
+def _page(
+    file: str, found: Plan, cautions: list[str], balance: Balance | None, refusal: str | None, solved: bool
+) -> Iterable[RenderableType]:
+    from rich.text import Text
+
+    verdict = f"{plural(len(found.parts), 'part')}, nothing drawn"
+    yield heading(file, verdict)
+    yield parts_table(found, solved)
+    yield facts(
+        [
+            total_row(found),
+            ("Between", found.between),
+            ("In words", found.reading),
+            budget_row(found, balance, refusal),
+            ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
+            ("Dropped", ", ".join(map(printable, found.dropped)) or "nothing"),
+        ]
+    )
+    yield from warnings_of(cautions)
+    if solved:
+        yield Text("The epsilons above reach the wanted errors; write them into the policy to use them.")
+
+
+def parts_table(found: Plan, solved: bool = False) -> RenderableType:
+    """One line for every part: what, how, what it costs between which values, and how far off answers are."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from noisewright.core.exact import upward
+    from noisewright.releases.columns.plan import ColumnPlan
+    from noisewright.releases.plan import title
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("column or answer", "mechanism", "epsilon", "between values", "expected error"):
+        table.add_column(name, justify="right" if name == "epsilon" else "left", overflow="fold")
+    for part in found.parts:
+        if isinstance(part, ColumnPlan):
+            how = part.mechanism.name if part.mechanism else "kept"
+        else:
+            default = "selection" if part.query.aggregate == "quantile" else "geometric"
+            how = f"{part.query.aggregate}, {part.query.mechanism or default}"
+        price = upward(part.price, 3 if solved else 6) + (f", delta {upward(part.delta)}" if part.delta else "")
+        table.add_row(*(Text(printable(text)) for text in (title(part), how, price, part.protects, part.error_words)))
+    return Padding(table, (0, 0, 0, 2))
+
+
+def left_over(value: Fraction) -> float:
+    """What is left of a budget as a float that, written out as a decimal, is not above it: a policy may ask for that much.
+
+    >>> from fractions import Fraction
+    >>> left_over(Fraction(9, 10)), left_over(Fraction(5, 3)), float(Fraction(5, 3))
+    (0.9, 1.6666666666666665, 1.6666666666666667)
+    """
+    from fractions import Fraction
+
+    from noisewright.core.exact import float_down
+
+    nearest = float(value)
+    return nearest if Fraction(str(nearest)) <= value else float_down(value)
+
+
+def total_row(found: Plan) -> tuple[str, str]:
+    """What all parts cost together, rounded up."""
+    from noisewright.core.exact import upward
+
+    delta = f", delta = {upward(found.delta)}" if found.delta else ""
+    return ("Total", f"epsilon = {upward(found.epsilon)}{delta}")
+
+
+def budget_row(found: Plan, balance: Balance | None, refusal: str | None) -> tuple[str, str]:
+    """The budget, what is left of it, and whether the ledger would take this release; if not, why."""
+    from noisewright.core.exact import upward
+    from noisewright.releases.ledger.ledger import downward
+
+    budget = found.policy.budget
+    spent = ", nothing spent yet"
+    if balance:
+        left_delta = f" and delta {downward(balance.left_delta)}" if budget.delta else ""
+        spent = f", {downward(balance.left_epsilon)}{left_delta} left"
+    delta = f" and delta {upward(budget.delta)}" if budget.delta else ""
+    fits = "this release fits" if refusal is None else f"this release does NOT fit: {printable(refusal)}"
+    return ("Budget", f"epsilon {upward(budget.epsilon)}{delta} for {found.policy.dataset!r}{spent}: {fits}")
+
+
+def warnings_of(cautions: Iterable[str]) -> Iterable[RenderableType]:
+    """What a person should think about."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for caution in cautions:
+        yield Padding(Text("Warning: ", style="yellow").append(printable(caution), style="default"), (0, 0, 0, 2))

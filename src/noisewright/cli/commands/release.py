@@ -1,0 +1,141 @@
+"""``noisewright release``: protect a table under a policy; table, answers, certificate, report and lock in one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+import typer
+
+from noisewright.cli.commands.plan import (
+    Dataset,
+    LedgerFile,
+    PolicyFile,
+    data_of,
+    left_over,
+    parts_table,
+    total_row,
+    warnings_of,
+)
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, printable
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from noisewright.releases.run import Release
+
+__all__ = ["release"]
+
+
+def release(
+    policy: PolicyFile,
+    data: Dataset = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Required. Where everything is written; it appears whole."
+        ),
+    ] = "",
+    engine: Annotated[str, typer.Option(metavar="local|spark", help="Who does the work.")] = "local",
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where Spark runs, such as local[2] or spark://host:7077.")
+    ] = None,
+    file_format: Annotated[
+        str, typer.Option("--format", metavar="parquet|csv|arrow", help="The format of the released table.")
+    ] = "parquet",
+    ledger: LedgerFile = None,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace", metavar="", help="Replace an earlier output in that folder, if nothing else lies in it."
+        ),
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", metavar="", help="Draw anew although the output is there; costs the price again.")
+    ] = False,
+    raise_budget: Annotated[
+        bool,
+        typer.Option("--raise-budget", metavar="", help="Accept a larger budget than the ledger has; it is recorded."),
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="A simulation with this seed: repeatable, unrecorded, NOT for release."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Protect a table under a policy, and write the table, answers, certificate, report and lock.
+
+    The price is recorded in the ledger before anything is drawn. If the folder already holds the release of these data under this
+    policy, nothing is drawn and nothing is spent.
+    """
+    from noisewright.core.errors import ParameterError
+    from noisewright.releases.policy.policy import Policy
+    from noisewright.releases.run import release as run
+
+    if not output:
+        raise ParameterError("say where to write: -o FOLDER.")
+    for name, value, allowed in (
+        ("--engine", engine, ("local", "spark")),
+        ("--format", file_format, ("parquet", "csv", "arrow")),
+    ):
+        if value not in allowed:
+            raise ParameterError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+    if master is not None and engine != "spark":
+        raise ParameterError("--master is for Spark; add --engine spark.")
+    read = Policy.load(policy)
+    with counting("releasing") as progress:
+        done = run(
+            read,
+            data_of(read, data),
+            output=output,
+            ledger=ledger,
+            engine=cast(Literal["local", "spark"], engine),
+            master=master,
+            format=cast(Literal["parquet", "csv", "arrow"], file_format),
+            seed=seed,
+            replace=replace,
+            again=again,
+            raise_budget=raise_budget,
+            progress=progress,
+        )
+    emit(_document(done, output), lambda: _page(done, output), as_json)
+
+
+def _document(done: Release, output: str) -> dict[str, Any]:
+    balance = done.balance
+    return {
+        **done.plan.to_json(),
+        "output": output,
+        "rows": done.rows,
+        "drawn": not done.reread,
+        "simulated": done.simulated,
+        "left_epsilon": None if balance is None else left_over(balance.left_epsilon),
+        "left_delta": None if balance is None else left_over(balance.left_delta),
+        "certificate": done.certificate.digest,
+        "answers": {name: table.to_pylist() for name, table in done.answers.items()},
+    }
+
+
+def _page(done: Release, output: str) -> Iterable[RenderableType]:
+    from noisewright.core.exact import upward
+    from noisewright.releases.ledger.ledger import downward
+
+    what = plural(len(done.answers), "answer") if done.rows is None else f"{done.rows:,} rows"
+    if done.reread:
+        yield heading(output, "this release was made already; nothing is drawn, nothing is spent (--again draws anew)")
+    elif done.simulated:
+        yield heading(output, f"{what} SIMULATED, not for release", "yellow")
+    else:
+        yield heading(output, f"{what} released", "green")
+    yield parts_table(done.plan)
+    rows = [total_row(done.plan), ("Between", done.plan.between), ("In words", done.plan.reading)]
+    if (left := done.balance) is not None:
+        delta = f", delta {downward(left.left_delta)} of {upward(left.delta)}" if left.delta else ""
+        rows.append(("Budget", f"epsilon {downward(left.left_epsilon)} of {upward(left.epsilon)}{delta} left"))
+    if done.plan.kept:
+        rows.append(("Kept", f"{', '.join(done.plan.kept)}: NOT protected"))
+    rows.append(("Dropped", ", ".join(map(printable, done.plan.dropped)) or "nothing"))
+    rows.append(("Read", f"{output}/report.html"))
+    rows.append(("Check", f"noisewright verify {output}"))
+    yield facts(rows)
+    yield from warnings_of(done.plan.warnings)

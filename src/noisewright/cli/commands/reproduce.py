@@ -1,0 +1,287 @@
+"""``noisewright reproduce``: run published experiments again, and show what is found beside what was reported.
+
+The experiments are modules of a checkout (``experiments/``). This command lists them, runs them, and prints their results;
+everything that is computed is theirs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.shared.output import PAGE_WIDTH, AsJson, emit, heading, plural, printable, working
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+__all__ = ["reproduce"]
+
+FEWEST_RUNS = 2
+OPEN = "~ marks a number that need not agree: a program leaves it open, or it is a slip in print."
+DIFFERS = "! marks a number that does not agree with the one reported."
+
+
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="The experiment; without one they are listed.", show_default=False),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", metavar="", help="Run all of them.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", metavar="", help="A few small cases only.")] = False,
+    runs: Annotated[
+        int | None,
+        typer.Option("--runs", metavar="N", help="Runs of an experiment that draws at random.", show_default=False),
+    ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option("--plot", metavar="FILE.png", help="Draw the figure there as well.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run published experiments again, beside their reported numbers; alone: list them.
+
+    Ends with code 1 when a number that is determined does not agree, or a claim does not hold. They come with the source.
+    """
+    from noisewright.cli.shared.checkout import from_checkout
+    from noisewright.core.errors import ParameterError
+
+    if name is not None and everything:
+        raise ParameterError("a name and --all were both given; give one of them.")
+    if (name is None and not everything) and (quick or runs is not None or plot is not None):
+        raise ParameterError("there is nothing to run yet; name an experiment, or give --all.")
+    if everything and (runs is not None or plot is not None):
+        raise ParameterError("--runs and --plot are for one experiment; name it in place of --all.")
+    experiments = from_checkout("experiments")
+    if name is not None:
+        if name not in experiments.NAMES:
+            raise ParameterError(f"there is no experiment called {name!r}; {_nearest(name, experiments.NAMES)}")
+        _one(experiments.load(name), quick, runs, plot, as_json)
+    elif everything:
+        _all(experiments, quick, as_json)
+    else:
+        _list([experiments.load(each) for each in experiments.NAMES], as_json)
+
+
+def _nearest(word: str, names: Sequence[str]) -> str:
+    """What somebody may have meant: the names most like the word, or else all of them."""
+    from difflib import get_close_matches
+
+    plain = word.lower().replace("-", "_").replace(" ", "_")
+    inside = [name for name in names if plain and plain in name.lower().replace(" ", "_")]
+    found = inside[:3] or get_close_matches(plain, names, 3, 0.5)
+    return f"did you mean {' or '.join(found)}?" if found else f"choose one of {', '.join(names)}."
+
+
+# One experiment -----------------------------------------------------------------------------------------------------------
+
+
+def _one(experiment: Any, quick: bool, runs: int | None, plot: str | None, as_json: bool) -> None:
+    from noisewright.cli.commands.design import target_file
+
+    _check(experiment, runs, plot)
+    picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+    with working(f"running {experiment.name}"):
+        result, seconds = _run(experiment, quick, runs)
+        if picture is not None:
+            _draw(experiment, picture)
+    data = {**_about(experiment), "quick": quick, **_outcome(result, seconds), **_numbers(result), "picture": plot}
+    emit(data, lambda: _page(experiment, result, plot), as_json)
+    if not result.agrees:
+        raise typer.Exit(1)
+
+
+def _check(experiment: Any, runs: int | None, plot: str | None) -> None:
+    from noisewright.core.errors import ParameterError
+
+    if plot is not None and experiment.figure is None:
+        raise ParameterError(f"{experiment.name} has no picture; leave --plot out.")
+    if runs is not None and experiment.runs is None:
+        raise ParameterError(f"{experiment.name} draws nothing at random; leave --runs out.")
+    if runs is not None and runs < FEWEST_RUNS:
+        raise ParameterError(f"--runs is {runs}; a spread needs {FEWEST_RUNS} runs or more.")
+
+
+def _run(experiment: Any, quick: bool, runs: int | None = None) -> tuple[Any, float]:
+    start = time.perf_counter()
+    more = {} if experiment.runs is None else {"runs": experiment.runs[0 if quick else 1] if runs is None else runs}
+    return experiment.result(quick, **more), time.perf_counter() - start
+
+
+def _draw(experiment: Any, picture: Path) -> None:
+    from noisewright.plots.figure import save_figure
+
+    save_figure(experiment.figure(), picture)
+
+
+def _about(experiment: Any) -> dict[str, Any]:
+    return {"name": experiment.name, "summary": experiment.summary}
+
+
+def _outcome(result: Any, seconds: float) -> dict[str, Any]:
+    return {
+        "agrees": result.agrees,
+        "rows": len(result.compared),
+        "rows_that_agree": sum(row.agrees for row in result.compared),
+        "claims": len(result.findings),
+        "claims_that_hold": sum(result.findings.values()),
+        "seconds": round(seconds, 2),
+    }
+
+
+def _numbers(result: Any) -> dict[str, Any]:
+    tables = [
+        {
+            "title": table.title,
+            "columns": table.columns,
+            "names": [" ".join(name.split()) for name in table.names],
+            "source": table.source,
+            "rows": [
+                {"label": r.label, "found": r.found, "reported": r.reported, "loose": r.loose, "agrees": r.agrees}
+                for r in table.rows
+            ],
+        }
+        for table in result.tables
+    ]
+    findings = [{"claim": claim, "holds": holds} for claim, holds in result.findings.items()]
+    return {"tables": tables, "findings": findings, "notes": list(result.notes)}
+
+
+# Pages --------------------------------------------------------------------------------------------------------------------
+
+
+def _page(experiment: Any, result: Any, plot: str | None) -> list[RenderableType]:
+    from rich.text import Text
+
+    parts = _prose([f"{experiment.name}: {experiment.summary}."])
+    for table in result.tables:
+        agree = sum(row.agrees for row in table.compared)
+        parts += [Text(), Text(table.title, "bold"), _grid(table)]
+        parts += _prose(
+            [f"Reported: {table.source}. {agree} of {len(table.compared)} rows with reported numbers agree."]
+        )
+    rows = [row for table in result.tables for row in table.rows]
+    notes = [*result.notes]
+    if any(row.loose and row.reported for row in rows):
+        notes.append(OPEN)
+    if not all(row.agrees for row in rows):
+        notes.append(DIFFERS)
+    if result.findings or notes:
+        parts.append(Text())
+    parts += _prose([f"{'yes' if holds else 'NO'}: {claim}." for claim, holds in result.findings.items()])
+    parts += _prose(notes)
+    if plot is not None:
+        parts.append(Text(f"The picture is in {printable(plot)}."))
+    verdict, style = ("everything agrees", "green") if result.agrees else ("NOT everything agrees", "bold red")
+    return [*parts, Text(), heading(experiment.name, verdict, style)]
+
+
+def _prose(sentences: Sequence[str]) -> list[RenderableType]:
+    """Sentences that are broken at the width of the page."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    return [Padding(Text(sentence), 0) for sentence in sentences]
+
+
+def _grid(table: Any) -> RenderableType:
+    """A table of numbers, each with the reported one beside it, or below it where the page is too narrow."""
+    cells = [
+        [
+            _cell(found, told, i in row.loose, good, table.decimals)
+            for i, (found, told, good) in enumerate(zip(row.found, row.told, row.verdicts, strict=True))
+        ]
+        for row in table.rows
+    ]
+    beside = [[" ".join(parts) for parts in row] for row in cells]
+    lines = list(zip(*[[*row.label, *texts] for row, texts in zip(table.rows, beside, strict=True)], strict=True))
+    heads = [*table.columns, *table.names]
+    width = sum(max(map(len, [*head.split("\n"), *column])) + 3 for head, column in zip(heads, lines, strict=True))
+    shown = beside if width <= PAGE_WIDTH else [["\n".join(parts) for parts in row] for row in cells]
+    grid = _table(*table.columns)
+    for head in table.names:
+        grid.add_column(head, justify="right", vertical="bottom", overflow="fold")
+    before = None
+    for row, texts in zip(table.rows, shown, strict=True):
+        if before is not None and before != row.label[:-1]:
+            grid.add_section()
+        before = row.label[:-1]
+        grid.add_row(*row.label, *texts, style=None if row.agrees else "red")
+    return grid
+
+
+def _cell(found: float, told: float | None, loose: bool, agrees: bool, decimals: int) -> list[str]:
+    here = f"{found:.{decimals}f}"
+    return [here] if told is None else [here, f"({'~' if loose else ''}{told:.{decimals}f}){'' if agrees else ' !'}"]
+
+
+def _table(*titles: str) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for title in titles:
+        table.add_column(title, overflow="fold")  # on a narrow terminal, nothing is cut off
+    return table
+
+
+# All of them --------------------------------------------------------------------------------------------------------------
+
+
+def _all(experiments: Any, quick: bool, as_json: bool) -> None:
+    outcomes = []
+    for number, name in enumerate(experiments.NAMES, 1):
+        with working(f"{number} of {len(experiments.NAMES)}: {name}"):
+            experiment = experiments.load(name)
+            outcomes.append({**_about(experiment), **_outcome(*_run(experiment, quick))})
+    agrees = all(outcome["agrees"] for outcome in outcomes)
+    emit({"quick": quick, "agrees": agrees, "experiments": outcomes}, lambda: _summary(outcomes), as_json)
+    if not agrees:
+        raise typer.Exit(1)
+
+
+def _summary(outcomes: list[dict[str, Any]]) -> list[RenderableType]:
+    from rich.text import Text
+
+    table = _table("Experiment")
+    for title in ("Rows", "Agree", "Claims", "Hold", "Seconds"):
+        table.add_column(title, justify="right")
+    table.add_column("")
+    for o in outcomes:
+        claims = (str(o["claims"]), str(o["claims_that_hold"])) if o["claims"] else ("-", "-")
+        verdict = "ok" if o["agrees"] else "DIFFERS"
+        counts = (str(o["rows"]), str(o["rows_that_agree"]), *claims, f"{o['seconds']:.1f}")
+        table.add_row(o["name"], *counts, verdict, style=None if o["agrees"] else "red")
+    good = sum(o["agrees"] for o in outcomes)
+    return [table, Text(f"\n{good} of {plural(len(outcomes), 'experiment')} come out as reported.")]
+
+
+def _list(found: list[Any], as_json: bool) -> None:
+    from rich.text import Text
+
+    def page() -> list[RenderableType]:
+        table = _table("Experiment", "What is run again", "Quick", "Whole", "Picture")
+        for column in ("Quick", "Whole"):
+            table.columns[("Quick", "Whole").index(column) + 2].justify = "right"
+        table.columns[0].no_wrap = True
+        for e in found:
+            table.add_row(
+                e.name, e.summary, *(f"about {seconds:g} s" for seconds in e.seconds), "yes" if e.figure else "-"
+            )
+        words = "noisewright reproduce NAME runs one, with --quick a part of it; --all runs all of them."
+        return [table, Text(f"\n{words}")]
+
+    data = [
+        {
+            **_about(e),
+            "seconds": {"quick": e.seconds[0], "whole": e.seconds[1]},
+            "picture": e.figure is not None,
+            "runs": None if e.runs is None else {"quick": e.runs[0], "whole": e.runs[1]},
+        }
+        for e in found
+    ]
+    emit({"experiments": data}, page, as_json)

@@ -1,0 +1,264 @@
+"""``noisewright verify``: prove certificates again, or hand out the program that does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working
+from noisewright.mechanisms.from_certificate import claimed, distances_in_words, prove, prove_release
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["verify"]
+
+PROOFS = {
+    "table": "every entry of its table",
+    "response": "both of its probabilities",
+    "chances": "every chance of its device",
+    "law": "the law of its noise",
+    "planar": "the law of its noise in the plane",
+    "ranged": "the law of its outputs within their range",
+    "half line": "the law of its outputs on a half line",
+    "constant": "an output that never depends on the secret",
+}
+
+
+def verify(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE", help="Certificates (.json), or folders of releases.")
+    ] = None,
+    export_checker: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write the stand-alone checker there, and its two other files beside it; any Python 3.9 or later runs them.",
+        ),
+    ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(metavar="LEDGER", help="For folders: check also that this ledger recorded the release."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove certificates again, with integers alone.
+
+    Ends with code 0 only when every file is proved. Nothing in a file is believed but its claim and its integers. The files of a
+    folder must also be those of one release: as its lock lists them, with the parts and prices of its policy.
+    """
+    from noisewright.core.errors import ParameterError
+
+    if not files and export_checker is None:
+        raise ParameterError("name at least one certificate to verify, or a file for --export-checker.")
+    if ledger is not None and not any(Path(path).is_dir() for path in files or []):
+        raise ParameterError("--ledger is for folders of releases; name one.")
+    contents = [(path, _read(path)) for path in files or []]
+    written = [] if export_checker is None else _export(export_checker)
+    with working("proving"):
+        results = [_check(path, content) | _folder(path, ledger) for path, content in contents]
+        results = [result | {"proved": result["proved"] and not result.get("problems")} for result in results]
+    proved = all(result["proved"] for result in results)
+    emit(
+        {"proved": proved, "files": results, "checker": export_checker, "written": written},
+        lambda: _page(results, written),
+        as_json,
+    )
+    if not proved:
+        raise typer.Exit(1)
+
+
+def _read(path: str) -> bytes:
+    from noisewright.core.errors import FileFormatError
+
+    folder = Path(path).is_dir()
+    try:
+        return (Path(path) / "certificate.json" if folder else Path(path)).read_bytes()
+    except FileNotFoundError:
+        if folder:
+            raise FileFormatError(f"{path} cannot be read as a release: there is no certificate.json in it.") from None
+        raise FileFormatError(f"there is no file {path}.") from None
+    except (OSError, ValueError) as problem:
+        raise FileFormatError(f"{path} cannot be read: {getattr(problem, 'strerror', problem)}.") from None
+
+
+def _check(path: str, content: bytes) -> dict[str, Any]:
+    from noisewright.core.certificates.checker import checker
+
+    result: dict[str, Any] = {"file": path, "proved": False, "claim": None, "reason": None}
+    try:
+        document = checker.read(content.decode())
+    except (ValueError, RecursionError):
+        return {**result, "reason": "this is not JSON, or it was cut short."}
+    if isinstance(document, dict) and document.get("format") == checker.RELEASE:
+        return {**result, **_release(document)}
+    claim, reason = prove(document)
+    if claim is None:
+        return {**result, "reason": reason}
+    return {
+        **result,
+        "proved": True,
+        "claim": claim,
+        "reading": claimed(document).reading(),
+        "mechanism": document.get("mechanism"),
+        "epsilon": str(document["claim"]["epsilon"]),
+        "delta": str(document["claim"]["delta"]),
+        "metric": str(document["claim"]["metric"]),
+        "distances": distances_in_words(document),
+        "proof": document["proof"]["kind"],
+        "randomness": document.get("randomness"),
+        "simulated": checker.simulated(document.get("randomness")),
+    }
+
+
+def _release(document: dict[str, Any]) -> dict[str, Any]:
+    """The answer about the certificate of a whole release."""
+    found, reason = prove_release(document)
+    if found is None:
+        return {"reason": reason}
+    return {
+        "proved": reason is None,
+        "claim": found["claim"],
+        "reason": reason,
+        "epsilon": str(found["epsilon"]),
+        "delta": str(found["delta"]),
+        "parts": [{**part, "price": str(part["price"]), "delta": str(part["delta"])} for part in found["parts"]],
+        "not_protected": found["kept"] + found["exact"],
+        "simulated": found["simulated"],
+        "randomness": document["randomness"],
+    }
+
+
+def _folder(path: str, ledger: str | None) -> dict[str, Any]:
+    """What else there is to say about the folder of a release."""
+    if not Path(path).is_dir():
+        return {}
+    from noisewright.releases.ledger.ledger import Ledger
+    from noisewright.releases.output.verify import verify_folder
+
+    found = verify_folder(Path(path), None if ledger is None else Ledger(ledger, create_missing=False))
+    return {"agreed": list(found.agreed), "problems": list(found.problems), "ledger": ledger}
+
+
+def _export(path: str) -> list[str]:
+    """Write all files of the checker, or none; the others have fixed names, by which the first finds them."""
+    from noisewright.core.certificates.checker import checker, checker_noise, checker_release
+    from noisewright.core.errors import ParameterError
+    from noisewright.files.channels import write_atomically
+
+    main = Path(path)
+    if main.suffix != ".py":
+        raise ParameterError(f"{path}: the checker is a Python program, so give it a name that ends in .py.")
+    if main.name in (checker.SECOND_FILE, checker.RELEASE_FILE):
+        raise ParameterError(f"{path}: a file beside the checker has this name; give the checker another one.")
+    modules = {checker.SECOND_FILE: checker_noise, checker.RELEASE_FILE: checker_release, main.name: checker}
+    contents = {main.with_name(name): Path(str(module.__file__)).read_bytes() for name, module in modules.items()}
+    missing = [target for target, content in contents.items() if not _is_there(target, content)]
+    done: list[Path] = []
+    try:
+        for target in missing:
+            write_atomically(target, contents[target])
+            done.append(target)
+    except BaseException:  # all or none
+        for target in done:
+            target.unlink(missing_ok=True)
+        raise
+    *beside, first = map(str, contents)
+    return [first, *beside]
+
+
+def _is_there(target: Path, content: bytes) -> bool:
+    """Whether a file of this content is there already; another file is never overwritten."""
+    from noisewright.core.errors import ParameterError
+
+    try:
+        if target.read_bytes() == content:
+            return True
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False  # writing it says what is wrong with the place
+    except OSError:
+        pass
+    raise ParameterError(f"{target} is there already and is another file; move it away, or choose another place.")
+
+
+def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableType]:
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for result in results:
+        if "parts" in result:
+            parts += _release_page(result)
+            continue
+        if result["proved"]:
+            parts.append(heading(result["file"], "proved", "bold green"))
+            rows = [
+                ("Claim", result["claim"]),
+                ("Distances", result["distances"]),
+                ("In words", result["reading"]),
+                (
+                    "Mechanism",
+                    f"{result['mechanism']}; the proof covers {PROOFS.get(result['proof'], result['proof'])}",
+                ),
+                ("Random bits", f"{result['randomness']} (as stated)"),
+            ]
+        else:
+            parts.append(heading(result["file"], "NOT PROVED", "bold red"))
+            rows = [("Reason", result["reason"])]
+        parts.append(facts((what, printable(value)) for what, value in rows + _folder_rows(result)))
+    if len(results) > 1:
+        parts.append(Text(f"{sum(r['proved'] for r in results)} of {plural(len(results), 'certificate')} proved."))
+    if written:
+        main, *beside = map(printable, written)
+        places = f"{', '.join([main, *beside[:-1]])} and {beside[-1]}"
+        parts.append(Text(f"The checker was written to {places}; run it as: python {main} FILE..."))
+    return parts
+
+
+def _release_page(result: dict[str, Any]) -> list[RenderableType]:
+    """What was found in the certificate of a release: the whole first, then part by part."""
+    from fractions import Fraction
+
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from noisewright.core.certificates.checker.checker import rounded
+
+    if result.get("problems"):
+        verdict = heading(result["file"], "NOT the files of one release", "bold red")
+    elif result["proved"]:
+        verdict = heading(
+            result["file"], f"release, proved in all {plural(len(result['parts']), 'part')}", "bold green"
+        )
+    else:
+        verdict = heading(result["file"], "release, NOT PROVED in every part", "bold red")
+    rows = [("Claim", result["claim"])]
+    if result["simulated"]:
+        rows.append(("Beware", "a simulation with a known seed: NOT FOR RELEASE"))
+    if result["not_protected"]:
+        rows.append(("NOT protected", ", ".join(result["not_protected"])))
+    if result["reason"]:
+        rows.append(("Reason", result["reason"]))
+    rows.append(("Random bits", f"{result['randomness']} (as stated)"))
+    rows += _folder_rows(result)
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for name in ("Part", "Epsilon", "Between", "Verdict"):
+        table.add_column(name, overflow="fold", justify="right" if name == "Epsilon" else "left")
+    for part in result["parts"]:
+        price = rounded(Fraction(part["price"])) + (
+            f", delta {rounded(Fraction(part['delta']))}" if part["delta"] != "0" else ""
+        )
+        said = Text("proved", "green") if part["proved"] else Text("NOT proved: floating", "red")
+        table.add_row(Text(printable(part["title"])), Text(price), Text(printable(part["between"])), said)
+    return [verdict, facts((what, printable(value)) for what, value in rows), Padding(table, (1, 0, 0, 2))]
+
+
+def _folder_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
+    if "agreed" not in result:
+        return []
+    rows = [("Wrong", problem) for problem in result["problems"]] + [("Agrees", what) for what in result["agreed"]]
+    if result["ledger"] is None:
+        rows.append(("Not checked", "that a ledger recorded this release; --ledger FILE does that"))
+    return rows

@@ -1,0 +1,1 @@
+"""What the commands share: parameters, metrics, output, progress."""

@@ -1,0 +1,214 @@
+"""Certificates: a claim, the integers that are drawn from, and how the draw was made, as one JSON document.
+
+``numerics`` is ``"exact"`` when the claim was proved about the integers that are sampled, and ``"floating"`` when a theorem
+holds for real numbers but the draw is made in floats. ``randomness`` says where random bits come from; a certificate for a
+simulation says ``not for release``.
+
+:meth:`Certificate.verify` runs :mod:`noisewright.core.certificates.checker.checker`, the small program that anyone can read
+and run alone,
+with :mod:`noisewright.core.certificates.checker.checker_noise` beside it for the laws of noise that it leaves out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from noisewright.core import VERSION as PROGRAM
+from noisewright.core.certificates.checker import checker
+from noisewright.core.channels.certified import CertifiedChannel
+from noisewright.core.errors import CertificateError, ParameterError
+from noisewright.core.exact import as_fraction, float_down
+from noisewright.core.labels import decode_label, encode_label
+from noisewright.core.metrics.distances import Distances, LineDistances, TableDistances, UniformDistances
+from noisewright.core.metrics.metric import Metric, Table, named_metric
+
+__all__ = ["RELEASE_RANDOMNESS", "SIMULATION_RANDOMNESS", "Certificate"]
+
+RELEASE_RANDOMNESS = "system seed, AES-256-CTR"
+SIMULATION_RANDOMNESS = "numpy generator: simulation, not for release"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate as the JSON document it is; build one with :meth:`build` or :meth:`of`."""
+
+    document: Mapping[str, Any]
+
+    @classmethod
+    def build(
+        cls,
+        *,
+        mechanism: str,
+        epsilon: Fraction,
+        metric: str,
+        distances: Mapping[str, Any],
+        proof: Mapping[str, Any],
+        delta: Fraction = Fraction(0),
+        simulated: bool = False,
+        numerics: Literal["exact", "floating"] = "exact",
+        further: Mapping[str, Fraction] | None = None,
+        **more: Any,
+    ) -> Certificate:
+        """A certificate with a claim and its proof; ``more`` are further plain fields.
+
+        ``further`` are numbers that are claimed as well and proved with the rest: a ``level`` within a ``radius``.
+        ``numerics="floating"`` says that the draw is made in floats; :meth:`verify` then answers that nothing is proved.
+        """
+        claim = {"epsilon": str(epsilon), "delta": str(delta), "metric": metric, "distances": dict(distances)}
+        document = {
+            "format": checker.FORMAT,
+            "version": checker.VERSION,
+            "made_by": f"noisewright {PROGRAM}",
+            "mechanism": mechanism,
+            "claim": {**claim, **{name: str(value) for name, value in (further or {}).items()}},
+            "proof": dict(proof),
+            "numerics": numerics,
+            "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,
+            **more,
+        }
+        return cls({**document, "digest": checker.digest(document)})
+
+    @classmethod
+    def of(cls, certified: CertifiedChannel, mechanism: str = "finite channel", simulated: bool = False) -> Certificate:
+        """The certificate of an integer table."""
+        return cls.build(
+            mechanism=mechanism,
+            epsilon=certified.epsilon,
+            metric=str(certified.metric),
+            distances=certified.distances.to_json(),
+            proof={
+                "kind": "table",
+                "width": certified.width,
+                "precision": certified.precision,
+                "table": [[f"{entry:x}" for entry in row] for row in certified.table],
+            },
+            simulated=simulated,
+            inputs=[encode_label(label) for label in certified.inputs],
+            outputs=[encode_label(label) for label in certified.outputs],
+            change=certified.change,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Read a certificate; it is checked for shape only, :meth:`verify` proves it."""
+        try:
+            document = checker.read(text)
+        except (TypeError, ValueError, RecursionError):
+            raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None
+        return cls.from_document(document)
+
+    @classmethod
+    def from_document(cls, document: Any) -> Certificate:
+        """A certificate from what its JSON holds; checked for shape only, as in :meth:`from_json`."""
+        if not isinstance(document, dict) or document.get("format") != checker.FORMAT:
+            raise CertificateError("this is JSON, but not a Noisewright certificate.")
+        problem = _misshapen(document)
+        if problem:
+            raise CertificateError(f"the certificate is incomplete or malformed: {problem}.")
+        return cls(document)
+
+    def to_json(self) -> str:
+        """The certificate as JSON text."""
+        return json.dumps(self.document, indent=1, ensure_ascii=True)
+
+    def verify(self) -> str:
+        """Prove the claim again, with integers alone; the claim in words, or a :class:`CertificateError`."""
+        try:
+            return checker.check(dict(self.document))
+        except checker.NotProved as problem:
+            raise CertificateError(f"the certificate does not prove its claim: {problem}") from None
+
+    @property
+    def numerics(self) -> str:
+        """``exact`` or ``floating``."""
+        return str(self.document["numerics"])
+
+    @property
+    def randomness(self) -> str:
+        """Where the random bits come from."""
+        return str(self.document["randomness"])
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The claimed epsilon, exactly."""
+        return as_fraction(self.document["claim"]["epsilon"], "the claimed epsilon")
+
+    def table(self) -> CertifiedChannel:
+        """The integer table that this certificate is about; its claim is proved first."""
+        self.verify()
+        proof, claim = self.document["proof"], self.document["claim"]
+        if proof["kind"] != "table":
+            raise CertificateError(f"this certificate is about a {proof['kind']}, not about a table.")
+        entries = np.array([[int(entry, 16) for entry in row] for row in proof["table"]], dtype=object)
+        entries.flags.writeable = False
+        try:
+            inputs = tuple(decode_label(label) for label in self.document["inputs"])
+            outputs = tuple(decode_label(label) for label in self.document["outputs"])
+            change = float(self.document["change"])
+        except (KeyError, TypeError, ValueError):
+            raise CertificateError(
+                "the certificate does not name its rows, its columns or its change properly."
+            ) from None
+        if entries.shape != (len(inputs), len(outputs)):
+            raise CertificateError("the certificate does not name each row and each column of its table once.")
+        distances = _distances(claim["distances"], len(inputs))
+        return CertifiedChannel(
+            table=entries,
+            width=int(proof["width"]),
+            inputs=inputs,
+            outputs=outputs,
+            epsilon=self.epsilon,
+            metric=_metric(claim["metric"], distances, inputs),
+            distances=distances,
+            precision=int(proof["precision"]),
+            change=change,
+        )
+
+
+def _misshapen(document: Mapping[str, Any]) -> str | None:
+    """What a document lacks of the shape of a certificate, or None; whether it proves anything is not asked here."""
+    kinds = {"mechanism": str, "numerics": str, "randomness": str, "digest": str, "claim": dict, "proof": dict}
+    for name, kind in kinds.items():
+        if not isinstance(document.get(name), kind):
+            return f"it has no {name}, or one of another kind"
+    claim, proof = document["claim"], document["proof"]
+    try:
+        as_fraction(claim.get("epsilon"), "epsilon")
+        as_fraction(claim.get("delta"), "delta")
+    except ParameterError:
+        return "its claim has no epsilon or no delta, or one that is not a number"
+    distances = claim.get("distances")
+    if not isinstance(claim.get("metric"), str) or not isinstance(distances, dict) or "shape" not in distances:
+        return "its claim has no metric or no distances"
+    return None if isinstance(proof.get("kind"), str) else "its proof does not say of which kind it is"
+
+
+def _distances(stated: Mapping[str, Any], size: int) -> Distances:
+    if stated["shape"] == "uniform":
+        return UniformDistances(size, Fraction(stated["distance"]))
+    if stated["shape"] == "line":
+        return LineDistances(tuple(Fraction(p) for p in stated["places"]))
+    return TableDistances(size, tuple(None if d == "inf" else Fraction(d) for d in stated["distances"]))
+
+
+def _metric(name: str, distances: Distances, inputs: tuple[Any, ...]) -> Metric:
+    """The named metric where the name and the labels suffice to rebuild it, otherwise the distances as a table."""
+    try:
+        metric = named_metric(name)
+        if metric.exact(inputs) == distances:
+            return metric
+    except ParameterError:
+        pass
+    values = [[distances.between(i, j) for j in range(len(inputs))] for i in range(len(inputs))]
+    return Table(
+        np.array([[np.inf if d is None else float_down(d) for d in row] for row in values]),
+        inputs,
+        name=name,
+        tolerance=1e-6,
+    )

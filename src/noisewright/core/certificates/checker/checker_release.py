@@ -1,0 +1,238 @@
+"""The proof of a whole release, part by part. Standard library only; lay it beside checker.py and run that.
+
+A release has parts: columns that were perturbed row by row, and answers about the whole table. Each part carries an ordinary
+certificate, says how far apart two values may be that it makes look alike (`distance`), how often one unit is in it (`times`: as
+often as a unit may have rows, for a column), and what it costs a unit (`price`, `delta`). A unit is a row, or all rows with one
+value of a column. Proved here, with fractions alone:
+
+  every part   its certificate, by checker.py, and price >= times * loss, loss being the most that the certificate allows at that
+               distance, and delta >= times * the certificate's delta;
+  the whole    total = the sum of all prices and of all deltas of the parts that the file lists.
+
+Losses add up because the parts are drawn independently. What this file cannot prove, it says: that the released table was drawn
+so, that the file lists everything that was released (somebody who rewrites all of it can leave a part out), that one unit changes
+an answer by no more than the stated distance, and anything about columns that were kept as they are.
+To judge one release read examine, check_part and loss_of.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_release":
+    from noisewright.core.certificates.checker.checker import (
+        CLOSE,
+        NotProved,
+        digest,
+        farthest,
+        number,
+        prove,
+        rounded,
+        simulated,
+        spoken,
+        unit_of,
+        whole,
+    )
+else:
+    from checker import CLOSE, NotProved, digest, farthest, number, prove, rounded, simulated, spoken, unit_of, whole
+
+FORMAT = "noisewright-release"
+VERSION = 1
+MOST_PARTS = 10_000
+KINDS = ("column", "query")
+NEIGHBOURS = {"replace": "that differ in one unit", "add-remove": "one of which has one unit more"}
+
+
+def check_release(document: Any) -> str:
+    """Prove a release certificate (a dict as read from JSON) and return what it proves in words, or raise NotProved."""
+    return verdict(examine(document))
+
+
+def verdict(found: dict[str, Any]) -> str:
+    """What was examined, in words, if every part is proved; otherwise NotProved says what is, and what is not."""
+    count = len(found["parts"])
+    lines = [f"{found['claim']}; {count} part{'s' if count != 1 else ''}{':' if count else ''}"]
+    lines += [f"  {part['title']}: {part['words']}" for part in found["parts"]]
+    for what, names in (("kept as they are", found["kept"]), ("answered exactly", found["exact"])):
+        if names:
+            lines.append(f"  {what}, NOT protected: {', '.join(map(shown, names))}")
+    if found["simulated"]:
+        lines.append("  a simulation with a known seed: NOT FOR RELEASE")
+    unproved = [part["title"] for part in found["parts"] if not part["proved"]]
+    if unproved:
+        raise NotProved(
+            f"floating: everything is proved but {', '.join(unproved)}, where a theorem holds for real numbers, but nothing is "
+            "proved about the floats that are drawn. If that theorem is believed: " + "\n".join(lines)
+        )
+    return "\n".join(lines)
+
+
+def examine(document: Any) -> dict[str, Any]:
+    """Check everything. The result says of each part whether it is proved: floating ones are not, where the file allows them."""
+    if document.get("format") != FORMAT or type(document["version"]) is not int or document["version"] != VERSION:
+        raise NotProved(f"this is not a release certificate of version {VERSION}.")
+    if document.get("digest") != digest(document):
+        raise NotProved("the file was changed or cut after it was written: its digest does not match its content.")
+    unit, kept, exact, floating = document["unit"], document["kept"], document["exact"], document["floating"]
+    rows, neighbours = whole(unit["rows"]), document["neighbours"]
+    if not 1 <= rows <= (rows if unit["column"] else 1) or neighbours not in NEIGHBOURS or type(floating) is not bool:
+        raise NotProved("the unit or the neighbours are not stated properly.")
+    if not isinstance(kept, list) or not isinstance(exact, list) or not all(map(shown, kept + exact)):
+        raise NotProved("what is not protected is not listed properly.")
+    if not isinstance(document["parts"], list) or len(document["parts"]) > MOST_PARTS:
+        raise NotProved(f"the parts must be a list of at most {MOST_PARTS}.")
+
+    titles: set[str] = set()
+    parts = []
+    for part in document["parts"]:
+        title = title_of(part)
+        if title in titles:
+            raise NotProved(f"there are two parts called {title}.")
+        titles.add(title)
+        if part["kind"] == "column" and (
+            neighbours != "replace" or part["times"] != rows or set(part["columns"]) & set(kept)
+        ):
+            raise NotProved(
+                f"{title}: a column is protected where one unit's values are replaced, once for each row that a unit may have "
+                f"({rows}), and is not kept as it is beside that."
+            )
+        try:
+            parts.append(
+                {"title": title, **check_part(part, floating), "randomness": part["certificate"]["randomness"]}
+            )
+        except NotProved as why:
+            raise NotProved(f"{title}: {why}") from None
+
+    total = document["total"]
+    epsilon, delta = number(total["epsilon"]), number(total["delta"])
+    if epsilon != sum(part["price"] for part in parts) or delta != sum(part["delta"] for part in parts):
+        raise NotProved("the total is not the sum of the parts: a part is missing, or a price was changed.")
+    if any(part["randomness"] != document["randomness"] for part in parts):
+        raise NotProved("the parts were not all drawn with the randomness that the release states.")
+    whose = (
+        "a unit is one row"
+        if unit["column"] is None
+        else f"a unit is all rows with one value of {shown(unit['column'])}"
+    )
+    return {
+        "parts": parts,
+        "kept": kept,
+        "exact": exact,
+        "epsilon": epsilon,
+        "delta": delta,
+        "simulated": simulated(document["randomness"]),
+        "claim": f"epsilon = {rounded(epsilon)}{f', delta = {rounded(delta)}' if delta else ''} between two tables "
+        f"{NEIGHBOURS[neighbours]} ({whose}{f', at most {rows} of them' if rows > 1 else ''}), for values as far apart as the "
+        "parts say",
+    }
+
+
+def check_part(part: Any, floating: bool) -> dict[str, Any]:
+    """Prove the certificate of a part, and that its price covers what the certificate allows."""
+    certificate, times = part["certificate"], whole(part["times"])
+    price, delta, proved = number(part["price"]), number(part["delta"]), certificate["numerics"] != "floating"
+    only = ""
+    if proved:
+        claim, only = prove(certificate)
+    elif not floating:
+        raise NotProved("it is floating, and this release does not allow floating parts.")
+    elif certificate["digest"] != digest(certificate):
+        raise NotProved("its certificate was changed or cut after it was written.")
+    else:
+        claim = "nothing is proved about the floats that are drawn"
+    loss, between = loss_of(certificate, part["distance"])
+    claim, between = claim + only, between + only
+    lost = number(certificate["claim"]["delta"])
+    if times < 1 or loss < 0 or lost < 0 or price < times * loss or delta < times * lost:
+        raise NotProved("its price is too low for what its certificate allows at the stated distance.")
+    if part["kind"] == "query":
+        between += ", the most that one unit changes the answer (stated)"
+    words = f"epsilon = {rounded(price)}{f', delta = {rounded(delta)}' if delta else ''} for {between}"
+    words += f", {times} times {rounded(loss)}" if times > 1 else ""
+    return {"price": price, "delta": delta, "proved": proved, "claim": claim, "words": words, "between": between}
+
+
+def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
+    """The most that the certificate allows between two values that are so far apart, and how far that is in words.
+
+    The distance is a number in units of the certificate's metric; or "any", for every two values that the certificate is about;
+    or "radius", for places within the radius of its level. Between neighbours a claim is about distances of at most 1; a larger
+    one is made of steps of at most 1 each, if every value between the two may occur.
+    """
+    claim, proof = certificate["claim"], certificate["proof"]
+    epsilon, stated, shape = number(claim["epsilon"]), claim["distances"], claim["distances"]["shape"]
+    factor, _, base = unit_of(claim["metric"])
+    if distance == "radius":
+        if proof["kind"] != "planar":
+            raise NotProved("only a certificate about noise in the plane has a radius.")
+        on_map = (
+            f", if the map makes at most {plain(number(claim['on_map']))} of that (stated)" if "on_map" in claim else ""
+        )
+        radius = plain(number(claim["radius"]))
+        return number(claim["level"]), f"any two places within {radius} of each other ({spoken(base)}){on_map}"
+    if distance == "any":
+        apart, between = span(stated, proof, factor, base)
+    else:
+        apart, least = number(distance), Fraction(0)
+        between = f"{noun(stated, proof, factor)} at most {plain(apart / factor)} apart ({spoken(base)})"
+        if shape == "uniform" or base == "discrete":  # all values are equally far apart
+            least, between = span(stated, proof, factor, base)
+        if apart <= 0 or apart < least:
+            raise NotProved("no two values that differ are as near as the distance that is paid for.")
+    if shape == "adjacent":
+        unbroken = proof["kind"] == "law" or (proof["kind"] == "ranged" and len(proof["inputs"]) == 1)
+        if apart > 1 and (number(claim["delta"]) or not unbroken):
+            raise NotProved("its certificate says nothing about values that are so far apart.")
+        apart = Fraction(math.ceil(apart))
+    return epsilon * apart, between
+
+
+def span(stated: Any, proof: Any, factor: Fraction, base: str) -> tuple[Fraction, str]:
+    """The largest distance between two values that a certificate is about, and what these values are."""
+    ends: Any = None
+    if stated["shape"] in ("uniform", "line", "table"):
+        uniform, most = stated["shape"] == "uniform", farthest(stated)
+        if most is not None:
+            return most, "any two values that differ" if uniform else f"any two of its values ({spoken(base)})"
+    elif proof["kind"] == "law":
+        ends = proof.get("clamp")
+    elif proof["kind"] == "ranged":
+        ends = [proof["inputs"][0][0], proof["inputs"][-1][1]]
+    if ends is None or None in ends:
+        raise NotProved("its certificate is not about values within bounds, so any two of them may be far apart.")
+    low, high, step = whole(ends[0]), whole(ends[1]), number(stated["distance"])
+    if low > high:
+        raise NotProved("the values that its certificate is about end before they begin.")
+    first, last = plain(low * step / factor, ROUND_CEILING), plain(high * step / factor)
+    return (high - low) * step, f"any two {noun(stated, proof, factor)} from {first} to {last} ({spoken(base)})"
+
+
+def noun(stated: Any, proof: Any, factor: Fraction) -> str:
+    """What a certificate is about, where its own words take that for granted: a law in steps of 1 is about whole numbers."""
+    whole_steps = stated["shape"] == "steps" and abs(number(stated["distance"]) / factor - 1) <= CLOSE
+    return "whole numbers" if whole_steps and proof["kind"] == "law" else "values"
+
+
+# Words --------------------------------------------------------------------------------------------------------------------
+
+
+def title_of(part: Any) -> str:
+    if part["kind"] not in KINDS:
+        raise NotProved(f"unknown kind of part {part['kind']!r:.40}.")
+    statistic = f", {shown(part['statistic'])}" if part.get("statistic") is not None else ""
+    return f"{part['kind']} {shown(part['name'])}{statistic}"
+
+
+def shown(name: Any) -> str:
+    """A name from the file in quotation marks, with nothing in it that a terminal would obey."""
+    if type(name) is not str or not 0 < len(name) <= 1000:
+        raise NotProved("a name is not a short text.")
+    return '"' + "".join(c if c.isprintable() and c != '"' else repr(c)[1:-1] for c in name) + '"'
+
+
+def plain(value: Fraction, way: str = ROUND_FLOOR) -> str:
+    """A number as it is, or in twelve digits where it is long: rounded down, or another way."""
+    return str(value) if value.denominator == 1 else rounded(value, way, 12)

@@ -1,0 +1,66 @@
+"""Doors: what a package shows at its front, loaded when it is asked for.
+
+A package lists its public names once, as imports for type checkers::
+
+    if TYPE_CHECKING:
+        from noisewright.releases.policy.policy import Policy as Policy
+    else:
+        __getattr__, __dir__ = door(__name__)
+
+At run time the same lines are the table of homes: :func:`door` reads them from the source of the package when a name is first
+asked for, and imports only the module that has it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+__all__ = ["door", "homes"]
+
+
+def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a package."""
+
+    def getattribute(name: str) -> Any:
+        if name == "__all__":
+            return sorted(homes(package))
+        if name.startswith("__") or name not in homes(package):
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home, original = homes(package)[name]
+        found = import_module(f"{home}.{original}") if home == package else _member(home, original)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *homes(package)})
+
+    return getattribute, names
+
+
+@cache
+def homes(package: str) -> dict[str, tuple[str, str]]:
+    """The public names of a package that has a door: the module of each, and what it is called there."""
+    loader: Any = sys.modules[package].__loader__
+    tree = ast.parse(loader.get_source(package))
+    blocks = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    return {
+        alias.asname or alias.name: (str(node.module), alias.name)
+        for block in blocks
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def _member(home: str, name: str) -> Any:
+    """What ``from home import name`` gives: an attribute, or a module inside a package."""
+    module = import_module(home)
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        return import_module(f"{home}.{name}")

@@ -1,0 +1,159 @@
+r"""Metrics made of metrics: a multiple, a sum, a maximum, and a product over the places of a tuple.
+
+``2 * d``, ``d + e`` and ``d | e`` write the first three. What is made of extended pseudo-metrics is one again, and its
+exact lower bounds are made of theirs.
+
+>>> from noisewright.core.metrics.metric import Discrete, Line
+>>> (Line() | 3 * Discrete()).distance(4, 5)
+3.0
+>>> Product((Line(), Discrete())).distance((3, "red"), (5, "blue"))
+3.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from noisewright.core.arrays import Floats
+from noisewright.core.errors import MetricError
+from noisewright.core.exact import Exact, as_fraction, float_down
+from noisewright.core.metrics._points import Point, as_sequences, kind_of
+from noisewright.core.metrics.distances import Distances, TableDistances
+from noisewright.core.metrics.metric import Line, Metric, as_metric, at_most_largest
+
+__all__ = ["Maximum", "Product", "Scaled", "Sum", "line_in"]
+
+
+@dataclass(frozen=True)
+class Scaled(Metric):
+    """A metric times a positive number: ``Scaled(d, 2)`` promises twice as much loss at the same epsilon."""
+
+    inner: Metric
+    factor: Fraction
+
+    def __post_init__(self) -> None:
+        as_metric(self.inner)
+        object.__setattr__(self, "factor", as_fraction(self.factor, "a metric's factor"))
+        if self.factor <= 0:
+            shown = str(float(self.factor)) if abs(self.factor) < 10**300 else "a number below -1e300"
+            raise MetricError(f"a metric can be scaled by a number above 0 only, not by {shown}.")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        short = self.factor.denominator < 10**6 and self.factor < 10**300
+        exact = str(self.factor) if short else repr(float_down(self.factor))
+        return f"{exact} * {self.inner}"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        inner = self.inner.matrix(points)
+        factor = float_down(self.factor)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.where(np.isinf(inner), np.inf, at_most_largest(inner * factor))
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        return self.inner.exact(points).scaled(self.factor)
+
+
+@dataclass(frozen=True)
+class Sum(Metric):
+    """The sum of several metrics on the same points: what composing releases under each of them gives."""
+
+    parts: tuple[Metric, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _parts(self.parts, "a sum"))
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return " + ".join(str(part) for part in self.parts)
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        return _summed([part.matrix(points) for part in self.parts])
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        return TableDistances.combine([part.exact(points) for part in self.parts], sum)
+
+
+@dataclass(frozen=True)
+class Maximum(Metric):
+    """The pointwise maximum of several metrics on the same points."""
+
+    parts: tuple[Metric, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _parts(self.parts, "a maximum"))
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return "max(" + ", ".join(str(part) for part in self.parts) + ")"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        return np.asarray(np.max([part.matrix(points) for part in self.parts], axis=0))
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        return TableDistances.combine([part.exact(points) for part in self.parts], max)
+
+
+@dataclass(frozen=True)
+class Product(Metric):
+    """A metric on tuples from one metric for each place: summed (``"sum"``) or the largest (``"max"``).
+
+    Releasing every place by a mechanism private for that place's metric is private for the ``"sum"``.
+    """
+
+    parts: tuple[Metric, ...]
+    combine: str = "sum"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _parts(self.parts, "a product"))
+        if self.combine not in ("sum", "max"):
+            raise MetricError(f"a product metric combines by 'sum' or 'max', not by {self.combine!r}.")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"product-{self.combine}(" + ", ".join(str(part) for part in self.parts) + ")"
+
+    def _places(self, points: Sequence[Point]) -> list[tuple[Point, ...]]:
+        rows = [tuple(p) for p in as_sequences(points, self.name, f"tuples of {len(self.parts)} values")]
+        if any(len(row) != len(self.parts) for row in rows):
+            raise MetricError(f"the {self.name} metric needs tuples of {len(self.parts)} values.")
+        return list(zip(*rows, strict=True))
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        parts = [part.matrix(place) for part, place in zip(self.parts, self._places(points), strict=True)]
+        return _summed(parts) if self.combine == "sum" else np.asarray(np.max(parts, axis=0))
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        parts = [part.exact(place) for part, place in zip(self.parts, self._places(points), strict=True)]
+        return TableDistances.combine(parts, sum if self.combine == "sum" else max)
+
+
+def line_in(unit: Exact) -> Metric:
+    """The line counted in this unit: ``d(x, y) = |x - y| / unit``.
+
+    >>> print(line_in(1), line_in("5/2"), sep="; ")
+    line; 2/5 * line
+    """
+    size = as_fraction(unit, "a unit of the line")
+    return Line() if size == 1 else Scaled(Line(), 1 / size)
+
+
+def _summed(parts: Sequence[Floats]) -> Floats:
+    """The sum of distances; infinite only where one of them is."""
+    with np.errstate(over="ignore"):
+        total = np.sum(parts, axis=0)
+    return np.where(np.isinf(parts).any(axis=0), np.inf, at_most_largest(total))
+
+
+def _parts(parts: object, what: str) -> tuple[Metric, ...]:
+    """The metrics that another one is made of."""
+    if isinstance(parts, Metric) or not isinstance(parts, Iterable):
+        raise MetricError(f"{what} of metrics needs a tuple of metrics such as (Line(), Line()), not {kind_of(parts)}.")
+    found = tuple(as_metric(part) for part in parts)
+    if not found:
+        raise MetricError(f"{what} of metrics needs at least one metric.")
+    return found

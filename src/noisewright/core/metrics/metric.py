@@ -1,0 +1,361 @@
+r"""Metrics: how far apart two secrets are, and so how different their outputs may look.
+
+A metric here is an *extended pseudo-metric*: symmetric, zero from a point to itself, satisfying the triangle
+inequality, with values in ``[0, inf]``. Two different points may be at distance 0 (they must then be treated alike) or
+at distance ``inf`` (nothing is promised for that pair).
+
+>>> Line().distance(3, 5)
+2.0
+>>> (0.5 * Line() + Discrete()).distance(3, 5)
+2.0
+>>> Euclidean().matrix([(0, 0), (3, 4)]).tolist()
+[[0.0, 5.0], [5.0, 0.0]]
+
+Every metric also gives *exact lower bounds* of its distances (:meth:`Metric.exact`): a certificate is proved against
+those, so that rounding in a square root can only cost accuracy, never privacy.
+
+Metrics made of others are in :mod:`~noisewright.core.metrics.algebra`; how points are read, in
+:mod:`~noisewright.core.metrics._points`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from noisewright.core.arrays import Floats
+from noisewright.core.errors import MetricError
+from noisewright.core.exact import Exact, as_fraction
+from noisewright.core.labels import as_labels, plain_label
+from noisewright.core.metrics._axioms import as_tolerance, check_axioms, square_matrix
+from noisewright.core.metrics._points import (
+    Point,
+    as_numbers,
+    as_points,
+    as_sequences,
+    as_vectors,
+    codes,
+    kind_of,
+    which,
+    whole_vectors,
+)
+from noisewright.core.metrics.distances import Distances, LineDistances, TableDistances, UniformDistances
+
+__all__ = [
+    "AddRemove",
+    "Angular",
+    "Discrete",
+    "EarthMovers",
+    "Euclidean",
+    "Hamming",
+    "Line",
+    "Manhattan",
+    "Metric",
+    "Table",
+    "as_metric",
+    "at_most_largest",
+    "named_metric",
+]
+
+
+class Metric:
+    """The common surface of all metrics. A new one gives ``name`` and ``matrix``; the rest follows."""
+
+    name: str
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        """All distances between ``points``, as a square array."""
+        raise TypeError(f"{type(self).__name__} must define matrix(points).")
+
+    def distance(self, x: Point, y: Point) -> float:
+        """The distance between two points."""
+        return float(self.matrix([x, y])[0, 1])
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        """Exact distances, or exact rational lower bounds where the distance itself is irrational."""
+        return TableDistances.below(self.matrix(points))
+
+    def __mul__(self, factor: Exact) -> Metric:
+        from noisewright.core.metrics.algebra import Scaled
+
+        return Scaled(self, as_fraction(factor, "a metric's factor"))
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Metric) -> Metric:
+        from noisewright.core.metrics.algebra import Sum
+
+        return Sum((self, other))
+
+    def __radd__(self, other: object) -> Metric:
+        raise MetricError(f"a metric can be added to another metric only, not to {kind_of(other)}.")
+
+    def __or__(self, other: Metric) -> Metric:
+        """The pointwise maximum of two metrics."""
+        from noisewright.core.metrics.algebra import Maximum
+
+        return Maximum((self, other))
+
+    def __ror__(self, other: object) -> Metric:
+        raise MetricError(f"a maximum is taken of metrics only, not of {kind_of(other)}.")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Discrete(Metric):
+    """``d(x, y) = 1`` for every two different points: the metric of ordinary (local) differential privacy."""
+
+    name = "discrete"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        index = codes(points)
+        return np.asarray(index[:, None] != index[None, :], dtype=np.float64)
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        if len(set(codes(points).tolist())) < len(points):
+            return TableDistances.below(self.matrix(points))
+        return UniformDistances(len(points), Fraction(1))
+
+
+@dataclass(frozen=True)
+class Line(Metric):
+    """``d(x, y) = |x - y|`` on numbers, evenly spaced or not."""
+
+    name = "line"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        numbers = as_numbers(points, self.name)
+        places = np.array([float(c) for c in numbers])
+        if all(Fraction(p) == c for p, c in zip(places.tolist(), numbers, strict=True)):
+            with np.errstate(over="ignore"):
+                return at_most_largest(np.abs(places[:, None] - places[None, :]))
+        # Numbers that floats only round (thirds, integers above 2^53): their differences are taken exactly.
+        common = math.lcm(*(c.denominator for c in numbers))
+        whole = np.array([int(c * common) for c in numbers], dtype=object)
+        return np.asarray(np.abs(whole[:, None] - whole[None, :]) / common, dtype=np.float64)
+
+    def places(self, points: Sequence[Point]) -> Floats:
+        """The points as numbers."""
+        return np.array([float(c) for c in as_numbers(points, self.name)])
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        return LineDistances(as_numbers(points, self.name))
+
+
+@dataclass(frozen=True)
+class Euclidean(Metric):
+    """The straight-line distance between coordinate vectors."""
+
+    name = "euclidean"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        from scipy.spatial.distance import cdist
+
+        vectors = as_vectors(points, self.name)
+        # Squares of very large or very small coordinates leave the range of floats: bring them back by a power of two.
+        power = int(np.frexp(np.abs(vectors).max(initial=0.0))[1])
+        power = power if abs(power) > 400 else 0
+        with np.errstate(over="ignore"):
+            shrunk = np.ldexp(vectors, -power)
+            return at_most_largest(np.ldexp(cdist(shrunk, shrunk, "euclidean"), power))
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        vectors, over = whole_vectors(points, self.name)
+        return TableDistances.of(
+            vectors, lambda x, y: _root(sum((a - b) ** 2 for a, b in zip(x, y, strict=True)), over)
+        )
+
+
+@dataclass(frozen=True)
+class Manhattan(Metric):
+    """The sum of coordinate differences; also the metric of one mechanism applied to every coordinate."""
+
+    name = "manhattan"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        from scipy.spatial.distance import cdist
+
+        vectors = as_vectors(points, self.name)
+        return at_most_largest(cdist(vectors, vectors, "cityblock"))
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        vectors, over = whole_vectors(points, self.name)
+        return TableDistances.of(
+            vectors, lambda x, y: Fraction(sum(abs(a - b) for a, b in zip(x, y, strict=True)), over)
+        )
+
+
+@dataclass(frozen=True)
+class Hamming(Metric):
+    """The number of places in which two sequences of one length differ: records of a table, bits of a hash."""
+
+    name = "hamming"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        rows = [tuple(p) for p in as_sequences(points, self.name, "sequences of one length")]
+        if len({len(row) for row in rows}) > 1:
+            raise MetricError("the hamming metric needs sequences of one length; these have several lengths.")
+        index = np.array([codes(column) for column in zip(*rows, strict=True)]).reshape(-1, len(rows)).T
+        return np.asarray((index[:, None, :] != index[None, :, :]).sum(-1), dtype=np.float64)
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        return TableDistances.whole(self.matrix(points))
+
+
+@dataclass(frozen=True)
+class Angular(Metric):
+    r"""The angle between two vectors over pi, in [0, 1]; lengths do not matter, zero vectors are refused."""
+
+    name = "angular"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        from scipy.spatial.distance import cdist
+
+        vectors = as_vectors(points, self.name)
+        largest = np.abs(vectors).max(axis=1, initial=0.0)
+        if np.any(largest == 0):
+            raise MetricError(
+                "the angular metric needs vectors that are not zero, for zero has no direction; leave it out."
+            )
+        shrunk = np.ldexp(vectors, -np.frexp(largest)[1][:, None])  # so that squares stay within the range of floats
+        unit = shrunk / np.linalg.norm(shrunk, axis=1)[:, None]
+        # Kahan's formula: accurate for small and for nearly opposite angles, where arccos of a product is not.
+        apart, along = cdist(unit, unit), cdist(unit, -unit)
+        angles = 2 * np.arctan2(apart, along) / np.pi
+        same = (vectors[:, None, :] == vectors[None, :, :]).all(-1)
+        return np.asarray(np.where(same, 0.0, angles))
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        # Rounding unit vectors moves an angle by a few units of 2**-53, absolutely: subtract that before rounding down.
+        return TableDistances.below(np.maximum(self.matrix(points) - 2.0**-48, 0.0))
+
+
+@dataclass(frozen=True)
+class EarthMovers(Metric):
+    """The least mean distance of a matching between two bags of one size, over a ground metric on their members."""
+
+    ground: Metric = Euclidean()
+
+    def __post_init__(self) -> None:
+        as_metric(self.ground)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"earth-movers({self.ground})"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        from scipy.optimize import linear_sum_assignment
+
+        bags = [list(bag) for bag in as_sequences(points, self.name, "bags, each a sequence of members")]
+        sizes = {len(bag) for bag in bags}
+        if len(sizes) > 1 or 0 in sizes:
+            raise MetricError("the earth mover's metric compares bags of one size above zero; pad or split them first.")
+        size = sizes.pop()
+        ground = self.ground.matrix([member for bag in bags for member in bag])
+        result = np.zeros((len(bags), len(bags)))
+        for i in range(len(bags)):
+            for j in range(i + 1, len(bags)):
+                block = ground[i * size : (i + 1) * size, j * size : (j + 1) * size]
+                rows, columns = linear_sum_assignment(np.where(np.isinf(block), 1e300, block))
+                result[i, j] = result[j, i] = block[rows, columns].sum() / size
+        return result
+
+
+@dataclass(frozen=True)
+class AddRemove(Metric):
+    """How many records must be added or removed to turn one table (a collection of records) into another."""
+
+    name = "records added or removed"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        """All distances: the sizes of the symmetric differences of multisets."""
+        bags: list[Counter[Point]] = [Counter(table) for table in points]
+        return np.array([[float(((a - b) + (b - a)).total()) for b in bags] for a in bags])
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Metric):
+    """Any extended pseudo-metric on finitely many points, given as a square matrix.
+
+    The axioms are checked; an error names the one that is broken and the points. ``tolerance`` is the relative slack
+    allowed in symmetry and in the triangle inequality, for distances that were themselves computed in floats.
+    """
+
+    distances: Floats
+    points: tuple[Point, ...] = ()
+    name: str = "table"
+    tolerance: float = 1e-9
+
+    def __post_init__(self) -> None:
+        matrix = square_matrix(self.distances, "a table metric", "distances")
+        points = as_labels(self.points, "the points of a table metric", MetricError) or tuple(range(len(matrix)))
+        check_axioms(matrix, points, as_tolerance(self.tolerance))
+        matrix = np.minimum(matrix, matrix.T)
+        matrix.flags.writeable = False
+        object.__setattr__(self, "distances", matrix)
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "_index", {point: i for i, point in enumerate(points)})
+        if len(self._index) < len(points):  # type: ignore[attr-defined]
+            raise MetricError("the points of a table metric must be different from each other.")
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        index: dict[Point, int] = self._index  # type: ignore[attr-defined]
+        points = [plain_label(p) for p in as_points(points, self.name)]
+        try:
+            missing = [place for place, p in enumerate(points) if p not in index]
+        except TypeError:
+            raise MetricError(
+                "this table metric has points that are numbers, strings or tuples; a list is not one."
+            ) from None
+        if missing:
+            known = ", ".join(repr(p) for p in self.points[:5]) + (", ..." if len(self.points) > 5 else "")
+            raise MetricError(f"this table metric knows {known}; {which(points, missing[0])} is none of them.")
+        rows = [index[p] for p in points]
+        return np.asarray(self.distances[np.ix_(rows, rows)])
+
+    def exact(self, points: Sequence[Point]) -> Distances:
+        return TableDistances.given(self.matrix(points))
+
+
+def as_metric(metric: object, default: Metric | None = None) -> Metric:
+    """A metric, or the default for None; anything else is refused with what to write instead."""
+    if isinstance(metric, Metric):
+        return metric
+    if metric is None and default is not None:
+        return default
+    raise MetricError(f"a metric must be an object such as Line() or Discrete(), not {kind_of(metric)}.")
+
+
+def named_metric(name: str) -> Metric:
+    """The metric of a plain name, perhaps scaled: ``"line"``, ``"discrete"``, ``"0.5 * euclidean"``."""
+    if not isinstance(name, str):
+        raise MetricError(f"the name of a metric is a string such as 'line', not {kind_of(name)}.")
+    factor, _, base = name.rpartition("*")
+    simple = {m.name: m for m in (Discrete(), Line(), Euclidean(), Manhattan(), Hamming(), Angular())}
+    metric = simple.get(base.strip())
+    if metric is None:
+        raise MetricError(f"there is no metric called {base.strip()!r}; choose one of {', '.join(simple)}.")
+    return metric if not factor.strip() else metric * as_fraction(factor.strip(), "a metric's factor")
+
+
+def at_most_largest(distances: Floats) -> Floats:
+    """Distances beyond the largest float count as that one: an infinite distance would promise nothing."""
+    return np.asarray(np.minimum(distances, np.finfo(np.float64).max))
+
+
+@lru_cache(maxsize=1 << 16)
+def _root(square: int, over: int) -> Fraction:
+    """``sqrt(square) / over``, exact where it is rational and rounded down at 80 bits where it is not."""
+    root = math.isqrt(square)
+    if root * root == square:
+        return Fraction(root, over)
+    shift = 80 + max(0, over.bit_length() - root.bit_length())
+    return Fraction(math.isqrt(square << (2 * shift)), over << shift)

@@ -1,0 +1,339 @@
+r"""``nw.estimate``: the population behind private reports.
+
+Reports of a known mechanism are counted, and the population of secrets that explains the counts is estimated:
+
+===============  ======================================================================================================
+``method``       what it is
+===============  ======================================================================================================
+``"inversion"``  unbiased; may be negative before it is projected on the distributions
+``"ibu"``        the iterative Bayesian update, stopped early: smooth, and good on ordered secrets
+``"mle"``        a most likely population: closed form for randomised response, certified Newton steps for the rest
+``"auto"``       ``"mle"`` for categories, ``"ibu"`` for numbers and places, ``"inversion"`` for frequency oracles
+===============  ======================================================================================================
+
+Every answer carries a certificate of how far it is from the best likelihood. Estimation only looks at reports that are
+private already, so it changes nothing about the promise made to those who gave them.
+
+>>> from noisewright.mechanisms.categories.response import randomised_response
+>>> smoker = randomised_response(["no", "yes"], epsilon="1.0986")
+>>> found = estimate({"no": 6000, "yes": 4000}, smoker, intervals="asymptotic")
+>>> print(found)
+estimate of 2 secrets from 10,000 reports (mle, exact closed form)
+  secret    share    95 % interval
+  no       0.7000   0.6807 to 0.7191
+  yes      0.3000   0.2809 to 0.3193
+intervals: asymptotic, each for one secret alone
+within ... log-likelihood units of the best population (certified)
+
+Numbers, with the mean of the population and its interval:
+
+>>> import numpy as np
+>>> from noisewright.mechanisms.numbers.geometric import geometric
+>>> age = geometric(epsilon="0.1", within=(0, 100))
+>>> rng = np.random.default_rng(1)
+>>> reports = age.release(rng.binomial(100, 0.3, 20_000), rng)
+>>> average = estimate(reports, age).average(range(101))
+>>> bool(average.low < 30 < average.high), round(average.standard_error, 1)
+(True, 0.1)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from noisewright.core.arrays import Floats
+from noisewright.core.choices import one_of
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.estimation.fitting.bayesian_update import Fit, check_update, starting_point
+from noisewright.estimation.fitting.fit import QUICK, Fitting, fitted, refitted
+from noisewright.estimation.fitting.inversion import invert
+from noisewright.estimation.fitting.misfit import misfit
+from noisewright.estimation.operators.operator import Operator, ResponseOperator, StackedOperator
+from noisewright.estimation.operators.walsh import HadamardOperator
+from noisewright.estimation.population._notes import about_the_fit, bent, left_out, without_reports
+from noisewright.estimation.population.counts import Counts, count_reports
+from noisewright.estimation.population.identifiability import rank_of
+from noisewright.estimation.population.intervals import (
+    asymptotic,
+    bootstrap,
+    check_level,
+    needs_tails,
+    shared_level,
+    tail_interval,
+)
+from noisewright.estimation.population.models import Model, models_of, same_secrets
+from noisewright.estimation.population.oracles import Combined, as_oracles, combine
+from noisewright.estimation.population.oracles import shares as shares_of
+from noisewright.estimation.population.result import Estimate
+from noisewright.mechanisms.oracles.oracle import Oracle, Support
+
+__all__ = ["estimate"]
+
+Method = Literal["auto", "inversion", "ibu", "mle"]
+Intervals = Literal["asymptotic", "bootstrap"]
+Ends = tuple[Floats | None, Floats | None]
+
+METHODS = ("auto", "inversion", "ibu", "mle")
+
+
+def estimate(
+    reports: Any,
+    mechanism: Any,
+    *,
+    method: Method = "auto",
+    within: Any = None,
+    outside: Literal["refuse", "drop"] = "refuse",
+    intervals: Intervals | None = None,
+    level: float = 0.95,
+    joint: bool = False,
+    replicates: int = 200,
+    seed: int = 0,
+    iterations: int | None = None,
+    gap: float = 0.1,
+    start: ArrayLike | None = None,
+    smoothing: float = 0.0,
+    accelerate: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Estimate:
+    """The population behind ``reports`` of a ``mechanism``.
+
+    ``reports`` is a column (list, array, Arrow, pandas, polars, an iterator), a mapping from outputs to counts, or
+    :class:`~noisewright.estimation.population.counts.Counts`. Where people used different mechanisms, or one with different
+    epsilons, give a list of columns and a list of mechanisms. ``mechanism`` is the one that made the reports, its
+    channel, its certificate, or :func:`~noisewright.estimation.population.models.independent` mechanisms for the parts of a
+    report.
+    ``within`` is the range of the secrets of noise without bounds.
+
+    ``outside="drop"`` leaves out reports that are no outputs of the mechanism. ``intervals`` adds confidence intervals
+    at ``level``, for every secret alone, or with ``joint`` for all of them at the same time (``replicates`` and ``seed`` are
+    those of the bootstrap). The iterative Bayesian update stops at a certified ``gap`` in log-likelihood units or after
+    ``iterations`` steps; ``start`` is its starting population, ``smoothing`` mixes neighbours, and ``accelerate`` takes
+    strides towards the most likely population.
+    """
+    one_of(method, "method", METHODS)
+    check_update(1 if iterations is None else iterations, gap, smoothing)
+    wanted = _Wanted(intervals, level, joint, replicates, seed)
+    several = isinstance(mechanism, (list, tuple))
+    mechanisms, columns = (list(mechanism), reports) if several else ([mechanism], [reports])
+    if not mechanisms:
+        raise ParameterError("estimation needs at least one mechanism.")
+    if not isinstance(columns, (list, tuple)) or len(columns) != len(mechanisms):
+        raise ParameterError(f"a list of {len(mechanisms)} mechanisms needs a list of as many columns of reports.")
+    oracles = as_oracles(mechanisms)
+    if oracles is not None:
+        if within is not None or start is not None or smoothing or accelerate or intervals == "bootstrap":
+            raise ParameterError(
+                "within, start, smoothing, accelerate and bootstrap intervals are not for counts of support."
+            )
+        return _from_support(columns, oracles, method, outside, wanted)
+    models = models_of(mechanisms, within)
+    groups = [
+        count_reports(one, model.outputs, outside, empty=len(models) > 1)
+        for one, model in zip(columns, models, strict=True)
+    ]
+    sizes = [one.total for one in groups]
+    used, notes = _used(sizes), without_reports(sizes, [model.name for model in models])
+    models, counts = [models[i] for i in used], [groups[i] for i in used]
+    total, dropped = sum(one.total for one in counts), sum(one.dropped for one in groups)
+    operator = _together(models, counts, total)
+    shares = np.concatenate([one.counts for one in counts]) / total
+    chosen = _chosen(method, models)
+    if (start is not None or smoothing or accelerate) and chosen != "ibu":
+        raise ParameterError("start, smoothing and accelerate are for method='ibu'.")
+    if smoothing and accelerate:
+        raise ParameterError(
+            "strides lead to the most likely population, which smoothing does not; choose one of them."
+        )
+    if intervals is not None and (rank_of(operator) or operator.shape[0]) < operator.shape[0]:
+        raise ParameterError(
+            "these reports cannot tell the population, so there are no confidence intervals; choose a larger epsilon or more "
+            "outputs."
+        )
+    how = Fitting(
+        chosen,
+        operator,
+        gap=gap / total,
+        steps=_steps(operator) if iterations is None else iterations,
+        start=None if start is None else starting_point(operator, start),
+        smoothing=smoothing,
+        accelerate=accelerate,
+    )
+    unbiased = invert(shares, operator) if chosen == "inversion" else None
+    fit = fitted(how, shares, unbiased=unbiased, progress=progress)
+    low, high = _intervals(wanted, how, shares, total, fit)
+    return Estimate(
+        secrets=models[0].secrets,
+        probabilities=fit.probabilities,
+        reports=total,
+        dropped=dropped,
+        method=chosen,
+        likelihood=fit.likelihood.value,
+        gap=fit.likelihood.gap,
+        iterations=fit.iterations,
+        converged=fit.converged,
+        warnings=(
+            *misfit(shares, total, fit.likelihood.value, fit.likelihood.gap, len(shares) - len(models)),
+            *left_out(dropped, total),
+            *notes,
+            *about_the_fit(how, shares, fit),
+            *bent(intervals, chosen),
+        ),
+        mechanism=", ".join(dict.fromkeys(model.name for model in models)),
+        promise=_promise(models),
+        low=low,
+        high=high,
+        level=float(level),
+        intervals=intervals,
+        joint=joint,
+        unbiased=unbiased,
+        trace=fit.trace,
+        _shares=shares,
+        _operator=operator,
+    )
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The confidence intervals that are wanted, if any."""
+
+    kind: Intervals | None
+    level: float
+    joint: bool
+    replicates: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if not isinstance(self.joint, bool):
+            raise ParameterError("joint must be True or False: whether intervals hold for all secrets together.")
+        if self.kind is None:
+            if self.joint:
+                raise ParameterError("joint is about intervals; add intervals='asymptotic' or 'bootstrap'.")
+            return
+        one_of(self.kind, "intervals", ("asymptotic", "bootstrap"))
+        if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
+            raise ParameterError("seed must be a whole number from 0.")
+
+
+# Frequency oracles ---------------------------------------------------------------------------------------------------
+
+
+def _from_support(
+    reports: Sequence[Any], oracles: list[Oracle], method: str, outside: str, wanted: _Wanted
+) -> Estimate:
+    """Unbiased shares from counts of support, then projected."""
+    if method not in ("auto", "inversion"):
+        raise ParameterError(
+            f"method={method!r} needs counts of outputs, and reports of {oracles[0].name} are counted by the categories they "
+            "support; choose method='inversion', or Hadamard or randomised response."
+        )
+    same_secrets([oracle.categories for oracle in oracles])
+    groups = [r if isinstance(r, Support) else o.support(r) for r, o in zip(reports, oracles, strict=True)]
+    sizes = [one.reports + one.outside for one in groups]
+    used, notes = _used(sizes), without_reports(sizes, [oracle.name for oracle in oracles])
+    oracles = [oracles[i] for i in used]
+    found = combine([groups[i] for i in used], oracles, outside)
+    low, high = _support_intervals(wanted, found)
+    return Estimate(
+        secrets=found.secrets,
+        probabilities=found.probabilities,
+        reports=found.reports,
+        dropped=found.dropped,
+        method="inversion",
+        likelihood=None,
+        gap=math.inf,
+        iterations=0,
+        converged=True,
+        warnings=(*left_out(found.dropped, found.reports), *notes, *found.warnings),
+        mechanism=", ".join(dict.fromkeys(oracle.name for oracle in oracles)),
+        promise="; ".join(dict.fromkeys(str(oracle.guarantee) for oracle in oracles)),
+        low=low,
+        high=high,
+        level=float(wanted.level),
+        intervals=wanted.kind,
+        joint=wanted.joint,
+        unbiased=found.unbiased,
+    )
+
+
+def _support_intervals(wanted: _Wanted, found: Combined) -> Ends:
+    if wanted.kind is None:
+        return None, None
+    if not wanted.joint:
+        return found.intervals(wanted.level)
+    level, several = shared_level(wanted.level, len(found.secrets)), len(found.groups)
+    if not needs_tails(found.reports if several == 1 else int(found.alike), level, several == 1):
+        return found.intervals(level)
+    each = shared_level(level, several)  # of one mechanism; where all of these hold, so does their average
+    low, high = np.zeros(len(found.secrets)), np.zeros(len(found.secrets))
+    for weight, support, oracle in found.groups:
+        p, q = oracle.support_probabilities
+        extremes = -float(q / (p - q)), float((1 - q) / (p - q))
+        ends = tail_interval(shares_of(support, oracle), extremes, support.reports, each, either=True)
+        low, high = low + weight * ends[0], high + weight * ends[1]
+    return _holding(found.probabilities, low, high)
+
+
+# Counts of outputs -----------------------------------------------------------------------------------------------------
+
+
+def _used(reports: Sequence[int]) -> list[int]:
+    """Which of several mechanisms have reports."""
+    found = [place for place, count in enumerate(reports) if count]
+    if not found:
+        raise DataError("there are no reports to estimate from.")
+    return found
+
+
+def _together(models: Sequence[Model], counts: Sequence[Counts], total: int) -> Operator:
+    if len(models) == 1:
+        return models[0].operator
+    return StackedOperator([model.operator for model in models], [one.total / total for one in counts])
+
+
+def _promise(models: Sequence[Model]) -> str | None:
+    """What each report promises; where that is known of some mechanisms only, it is said of the others that it is not."""
+    if not any(model.promise for model in models):
+        return None
+    return "; ".join(dict.fromkeys(model.promise or "no promise known" for model in models))
+
+
+def _chosen(method: str, models: Sequence[Model]) -> str:
+    """Categories get a most likely population; numbers and places, which have neighbours, the smoother one."""
+    if method != "auto":
+        return method
+    if all(isinstance(model.operator, ResponseOperator) for model in models):
+        return "mle"
+    if all(isinstance(model.operator, HadamardOperator) for model in models):
+        return "mle" if max(models[0].operator.shape) <= QUICK else "inversion"
+    first: Any = models[0].secrets[0]
+    parts = first if isinstance(first, tuple) else (first,)
+    return "ibu" if all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in parts) else "mle"
+
+
+def _steps(operator: Operator) -> int:
+    """Enough to tell peaks apart and few enough to stay smooth; fewer where each of them takes long."""
+    return 1000 if max(operator.shape) <= 100_000 else 100
+
+
+def _intervals(wanted: _Wanted, how: Fitting, shares: Floats, total: int, fit: Fit) -> Ends:
+    if wanted.kind is None:
+        return None, None
+    if wanted.kind == "asymptotic":
+        low, high = asymptotic(shares, total, how.operator.inverse(), wanted.level, joint=wanted.joint)
+    else:
+        again, rng = refitted(how, fit.iterations), np.random.default_rng(wanted.seed)
+        cuts = how.operator.cuts if isinstance(how.operator, StackedOperator) else ()
+        low, high = bootstrap(shares, total, again, wanted.level, wanted.replicates, rng, joint=wanted.joint, cuts=cuts)
+    return _holding(fit.probabilities, low, high)
+
+
+def _holding(probabilities: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Intervals within [0, 1]. One that leaves its own estimate out would only confuse; a wider one covers no less."""
+    return np.minimum(np.clip(low, 0, 1), probabilities), np.maximum(np.clip(high, 0, 1), probabilities)

@@ -1,0 +1,320 @@
+r"""A randomising device that people can use, with its privacy proved: forced response by coins, dice, cards or a spinner.
+
+The respondent draws lots in private. Some outcomes mean: answer truthfully. Every other outcome means: say this answer,
+whatever the truth is. If ``a`` of ``N`` equally likely cases mean the truth and ``f_y`` of them mean the answer ``y``,
+answer ``y`` has probability ``(f_y + a)/N`` for those with truth ``y`` and ``f_y/N`` for all others: whole numbers of
+cases, nothing rounded. Every binary design with ``p00 + p11 >= 1`` is of this form.
+
+**Guarantee.** ``(epsilon, delta)`` for the discrete metric, proved in whole numbers against lower bounds of ``e^epsilon``
+when a device is built, and again by anyone from its certificate. It is about the device as described: a fair one, and
+respondents who follow it.
+
+:func:`best_device` finds the whole numbers with the least variance for one instrument, :func:`devices` for every instrument.
+
+>>> device = best_device(instrument("a die"), ("no", "yes"), epsilon="1.7", prevalence="0.1")
+>>> print(device.instruction())
+Roll a die where nobody else can see it.
+1 to 4: answer truthfully.
+5: say "no", whatever the truth is.
+6: say "yes", whatever the truth is.
+>>> device.design.p11, device.certificate().verify()
+(Fraction(5, 6), 'epsilon = 1.7 per unit of discrete')
+>>> device.release(["no", "yes", "yes"]).shape
+(3,)
+
+References: Boruch (1971) for forced response; Warner (1965).
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import GuaranteeError, ParameterError
+from noisewright.core.exact import Exact, float_up
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.metrics.metric import Discrete
+from noisewright.estimation.survey._instruments import (
+    FAMILIES,
+    INSTRUMENTS,
+    WITH_SLIPS,
+    Family,
+    Instrument,
+    ranges,
+    spoken,
+)
+from noisewright.estimation.survey.chances import Chances, check_promise
+from noisewright.estimation.survey.designs import Design, as_prevalence, binary
+from noisewright.estimation.survey.mangat import as_counts
+from noisewright.estimation.survey.region import Region
+from noisewright.mechanisms.losses import expected_loss
+from noisewright.mechanisms.values import Labels
+from noisewright.noise import uniform_below
+
+__all__ = ["Device", "best_device", "devices", "instrument"]
+
+Split = tuple[int, tuple[int, ...]]
+"""Cases for the truth, and for each answer."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device with a proved guarantee; build it with :func:`best_device`, or directly from whole numbers of cases."""
+
+    instrument: Instrument
+    answers: tuple[Hashable, ...]
+    truth: int
+    """Cases in which the respondent answers truthfully, of all cases of the instrument."""
+    forced: tuple[int, ...]
+    """Cases in which each answer is said whatever the truth; with a second lot, the cases in which that lot decides."""
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        cases, parts = self.instrument.cases, 1 if self.instrument.second else len(self.answers)
+        if len(self.answers) < 2 or len(set(self.answers)) < len(self.answers):
+            raise ParameterError("a device has two or more answers, all different.")
+        aloud = [str(answer).strip() for answer in self.answers]
+        if len(set(map(_heard, aloud))) < len(aloud) or not all(t and t.isprintable() and '"' not in t for t in aloud):
+            raise ParameterError(
+                "answers are said aloud, so each must be one line of text without double quotes, and no two may read alike; "
+                "rename them."
+            )
+        whole = all(isinstance(count, int) for count in (self.truth, *self.forced))
+        if not whole or len(self.forced) != parts or min(self.forced) < 0 or self.truth < 1:
+            raise ParameterError("a device needs 1 or more cases for the truth, and a number of cases for each answer.")
+        if ranges(self.instrument, (self.truth, *self.forced)) is None:
+            raise ParameterError(f"{self.instrument.name} cannot be split into these numbers of its {cases} cases.")
+        if not self.chances().private(self.epsilon, self.delta):
+            raise GuaranteeError(
+                f"this device is not private at epsilon = {float(self.epsilon):g} and delta = {float(self.delta):g} (discrete "
+                "metric); leave fewer cases to the truth."
+            )
+
+    @property
+    def name(self) -> str:
+        """What it is called in certificates."""
+        return f"survey device: {self.instrument.name}"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``(epsilon, delta)`` for the discrete metric."""
+        return Guarantee(float_up(self.epsilon), Discrete(), float_up(self.delta))
+
+    @property
+    def smallest_epsilon(self) -> float:
+        """The epsilon that it really has with this delta; at most the one that was asked for."""
+        return self.chances().smallest_epsilon(self.delta)
+
+    @property
+    def design(self) -> Design:
+        """What it is for the last answer, yes, against all others; more than two answers have it all alike."""
+        return self.design_of(self.answers[-1])
+
+    def design_of(self, answer: Hashable) -> Design:
+        """What it is for one answer against all others: the variance of that answer's share."""
+        if answer not in self.answers:
+            raise ParameterError("name one of the answers of this device.")
+        return _design(*self.cases(), place=self.answers.index(answer))
+
+    def chances(self) -> Chances:
+        """The whole numbers of cases for each truth and each answer."""
+        total, truth, forced = self.cases()
+        size = range(len(self.answers))
+        rows = tuple(tuple(forced[y] + (truth if x == y else 0) for y in size) for x in size)
+        return Chances(rows, total, self.answers, self.answers)
+
+    def rules(self) -> list[tuple[str, str]]:
+        """The outcomes, and what a respondent who gets one of them does."""
+        runs = ranges(self.instrument, (self.truth, *self.forced)) or ()
+        actions = ["answer truthfully."]
+        if self.instrument.second:
+            actions.append(_second_lot(self.instrument, self.answers))
+        else:
+            actions += [f'say "{answer}", whatever the truth is.' for answer in self.answers]
+        return [(spoken(self.instrument, run), action) for run, action in zip(runs, actions, strict=True) if run]
+
+    def instruction(self) -> str:
+        """What an interviewer reads out."""
+        lines = [f"{outcome[:1].upper()}{outcome[1:]}: {action}" for outcome, action in self.rules()]
+        return "\n".join([self.instrument.act, *lines])
+
+    def estimate(self, counts: ArrayLike) -> NDArray[np.float64]:
+        """The unbiased estimate of the shares from the numbers of answers, in the order of ``answers``; some may be negative."""
+        given = as_counts(counts, len(self.answers))
+        total, truth, forced = self.cases()
+        return np.asarray((given / given.sum() - np.array(forced) / total) * (total / truth))
+
+    # As a mechanism: the same draws by a computer ------------------------------------------------------------------------
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One exact draw for every truth, as if each respondent used the device."""
+        codes, form = self._labels.encode(values)
+        total, truth, forced = self.cases()
+        drawn = np.asarray(uniform_below(total, codes.shape, rng)).astype(np.int64)
+        said = np.searchsorted(np.cumsum(forced), drawn - truth, side="right")
+        return self._labels.decode(np.where(drawn < truth, codes, said), form)
+
+    def map(self, distance: float) -> float:
+        """The loss that two truths at this distance are allowed, beside ``delta``."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The whole numbers of cases, which prove the guarantee."""
+        return self.chances().certificate(self.name, epsilon=self.epsilon, delta=self.delta, simulated=rng is not None)
+
+    def certificate_by_hand(self) -> Certificate:
+        """The same where respondents draw the lots themselves: it rests on a fair instrument and on their following the rules."""
+        words = f"drawn by each respondent with {self.instrument.name}"
+        return self.chances().certificate(self.name, epsilon=self.epsilon, delta=self.delta, randomness=words)
+
+    def error(self, loss: str = "zero-one") -> float:
+        """The expected loss of an answer taken at face value, for the truth where it is largest."""
+        return expected_loss(self.channel(), loss)
+
+    def channel(self) -> Channel:
+        """The channel of floats from truths to answers."""
+        return self.chances().channel()
+
+    def cases(self) -> tuple[int, int, tuple[int, ...]]:
+        """All equally likely cases, those for the truth and those for each answer, a second lot included."""
+        return _cases(self.instrument, len(self.answers), (self.truth, self.forced))
+
+    @cached_property
+    def _labels(self) -> Labels:
+        return Labels(self.answers)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def instrument(name: str) -> Instrument:
+    """An instrument by its name."""
+    found = next((one for one in (*INSTRUMENTS, *WITH_SLIPS) if one.name == name), None)
+    if found is None:
+        raise ParameterError(
+            f"there is no instrument called {name!r}; the names are in noisewright.estimation.survey._instruments."
+        )
+    return found
+
+
+def best_device(
+    tool: Instrument,
+    answers: Iterable[Hashable] = ("no", "yes"),
+    *,
+    epsilon: Exact,
+    delta: Exact = 0,
+    prevalence: Exact | None = None,
+    allow_certain_disclosure: bool = False,
+    whole_population: bool = False,
+) -> Device | None:
+    """The device of one instrument with the least variance (the largest over all prevalences if none is given).
+
+    None if it has none: every split of its cases that tells anything breaks the promise, or some answer would give the truth
+    away and that is not allowed. More than two answers are said equally often whatever the truth.
+    """
+    if not isinstance(tool, Instrument):
+        raise ParameterError(
+            "the instrument is one of noisewright.estimation.survey._instruments; instrument(name) finds it."
+        )
+    budget, extra = check_promise(epsilon, delta)
+    names = tuple(answers)
+    share = None if prevalence is None else as_prevalence(prevalence)
+    region = Region(budget, extra)
+
+    def variance(split: Split) -> float:
+        design = _design(*_cases(tool, len(names), split), place=-1)
+        return design.planned_variance(share, whole_population=whole_population)
+
+    best = min(_splits(tool, len(names), region, allow_certain_disclosure), key=variance, default=None)
+    return None if best is None else Device(tool, names, *best, budget, extra)
+
+
+def devices(
+    answers: Iterable[Hashable] = ("no", "yes"), *, family: Family | None = None, epsilon: Exact, **options: Any
+) -> list[Device]:
+    """The best device of every kind of instrument (of one family), the handiest first; options as for :func:`best_device`.
+
+    Cards and spinners are of one kind however many there are, and the number with the least variance is taken.
+    """
+    if family is not None and family not in FAMILIES:
+        raise ParameterError(f"a device is made of {', '.join(FAMILIES)}, not of {family!r}.")
+    names, prevalence = tuple(answers), options.get("prevalence")
+    best: dict[tuple[str, int], tuple[float, Device]] = {}
+    for tool in INSTRUMENTS if len(names) == 2 else WITH_SLIPS:
+        if family is not None and tool.family != family:
+            continue
+        device = best_device(tool, names, epsilon=epsilon, **options)
+        if device is None:
+            continue
+        kind = tool.family, tool.effort
+        spread = device.design.planned_variance(prevalence, whole_population=options.get("whole_population", False))
+        if kind not in best or spread < best[kind][0]:
+            best[kind] = spread, device
+    return sorted((device for _, device in best.values()), key=lambda device: device.instrument.effort)
+
+
+def _cases(tool: Instrument, size: int, split: Split) -> tuple[int, int, tuple[int, ...]]:
+    """All cases, those for the truth and those for each answer; a second lot multiplies them by the number of answers."""
+    truth, forced = split
+    return (tool.cases * size, truth * size, forced * size) if tool.second else (tool.cases, truth, forced)
+
+
+def _design(total: int, truth: int, forced: tuple[int, ...], place: int) -> Design:
+    said = Fraction(forced[place], total)
+    return binary(1 - said, said + Fraction(truth, total))
+
+
+def _splits(tool: Instrument, size: int, region: Region, disclosing: bool) -> Iterator[Split]:
+    """The private splits of an instrument's cases that are worth comparing: for given forced cases the truth has the rest."""
+    cases = tool.cases
+    if tool.second or size > 2:  # all answers alike: the fewer cases are forced the better
+        share = 1 if tool.second else size
+        for each in range(cases // share + 1):
+            forced, truth = (each,) * share, cases - each * share
+            # A total of ``cases * (size if second)`` has ``each`` forced cases for every answer, and the truth has the rest.
+            total = cases * size if tool.second else cases
+            private = total - (size - 1) * each <= region.factor * each + region.delta * total
+            if each and truth and private and ranges(tool, (truth, *forced)) is not None:
+                yield truth, forced
+                return
+        return
+    least, most = (0, cases) if disclosing else (1, cases // 2)
+    even = not disclosing and region.delta >= Fraction(1, 2)
+    for no in range(least, most + 1):
+        for yes in _allowed(cases, no, region, least, most):
+            truth = cases - no - yes
+            if truth <= 0:
+                break
+            if (not even or no == yes) and ranges(tool, (truth, no, yes)) is not None:
+                yield truth, (no, yes)
+                break
+
+
+def _allowed(cases: int, no: int, region: Region, least: int, most: int) -> range:
+    """The forced yes cases that are private beside so many forced no cases: from the fewest that are."""
+    spare = cases * (1 - region.delta)
+    fewest = max(spare - region.factor * no, (spare - no) / region.factor)
+    return range(max(least, math.ceil(fewest)), most + 1)
+
+
+def _heard(text: str) -> str:
+    """What is left of an answer when it is spoken: capitals, spaces and ways to write an accent cannot be heard."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _second_lot(tool: Instrument, answers: tuple[Hashable, ...]) -> str:
+    if len(answers) == 2:
+        flip = "flip the coin again" if tool.family == "coins" else "flip a coin"
+        return f'{flip} and say "{answers[1]}" for heads and "{answers[0]}" for tails, whatever the truth is.'
+    return f"draw one of {len(answers)} slips, one for each answer, and say what is on it, whatever the truth is."

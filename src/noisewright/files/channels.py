@@ -1,0 +1,348 @@
+r"""Channels, priors and certificates on disk, without loss and never half-written.
+
+=========  ==========================================================================================================
+``.json``  a channel, or a certificate (which holds the integer table it is about)
+``.csv``   a channel: the first row names the outputs, the first column the secrets; numbers may be fractions such as 1/3
+``.npz``   a channel in numpy's format
+=========  ==========================================================================================================
+
+Numbers are written so that reading gives the same float, bit for bit. A file is written under a temporary name and then
+renamed, so there is either the old file or the whole new one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import re
+import tempfile
+from collections.abc import Hashable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.checker import checker
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import ChannelError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.core.exact import as_fraction
+from noisewright.core.labels import decode_label, encode_label
+from noisewright.core.mechanism import Mechanism
+
+__all__ = [
+    "load",
+    "load_blocks_csv",
+    "load_certificate",
+    "load_channel",
+    "load_exact_csv",
+    "load_labelled_csv",
+    "save",
+    "write_atomically",
+]
+
+CHANNEL_FORMAT = "noisewright-channel"
+VERSION = 1
+
+
+def load(path: str | os.PathLike[str]) -> Channel | Certificate:
+    """What a file holds: a channel or a certificate."""
+    if _path(path).suffix.lower() == ".json":
+        document = _json(path)
+        if isinstance(document, dict) and document.get("format") == checker.FORMAT:
+            return Certificate.from_document(document)
+        return _channel_from_json(document, path)
+    return load_channel(path)
+
+
+def load_channel(path: str | os.PathLike[str]) -> Channel:
+    """A channel from ``.json``, ``.csv`` or ``.npz``; from a certificate of a table, the channel of that table.
+
+    From a certificate of a frequency oracle it is the channel from all categories to all reports, where there are few.
+    """
+    suffix = _path(path).suffix.lower()
+    if suffix == ".json":
+        found = load(path)
+        if isinstance(found, Channel):
+            return found
+        from noisewright.mechanisms.from_certificate import (
+            certified_oracle,  # here, as a file of a channel needs no mechanisms
+        )
+
+        oracle = certified_oracle(found)  # its proof is about two categories, its channel about all of them
+        return found.table().channel() if oracle is None else oracle.channel()
+    if suffix == ".csv":
+        return _channel_from_csv(path)
+    if suffix == ".npz":
+        return _channel_from_npz(path)
+    raise FileFormatError(f"{_name(path)}: channels are read from .json, .csv or .npz files.")
+
+
+def load_certificate(path: str | os.PathLike[str]) -> Certificate:
+    """A certificate from a ``.json`` file; it is not proved yet, see :meth:`Certificate.verify`."""
+    document = _json(path)
+    if not isinstance(document, dict) or document.get("format") != checker.FORMAT:
+        raise FileFormatError(f"{_name(path)} is not a Noisewright certificate.")
+    return Certificate.from_document(document)
+
+
+def save(thing: Channel | Certificate | Mechanism, path: str | os.PathLike[str]) -> Path:
+    """Write a channel (``.json``, ``.csv``, ``.npz``) or a certificate (``.json``; a mechanism gives its own)."""
+    target = _path(path)
+    suffix = target.suffix.lower()
+    if isinstance(thing, Channel):
+        writers = {".json": _channel_to_json, ".csv": _channel_to_csv, ".npz": _channel_to_npz}
+        if suffix not in writers:
+            raise ParameterError(f"{target.name}: a channel is written to a .json, .csv or .npz file.")
+        content = writers[suffix](thing)
+    else:
+        if not isinstance(thing, Certificate) and (isinstance(thing, type) or not hasattr(thing, "certificate")):
+            raise ParameterError(f"a Channel, a Certificate or a mechanism can be saved, not {type(thing).__name__}.")
+        if suffix != ".json":
+            raise ParameterError(f"{target.name}: a certificate is written to a .json file.")
+        certificate = thing if isinstance(thing, Certificate) else thing.certificate()
+        content = certificate.to_json().encode()
+    write_atomically(target, content)
+    return target
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file so that it appears whole or not at all."""
+    target = _path(path)
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except ValueError:
+        raise FileFormatError(f"{str(target)!r} cannot be the name of a file.") from None
+    except OSError as problem:
+        raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, target)
+    except OSError as problem:
+        raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+# JSON ------------------------------------------------------------------------------------------------------------
+
+
+def _channel_to_json(channel: Channel) -> bytes:
+    document: dict[str, Any] = {
+        "format": CHANNEL_FORMAT,
+        "version": VERSION,
+        "inputs": [encode_label(x) for x in channel.inputs],
+        "outputs": [encode_label(y) for y in channel.outputs],
+        "matrix": channel.matrix.tolist(),
+    }
+    if channel.has_logs:
+        document["logs"] = [["-inf" if np.isneginf(v) else v for v in row] for row in channel.logs.tolist()]
+    return json.dumps(document).encode()
+
+
+def _channel_from_json(document: Any, path: str | os.PathLike[str]) -> Channel:
+    if not isinstance(document, dict) or document.get("format") != CHANNEL_FORMAT:
+        raise FileFormatError(f"{_name(path)} is JSON, but neither a Noisewright channel nor a certificate.")
+    if document.get("version") != VERSION:
+        raise FileFormatError(f"{_name(path)} has version {document.get('version')!r}; this program reads {VERSION}.")
+    try:
+        if not isinstance(document["inputs"], list) or not isinstance(document["outputs"], list):
+            raise TypeError("labels are in lists")
+        inputs = [decode_label(x) for x in document["inputs"]]
+        outputs = [decode_label(y) for y in document["outputs"]]
+        logs = document.get("logs")
+        if logs is not None:
+            return Channel.from_logs([[-np.inf if v == "-inf" else v for v in row] for row in logs], inputs, outputs)
+        return Channel(document["matrix"], inputs, outputs)
+    except NoisewrightError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise FileFormatError(
+            f"{_name(path)} is incomplete: a channel file has inputs, outputs and a matrix."
+        ) from None
+
+
+def _json(path: str | os.PathLike[str]) -> Any:
+    content = _bytes(path)
+    try:
+        return checker.read(content.decode())
+    except (ValueError, RecursionError):
+        raise FileFormatError(f"{_name(path)} is not JSON, or it was cut short.") from None
+
+
+# CSV -------------------------------------------------------------------------------------------------------------
+
+
+def _channel_to_csv(channel: Channel) -> bytes:
+    if channel.has_logs and (channel.matrix[np.isfinite(channel.logs)] == 0).any():
+        raise ParameterError(
+            "this channel has entries too small for a .csv of probabilities; write it to .json or .npz."
+        )
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["", *(_spell(y) for y in channel.outputs)])
+    for x, row in zip(channel.inputs, channel.matrix.tolist(), strict=True):
+        writer.writerow([_spell(x), *(repr(v) for v in row)])
+    return text.getvalue().encode()
+
+
+def _channel_from_csv(path: str | os.PathLike[str]) -> Channel:
+    inputs, outputs, matrix = load_labelled_csv(path)
+    try:
+        return Channel(matrix, inputs, outputs)
+    except ChannelError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+
+
+def load_labelled_csv(path: str | os.PathLike[str]) -> tuple[list[Hashable], list[Hashable], list[list[float]]]:
+    """Numbers with a name for each row and each column: the names of the rows, of the columns, and the numbers."""
+    rows = _csv_rows(path)
+    if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
+        raise FileFormatError(
+            f"{_name(path)}: give a first row of names, then rows that start with a name of their own, all of one length."
+        )
+    try:
+        matrix = [[_number(v) for v in row[1:]] for row in rows[1:]]
+    except ValueError:
+        raise FileFormatError(
+            f"{_name(path)}: an entry is not a number; the first row and column hold names."
+        ) from None
+    try:
+        return [_read(row[0]) for row in rows[1:]], [_read(name) for name in rows[0][1:]], matrix
+    except FileFormatError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+
+
+def load_exact_csv(path: str | os.PathLike[str]) -> list[list[Fraction]] | None:
+    """The numbers of such a file as they are written (0.1 is one tenth), if every row sums to exactly one; otherwise None."""
+    try:
+        rows = [[as_fraction(cell.strip(), "an entry") for cell in row[1:]] for row in _csv_rows(path)[1:]]
+    except ParameterError:
+        return None
+    return rows if all(sum(row) == 1 for row in rows) else None
+
+
+def load_blocks_csv(path: str | os.PathLike[str]) -> dict[Hashable, Hashable]:
+    """A block for each secret: two columns, and a first row that says so, ``secret,block``."""
+    rows = _csv_rows(path)
+    if len(rows) < 2 or any(len(row) != 2 for row in rows):
+        raise FileFormatError(
+            f"{_name(path)}: a partition has two columns and a first row that says so: secret,block; then a row for each secret."
+        )
+    try:
+        pairs = [(_read(secret), _read(block)) for secret, block in rows[1:]]
+    except FileFormatError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise FileFormatError(f"{_name(path)}: a secret occurs twice; give each secret one block.")
+    return found
+
+
+def _csv_rows(path: str | os.PathLike[str]) -> list[list[str]]:
+    content = _bytes(path)
+    try:
+        return [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")) if row]
+    except (UnicodeDecodeError, csv.Error):
+        raise FileFormatError(f"{_name(path)} is not a text file with comma-separated values.") from None
+
+
+def _number(cell: str) -> float:
+    """A number in ASCII digits, or a fraction of such; ``float`` alone would also read ``0.2_5``."""
+    if "/" in cell:
+        return float(as_fraction(cell.strip(), "an entry"))
+    if not re.fullmatch(r"\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|nan)\s*", cell, re.ASCII):
+        raise ValueError("not a number")
+    return float(cell)
+
+
+def _spell(label: Hashable) -> str:
+    """A label as a CSV cell: plain where that is unambiguous, JSON where it is not."""
+    spelled = json.dumps(encode_label(label))
+    if not isinstance(label, str) or not label or label.startswith(('"', "{")):
+        return spelled
+    try:
+        return label if _read(label) == label else spelled
+    except FileFormatError:
+        return spelled
+
+
+def _read(cell: str) -> Hashable:
+    try:
+        value = json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell
+    if isinstance(value, list):
+        return cell
+    if isinstance(value, float) and not math.isfinite(value):
+        raise FileFormatError("a name is NaN or infinite; put it in quotes if it is meant as text.")
+    try:
+        return decode_label(value)
+    except FileFormatError:
+        return cell
+
+
+# NPZ -------------------------------------------------------------------------------------------------------------
+
+
+def _channel_to_npz(channel: Channel) -> bytes:
+    names = json.dumps([[encode_label(x) for x in channel.inputs], [encode_label(y) for y in channel.outputs]])
+    arrays: dict[str, NDArray[Any]] = {
+        "matrix": channel.matrix,
+        "labels": np.frombuffer(names.encode(), dtype=np.uint8),
+    }
+    if channel.has_logs:
+        arrays["logs"] = channel.logs
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def _channel_from_npz(path: str | os.PathLike[str]) -> Channel:
+    content = _bytes(path)
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            inputs, outputs = json.loads(arrays["labels"].tobytes())
+            if not isinstance(inputs, list) or not isinstance(outputs, list):
+                raise TypeError("labels are in lists")
+            names = [decode_label(x) for x in inputs], [decode_label(y) for y in outputs]
+            if "logs" in arrays:
+                return Channel.from_logs(arrays["logs"], *names)
+            return Channel(arrays["matrix"], *names)
+    except ChannelError as problem:
+        raise FileFormatError(f"{_name(path)}: {problem}") from None
+    except Exception:  # a damaged archive makes numpy and zipfile raise almost anything, down to errors of a tokeniser
+        raise FileFormatError(f"{_name(path)} is not a channel in .npz form, or it was cut short.") from None
+
+
+def _bytes(path: str | os.PathLike[str]) -> bytes:
+    file = _path(path)
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise FileFormatError(f"there is no file {path}.") from None
+    except OSError as problem:
+        raise FileFormatError(f"{path} cannot be read: {problem.strerror}.") from None
+    except ValueError:  # a character of code 0, or half of one
+        raise FileFormatError(f"{str(path)!r} cannot be the name of a file.") from None
+
+
+def _path(path: object) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise ParameterError(f"the name of a file is a string or a Path, not {type(path).__name__}.")
+    return Path(path)
+
+
+def _name(path: str | os.PathLike[str]) -> str:
+    return Path(path).name or str(path)

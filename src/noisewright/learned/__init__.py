@@ -1,0 +1,10 @@
+"""Learning from private data, and private learning."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.learned.naive_bayes import PrivateGaussianNB as PrivateGaussianNB
+else:
+    __getattr__, __dir__ = door(__name__)

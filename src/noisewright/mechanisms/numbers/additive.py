@@ -1,0 +1,343 @@
+r"""Additive mechanisms: integer noise of a stated law on a public lattice, the output perhaps snapped into a feasible set.
+
+A number is rounded to the nearest point of the lattice (part of the query), noise is added in whole steps, and with
+``within`` the sum is moved to the nearest lattice point of the feasible set. Moving the *output* is post-processing, so
+the promise is that of the noise, whatever the set looks like. A *true value* outside the set is
+
+* refused (``outside="refuse"``), without being shown;
+* moved to the nearer end first (``outside="clamp"``, for one interval only: across a gap it would part near values);
+* taken as it is (``outside="keep"``): noise is added where it lies, and only the output is moved.
+
+**Guarantee.** Two numbers at most ``sensitivity`` apart are at most ``ceil(sensitivity / step)`` steps apart after
+rounding, and the law is calibrated for that many steps (``scope="adjacent"``). With ``scope="metric"`` distances are
+those between the lattice points that numbers are rounded to, and the metric's name says so; ``map`` takes the distance of
+the numbers themselves, and counts rounding in.
+
+The laws are in :mod:`~noisewright.mechanisms.laws.additive` and beside their mechanisms.
+
+>>> from noisewright.mechanisms.laws.additive import LaplaceLaw
+>>> laplace = LaplaceLaw(scale=Fraction(2))  # in steps
+>>> halves = additive("laplace", laplace, lattice=Lattice(-1), epsilon=Fraction(1), sensitivity=Fraction(1), within=(0, None))
+>>> halves.steps, halves.scale, halves.release(3.14) % 0.5
+(2, 1.0, 0.0)
+>>> halves.certificate().verify()
+'epsilon = 1 between neighbours (line at most 1), in steps of 1/2'
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.arrays import Floats
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import one_of
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
+from noisewright.core.guarantee import Guarantee, Scope
+from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.laws.additive import SPREADS, Indices, Law
+from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
+from noisewright.mechanisms.laws.lattice_metrics import metric_of
+from noisewright.mechanisms.laws.worst_answer import Cells, worst_answer
+from noisewright.mechanisms.losses import check_loss
+from noisewright.mechanisms.values import check_dense
+from noisewright.noise import Lattice, Rng
+from noisewright.noise.lattice import LARGEST_INDEX, exact_floats
+
+__all__ = [
+    "AdditiveMechanism",
+    "Within",
+    "additive",
+    "check_scope",
+    "checked",
+    "choose_lattice",
+    "snap",
+]
+
+Within = Interval | tuple[Interval, ...] | Feasible | None
+"""An interval ``(low, high)`` with None for an open end, several of them, or nothing for the whole line."""
+
+LARGEST_EPSILON = 10**6
+
+
+def additive(
+    name: str,
+    law: Law,
+    *,
+    lattice: Lattice,
+    epsilon: Fraction,
+    sensitivity: Fraction,
+    delta: Fraction = Fraction(0),
+    scope: Scope = "adjacent",
+    within: Within = None,
+    outside: str = "refuse",
+) -> AdditiveMechanism:
+    """An additive mechanism, its parameters checked against each other before any data is seen."""
+    one_of(outside, "outside", ("refuse", "clamp", "keep"))
+    if delta and scope == "metric":
+        raise ParameterError("a promise with a delta is made between neighbours; use scope='adjacent'.")
+    feasible = None if within is None else Feasible.parse(within).as_floats()
+    if feasible is not None:
+        feasible.on(lattice)
+        if outside == "clamp" and len(feasible.components) > 1:
+            raise ParameterError(
+                "outside='clamp' needs one interval: moving true values across a gap would part values that are close; "
+                "use outside='keep'."
+            )
+    return AdditiveMechanism(name, law, lattice, epsilon, sensitivity, delta, scope, feasible, outside)
+
+
+def choose_lattice(lattice: Exact, sensitivity: Fraction, spread: Fraction) -> Lattice:
+    """The lattice with the given step, or for ``"auto"`` one that is fine beside the sensitivity and the size of the noise.
+
+    Refused when the noise could leave the numbers that floats hold exactly.
+    """
+    chosen = Lattice.asked(lattice) or Lattice.for_scale(min(sensitivity, spread))
+    if SPREADS * max(spread, sensitivity) > LARGEST_INDEX * chosen.step:
+        raise ParameterError(
+            f"noise of this size takes more than 2^52 lattice steps of {float(chosen.step):g}; use a coarser lattice, or a "
+            "larger epsilon."
+        )
+    return chosen
+
+
+def check_scope(scope: str) -> Scope:
+    """The scope, if it is one."""
+    return "adjacent" if one_of(scope, "scope", ("adjacent", "metric")) == "adjacent" else "metric"
+
+
+@dataclass(frozen=True)
+class AdditiveMechanism:
+    """Noise of one law on one lattice; build it with the constructor of the law's mechanism."""
+
+    name: str
+    law: Law
+    lattice: Lattice
+    epsilon: Fraction
+    sensitivity: Fraction
+    delta: Fraction
+    scope: Scope
+    within: Feasible | None
+    outside: str
+
+    @property
+    def steps(self) -> int:
+        """How many lattice steps apart two values can be that are at most ``sensitivity`` apart."""
+        return self.lattice.steps(self.sensitivity)
+
+    @property
+    def scale(self) -> float:
+        """In units of the data: the scale of a Laplace law, the sigma of a Gaussian, the mean size of a staircase."""
+        return float(Fraction(self.law.parameter) * self.lattice.step)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised, one unit being one ``sensitivity``."""
+        metric = metric_of(self.lattice, self.sensitivity, self.scope)
+        return Guarantee(float_up(self.epsilon), metric, delta=float_up(self.delta), scope=self.scope)
+
+    def release(self, values: Any, rng: Rng = None) -> Any:
+        """One exact draw for every value, as lattice points."""
+        given = exact_floats(values)
+        indices = self._indices(given)
+        noisy = indices + self.law.draw(indices.shape, rng)
+        released = self.lattice.values(noisy if self._ranges is None else snap(noisy, self._ranges))
+        return float(released) if given.ndim == 0 else released
+
+    def check(self, values: Any) -> None:
+        """Refuse what :meth:`release` would refuse."""
+        self._indices(exact_floats(values))
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two numbers that are this many sensitivities apart themselves, rounding included.
+
+        For the metric scope the guarantee is about lattice points: ``guarantee.bound`` takes their distance.
+        """
+        plain = self.guarantee.bound(distance)  # refuses what is no distance
+        if self.scope == "adjacent" or plain in (0, math.inf):
+            return plain
+        return self.law.loss(self.lattice.steps(as_fraction(distance) * self.sensitivity), self.delta)
+
+    def certificate(self, rng: Rng = None) -> Certificate:
+        """The law of the noise in lattice steps, and the claim it proves."""
+        shape = "adjacent" if self.scope == "adjacent" else "steps"
+        return Certificate.build(
+            mechanism=self.name,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            metric=str(self.guarantee.metric),
+            distances={"shape": shape, "distance": str(self.lattice.step / self.sensitivity)},
+            proof={"kind": "law", **self.law.proof()},
+            simulated=rng is not None,
+            step=str(self.lattice.step),
+            snapped_to=None if self.within is None else self.within.to_json(),
+            outside=self.outside,
+        )
+
+    def audit(self) -> MechanismAudit:
+        """The smallest epsilon of the law itself, for neighbours or for one unit of the metric."""
+        value = self.law.loss(self.steps, self.delta)
+        words = f"the law of the noise, {self.steps} lattice steps apart"
+        if self.scope == "metric":
+            value = float_up(Fraction(self.law.loss(1, self.delta)) * self.sensitivity / self.lattice.step)
+            words = "the law of the noise, one lattice step apart"
+        return MechanismAudit(
+            value, self.guarantee.metric, None, None, None, self.guarantee.delta, scope=self.scope, words=words
+        )
+
+    def error(self, loss: str = "absolute") -> float:
+        """The expected loss against the true number where it is largest, rounding to the lattice included.
+
+        It is computed from the tail of the law, at the worst number of the worst lattice cell, for the numbers of ``within``
+        (with ``outside="keep"`` others have larger losses the farther out they are). A number between lattice points never
+        comes out, so ``zero-one`` is 1.
+        """
+        check_loss(loss)
+        if loss == "zero-one":
+            return 1.0
+        answers = self.within or Feasible(((None, None),))
+        # As in _indices: only one interval, and only where values outside are not kept, holds rounded values back.
+        cells = Cells.of(answers, self.lattice, clipped=len(answers.components) == 1 and self.outside != "keep")
+        worst = worst_answer(cells, self.law.spread, lambda _, *cell: self._losses(loss, *cell))
+        return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
+
+    def channel(self, inputs: Any = None) -> Channel:
+        """The channel over a bounded range; ``inputs`` chooses other true values (lattice points) than those of the range."""
+        ranges = self._ranges
+        if ranges is None or ranges[0][0] is None or ranges[-1][1] is None:
+            raise ParameterError(f"{self.name} has infinitely many outputs; give it a bounded range with within=.")
+        check_dense(sum(high - low + 1 for low, high in ranges if low is not None and high is not None))
+        outputs = np.concatenate([np.arange(lo, hi + 1) for lo, hi in ranges if lo is not None and hi is not None])
+        secrets = outputs if inputs is None else self._lattice_points(inputs)
+        matrix = self.law.mass((outputs - secrets[:, None]).astype(np.float64))
+        below, above = _cells(outputs)
+        ends = np.flatnonzero(below != above)  # outputs that more than one noisy value is moved to
+        matrix[:, ends] = self._between(below[ends] - secrets[:, None], above[ends] - secrets[:, None])
+        return Channel(matrix, self.lattice.values(secrets).tolist(), self.lattice.values(outputs).tolist())
+
+    # Helpers ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _ranges(self) -> tuple[Range, ...] | None:
+        return None if self.within is None else self.within.on(self.lattice)
+
+    def _indices(self, given: NDArray[Any]) -> Indices:
+        if self.within is None or self._ranges is None or self.outside == "keep":
+            return self.lattice.indices(given)
+        placed, component = self.within.place(given, self.lattice, self._ranges, self.outside)
+        # Beside a gap a value stays where it is rounded to, so that rounding never parts two values any further.
+        return placed if component is None else self.lattice.indices(given)
+
+    def _lattice_points(self, inputs: Any) -> Indices:
+        given = np.asarray(list(inputs))
+        points = self.lattice.indices(given)
+        if not np.array_equal(self.lattice.values(points), given):
+            raise DataError(f"the inputs of a channel must be lattice points, {self.lattice}.")
+        return points
+
+    def _between(self, first: Floats, last: Floats) -> Floats:
+        """``P(first <= noise <= last)``, from the tail on the side where it is small."""
+        right, left = first > 0, last < 0
+        near = np.where(right, first, np.where(left, -last, 1 - first))
+        far = np.where(right, last + 1, np.where(left, 1 - first, last + 1))
+        outer, inner = (np.where(np.isinf(k), 0.0, self.law.tail(np.clip(k, 1, 2.0**62))) for k in (far, near))
+        return np.where(right | left, inner - outer, 1 - inner - outer)
+
+    def _losses(self, loss: str, indices: Indices, low: Floats, high: Floats) -> Floats:
+        """The expected loss at the worst number that is rounded to each index, ``low`` to ``high`` steps away from it.
+
+        Losses are convex, so that is an end: moving the number up brings it nearer to all outputs above the index and farther
+        from all others.
+        """
+        places = indices.astype(np.float64)
+        above, below = self._both_sides(places, loss)
+        if loss == "absolute":
+            more, less = self._both_sides(places, "zero-one")
+            ends = [t * np.where(t > 0, 1 - 2 * more, 2 * less - 1) for t in (low, high)]
+        else:
+            right, left = self._both_sides(places, "absolute")
+            ends = [t * t - 2 * t * (right - left) for t in (low, high)]
+        return np.asarray(above + below + np.maximum(*ends))
+
+    def _both_sides(self, places: Floats, loss: str) -> tuple[Floats, Floats]:
+        """Losses by outputs above each place, and by those below."""
+        ranges = self._ranges or ((None, None),)
+        mirrored = tuple((None if hi is None else -hi, None if lo is None else -lo) for lo, hi in reversed(ranges))
+        return self._one_side(places, ranges, loss, 1), self._one_side(-places, mirrored, loss, 0)
+
+    def _one_side(self, places: Floats, ranges: tuple[Range, ...], loss: str, tie: int) -> Floats:
+        """Losses to the right of each place: snapping never turns back, so the loss grows by steps and by jumps over gaps.
+
+        A place can be just outside of a range, in a gap. From the middle of a gap a noisy value goes down (``tie`` = 1), which
+        in the mirror is up (``tie`` = 0).
+        """
+        total = np.zeros_like(places)
+        for low, high in ranges:
+            start = np.maximum(-math.inf if low is None else low - places, 0.0)
+            end = np.maximum(math.inf if high is None else high - places, 0.0)
+            if loss == "zero-one":
+                total += np.where((start == 0) & (end > 0), self.law.tail(np.ones_like(places)), 0.0)
+            else:
+                inside = self.law.sums(end, loss) - self.law.sums(np.minimum(start, end), loss)
+                total += np.where(end > start, inside, 0.0)
+        if (lowest := ranges[0][0]) is not None:  # nothing comes out below
+            total += _loss_of(lowest - places, loss)
+        for (_, high), (low, _) in pairwise(ranges):
+            assert high is not None
+            assert low is not None
+            turn = (high + low + 1 + tie) // 2 - places  # the first noise that lands beyond the gap
+            jump = _loss_of(low - places, loss) - _loss_of(high - places, loss)
+            beyond = self.law.tail(np.maximum(turn, 1.0))
+            total += jump * np.where(turn > 0, beyond, 1 - self.law.tail(np.maximum(1 - turn, 1.0)))
+        return total
+
+
+def _loss_of(apart: Floats, loss: str) -> Floats:
+    """The loss of an output that far above a place; none below it."""
+    if loss == "zero-one":
+        return (apart > 0).astype(np.float64)
+    return np.asarray(np.maximum(apart, 0.0) ** (1 if loss == "absolute" else 2))
+
+
+def snap(indices: Indices, ranges: tuple[Range, ...]) -> Indices:
+    """The nearest whole number in a union of ranges; from the middle of a gap the lower one."""
+    middles = np.array([(high + low) // 2 for (_, high), (low, _) in pairwise(ranges)], dtype=np.int64)  # type: ignore[operator]
+    lows = np.array([-(1 << 62) if low is None else low for low, _ in ranges], dtype=np.int64)
+    highs = np.array([1 << 62 if high is None else high for _, high in ranges], dtype=np.int64)
+    if not middles.size:
+        return np.clip(indices, lows[0], highs[0])
+    component = np.searchsorted(middles, indices, side="left")
+    return np.clip(indices, lows[component], highs[component])
+
+
+def _cells(outputs: Indices) -> tuple[Floats, Floats]:
+    """For each output the first and the last noisy value that is snapped to it."""
+    points = outputs.astype(np.float64)
+    middles = np.floor((points[:-1] + points[1:]) / 2)
+    return np.concatenate([[-np.inf], middles + 1]), np.concatenate([middles, [np.inf]])
+
+
+def checked(
+    epsilon: Exact, sensitivity: Exact, delta: Exact | None = None, zero_epsilon: bool = False
+) -> tuple[Fraction, Fraction, Fraction]:
+    """Epsilon, sensitivity and delta as exact numbers within their ranges."""
+    budget = as_fraction(epsilon, "epsilon") if zero_epsilon else positive_fraction(epsilon, "epsilon")
+    if budget < 0:
+        raise ParameterError(f"epsilon must be 0 or more, not {in_words(budget)}.")
+    if budget > LARGEST_EPSILON:
+        raise ParameterError(f"epsilon must be at most {LARGEST_EPSILON}; more than that promises nothing.")
+    failure = Fraction(0)
+    if delta is not None:
+        failure = as_fraction(delta, "delta")
+        if not 0 < failure < 1:
+            raise ParameterError(f"delta must be above 0 and below 1, not {in_words(failure)}.")
+    return budget, positive_fraction(sensitivity, "sensitivity"), failure

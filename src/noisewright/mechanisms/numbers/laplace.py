@@ -1,0 +1,284 @@
+r"""The Laplace mechanism for any feasible set, calibrated and drawn exactly on a lattice.
+
+A true answer is moved to the nearest point ``i`` of a public lattice, and lattice point ``j`` of the feasible set is released
+with probability ``e^(-|i-j| step/scale) / Z(i)``. Where everything is feasible this is Laplace noise; where it is not the noise
+is cut to the feasible set and renormalised, and the scale is the smallest one for which that is private:
+
+==================  ======================================  =====================================================
+feasible set        ``scope="metric"``                      ``scope="adjacent"``
+==================  ======================================  =====================================================
+everything          sensitivity / epsilon                   the same
+bounded gaps        between 1 and 2 times that              a one-dimensional root over O(n) pairs
+a half line         asymmetric noise, or 2 times that       ``sensitivity / ln((1 + e^epsilon) / 2)``
+anything else       2 times that (less with ``margin``)     a root; on an interval the bounded Laplace mechanism
+==================  ======================================  =====================================================
+
+(on the lattice a little less, since the root is found for the lattice law itself).
+
+**Guarantee.** ``scope="adjacent"``: ``epsilon`` for true answers at most one sensitivity apart, and by steps from neighbour to
+neighbour for farther ones if the set has no gaps; with gaps nothing for farther ones. ``scope="metric"``: the first,
+and for all true answers ``epsilon`` times their distance in sensitivities, measured between the *lattice points* they are
+rounded to, as the name of the metric says (between the answers themselves for asymmetric noise, which rounds at random); an
+answer is rounded on its side of a gap, and the metric knows the gaps whose ends are no lattice points;
+``map`` takes the distance of the answers themselves, and counts rounding in.
+Proved in integers about the very law that is drawn. Condition: true answers lie in the feasible set, ``margin`` away from
+excluded half lines, and the certificate says which answers are covered; others are refused, or clamped where the set is one
+interval, which brings no two answers farther apart.
+
+>>> share = laplace(epsilon=1, sensitivity=1, within=(0, 100))
+>>> 0 <= share.release(97.5) <= 100
+True
+>>> round(float(share.scale), 3), share.reason
+(1.612, 'binding at the wall at 0, pair 0 and 1')
+>>> share.certificate().verify()
+'epsilon = 1 between neighbours (line at most 1), in steps of 1/1024'
+
+References: Dwork, McSherry, Nissim and Smith, *Calibrating noise to sensitivity in private data analysis* (2006); Holohan et al.,
+*The bounded Laplace mechanism in differential privacy* (2020).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import one_of
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import Exact, as_fraction, float_up
+from noisewright.core.guarantee import Guarantee, Scope
+from noisewright.mechanisms.laws.calibrate import continuous, on_lattice, ranged_proof
+from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
+from noisewright.mechanisms.laws.lattice import LatticeLaw
+from noisewright.mechanisms.laws.lattice_metrics import metric_of
+from noisewright.mechanisms.laws.truncated import TruncatedLaplace
+from noisewright.mechanisms.laws.worst_answer import Cells, worst_answer
+from noisewright.mechanisms.losses import check_loss
+from noisewright.mechanisms.numbers.additive import checked
+from noisewright.mechanisms.values import check_dense
+from noisewright.noise.lattice import LARGEST_INDEX, Lattice
+from noisewright.noise.laws.ranged import RangedSampler
+
+if TYPE_CHECKING:
+    from noisewright.mechanisms.numbers.half_line import AsymmetricLaplace
+
+__all__ = ["LaplaceMechanism", "laplace"]
+
+
+def laplace(
+    *,
+    epsilon: Exact,
+    sensitivity: Exact = 1,
+    within: Interval | tuple[Interval, ...] | Feasible | None = None,
+    excluding: tuple[Interval, ...] = (),
+    scope: Scope = "adjacent",
+    margin: Exact = 0,
+    shape: Literal["auto", "symmetric", "asymmetric"] = "auto",
+    outside: Literal["refuse", "clamp"] = "refuse",
+    lattice: Exact = "auto",
+) -> LaplaceMechanism | AsymmetricLaplace:
+    """The Laplace mechanism with outputs inside a feasible set; see the head of this module.
+
+    ``within``: an interval ``(low, high)`` with None for an open end, or several; ``excluding``: open gaps. ``margin``: how far
+    true answers are known to stay from excluded half lines. ``shape``: on a half line the metric scope uses noise with a
+    steeper far side (``"asymmetric"``) unless told otherwise. ``lattice``: its step, a power of two, or a
+    :class:`~noisewright.noise.Lattice`; by default at most 1/512 of the scale and of the sensitivity, and finer than every
+    interval and gap.
+    """
+    budget, width, _ = checked(epsilon, sensitivity)
+    feasible = Feasible.parse(within, excluding).as_floats()
+    distance = as_fraction(margin, "margin")
+    inner = feasible if distance == 0 else feasible.inner(distance).as_floats()
+    one_of(scope, "scope", ("metric", "adjacent"))
+    one_of(shape, "shape", ("auto", "symmetric", "asymmetric"))
+    one_of(outside, "outside", ("refuse", "clamp"))
+    if outside == "clamp" and len(feasible.components) > 1:
+        raise ParameterError(
+            "outside='clamp' needs a feasible set without gaps: moving answers out of a gap would bring close ones apart, "
+            "and break the sensitivity; use outside='refuse'."
+        )
+    half_line = feasible.kind == "single infinite" and scope == "metric" and distance == 0
+    if shape == "asymmetric" and not half_line:
+        raise ParameterError("shape='asymmetric' is for a half line with scope='metric' and no margin; use 'auto'.")
+    if half_line and shape != "symmetric":
+        from noisewright.mechanisms.numbers.half_line import AsymmetricLaplace
+
+        return AsymmetricLaplace.build(budget, width, feasible, outside, lattice)
+    chosen = _lattice(lattice, feasible, inner, budget, width, scope, distance)
+    ranges, inputs = feasible.on(chosen), inner.on(chosen)
+    reach = chosen.steps(width)
+    if reach > LARGEST_INDEX:
+        raise ParameterError(
+            f"one sensitivity takes more than 2^52 lattice steps of {float(chosen.step):g}; use a coarser lattice, and no "
+            "intervals or gaps that are so much shorter than the sensitivity."
+        )
+    if len(ranges) > 1 and not (feasible.aligned(chosen) and inner.aligned(chosen)):
+        reach += 1  # rounding that has to stay on its side of a gap can move two answers one step farther apart
+    # A step counts as 1/reach of a sensitivity, so that also the metric promise gives epsilon to real answers that far apart.
+    found = on_lattice(
+        ranges, inputs, epsilon=budget, step=Fraction(1, reach), scope=scope, reach=reach, lattice=chosen
+    )
+    if found.rate * LARGEST_INDEX < 64:
+        raise ParameterError(
+            "the noise would not fit on this lattice; use a coarser one, so that it takes fewer steps."
+        )
+    return LaplaceMechanism(
+        budget, width, feasible, inner, scope, outside, chosen, ranges, inputs, found.rate, reach, found.reason
+    )
+
+
+@dataclass(frozen=True)
+class LaplaceMechanism:
+    """Laplace noise inside a feasible set; build it with :func:`laplace`."""
+
+    epsilon: Fraction
+    sensitivity: Fraction
+    feasible: Feasible
+    inner: Feasible
+    scope: Scope
+    outside: str
+    lattice: Lattice
+    ranges: tuple[Range, ...]
+    inputs: tuple[Range, ...]
+    rate: Fraction
+    reach: int
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return "laplace"
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise: the law falls by a factor of e over this distance."""
+        return self.lattice.step / self.rate
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``epsilon`` between answers at most ``sensitivity`` apart, or per ``sensitivity`` between rounded answers.
+
+        Between neighbours of a set with gaps it ends there: no chain of neighbours leads across a gap, or not with few steps.
+        """
+        metric = metric_of(self.lattice, self.sensitivity, self.scope, self.inner if self._beside_gaps else None)
+        broken = self.scope == "adjacent" and len(self.inner.components) > 1
+        return Guarantee(float_up(self.epsilon), metric, scope=self.scope, radius=1.0 if broken else None)
+
+    @property
+    def law(self) -> TruncatedLaplace:
+        """The continuous limit of the law, for analysis: density, cdf, quantiles, mean, variance."""
+        return TruncatedLaplace(self.feasible, float(self.scale))
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One exact draw for every value."""
+        indices, which = self.inner.place(values, self.lattice, self.inputs, self.outside)
+        released = self.lattice.values(self._sampler.draw(indices, which, rng))
+        return float(released) if released.ndim == 0 else released
+
+    def check(self, values: Any) -> None:
+        """Refuse what :meth:`release` would refuse."""
+        self.inner.place(values, self.lattice, self.inputs, self.outside)
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two true answers that are this many sensitivities apart themselves, rounding included.
+
+        For the metric scope the guarantee is about lattice points: ``guarantee.bound`` takes their distance.
+        """
+        plain = self.guarantee.bound(distance)  # refuses what is no distance
+        if self.scope == "adjacent" or plain in (0, math.inf):
+            return plain
+        steps = self.lattice.steps(as_fraction(distance) * self.sensitivity) + self._beside_gaps
+        return float_up(self.epsilon * steps / self.reach)  # what one step was calibrated for
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The law on the lattice and the claim it proves."""
+        proof: dict[str, Any] = {"kind": "law", "law": "discrete laplace", "scale": str(1 / self.rate), "clamp": None}
+        if self.feasible.kind != "none":
+            proof = ranged_proof(self.rate, self.ranges, self.inputs, self.reach)
+        shape = "adjacent" if self.scope == "adjacent" else "steps"
+        return Certificate.build(
+            mechanism=self.name,
+            epsilon=self.epsilon,
+            metric=str(self.guarantee.metric),
+            distances={"shape": shape, "distance": str(self.lattice.step / self.sensitivity)},
+            proof=proof,
+            simulated=rng is not None,
+            step=str(self.lattice.step),
+            within=self.feasible.to_json(),
+            answers=self.inner.to_json(),
+            outside=self.outside,
+            scope=self.scope,
+        )
+
+    def error(self, loss: str = "absolute") -> float:
+        """The expected loss at the true answer where it is largest, rounding to the lattice included: closed sums.
+
+        It is the loss against the answer itself, at the worst answer of the worst lattice cell. An answer between lattice
+        points never comes out, so ``zero-one`` is 1.
+        """
+        check_loss(loss)
+        if loss == "zero-one":
+            return 1.0
+        law, cells = LatticeLaw(float(self.rate), self.ranges), Cells.of(self.inner, self.lattice, clipped=True)
+        worst = worst_answer(cells, float(1 / self.rate), partial(law.expected, loss))
+        return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
+
+    def channel(self) -> Channel:
+        """The channel over the lattice points, when the feasible set is bounded and has few of them."""
+        if self.feasible.low is None or self.feasible.high is None:
+            raise ParameterError("an unbounded feasible set has infinitely many outputs; give it a range with within=.")
+        check_dense(sum(hi - lo + 1 for lo, hi in self.ranges if lo is not None and hi is not None))
+        outputs, inputs = _points(self.ranges), _points(self.inputs)
+        law = LatticeLaw(float(self.rate), self.ranges)
+        which = np.repeat(np.arange(len(self.inputs)), [hi - lo + 1 for lo, hi in self.inputs])  # type: ignore[operator]
+        normaliser = law.log_normaliser(which, inputs)
+        logs = -law.rate * np.abs(inputs[:, None] - outputs[None, :]) - normaliser[:, None]
+        return Channel.from_logs(logs, self.lattice.values(inputs).tolist(), self.lattice.values(outputs).tolist())
+
+    @property
+    def _beside_gaps(self) -> bool:
+        """Whether rounding that stays on its side of a gap can move two answers one step farther apart."""
+        return self.reach > self.lattice.steps(self.sensitivity)
+
+    @cached_property
+    def _sampler(self) -> RangedSampler:
+        return RangedSampler(self.rate, self.ranges)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the sampler's tables, which are made again when they are needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _lattice(
+    asked: Exact,
+    feasible: Feasible,
+    inner: Feasible,
+    epsilon: Fraction,
+    sensitivity: Fraction,
+    scope: Scope,
+    margin: Fraction,
+) -> Lattice:
+    """The lattice that was asked for, or one chosen from the public parameters alone."""
+    if (given := Lattice.asked(asked)) is not None:
+        return given
+    lengths = [s for s in (feasible.shortest, inner.shortest) if s is not None]
+    finest = Lattice.for_scale(min(lengths), bits=4).exponent if lengths else None
+    scale = continuous(feasible, epsilon=epsilon, sensitivity=sensitivity, scope=scope, margin=margin).scale
+    exponent = Lattice.for_scale(min(Fraction(scale), sensitivity)).exponent
+    if finest is not None:
+        exponent = min(exponent, finest)
+    # Ends that are short binary fractions become lattice points, where that takes at most a thousandfold finer lattice.
+    ends = (e for component in (*feasible.components, *inner.components) for e in component if e is not None)
+    powers = {end.denominator.bit_length() - 1 for end in ends}  # the ends are floats, so these are all powers of two
+    return Lattice(min(exponent, *(-power for power in powers if power <= -exponent + 10), exponent))
+
+
+def _points(ranges: tuple[Range, ...]) -> NDArray[np.int64]:
+    return np.concatenate([np.arange(lo, hi + 1) for lo, hi in ranges if lo is not None and hi is not None])

@@ -1,0 +1,246 @@
+r"""Subset selection: report a set of ``d`` categories, which holds the truth more often than chance would have it.
+
+With probability ``p`` the set holds the truth and ``d - 1`` others drawn uniformly; otherwise it is ``d`` others drawn
+uniformly. So a set with the truth in it is ``e^epsilon`` times as likely as one without, for
+``p = d e^epsilon / (d e^epsilon + k - d)``. With ``d`` about ``k / (e^epsilon + 1)``, the default, no mechanism estimates all
+frequencies with less squared error, up to lower terms. ``d = 1`` is randomised response.
+
+**Guarantee.** ``epsilon`` for the discrete metric, exactly. *Proof.* Given which of two secrets are in the set, the rest of it is
+uniform under both. So all depends on four cases, whose chances over ``2**width (k - 1)`` the certificate lists and compares in
+integers.
+
+A report is ``ceil(k / 8)`` bytes; see :mod:`noisewright.mechanisms.oracles._packed`.
+
+>>> page = subset_selection(1000, epsilon=1)
+>>> page.size, page.release([17, 17, 503]).shape
+(269, (3, 125))
+>>> page.certificate().verify()
+'epsilon = 1 per unit of discrete'
+
+Reference: Ye and Barg, *Optimal schemes for discrete distribution estimation under locally differential privacy* (2018); Wang,
+Huang, Wang, Nie, Xiao, Yang, Li and Qiao, *Mutual information optimally local private discrete distribution estimation* (2016).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.checker.checker import exp_below
+from noisewright.core.channels.certified import check_budget
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import Exact, ceil_div
+from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.categories.categorical import (
+    category_labels,
+    discrete_guarantee,
+    distinct_categories,
+    fields_alone,
+    promised_loss,
+)
+from noisewright.mechanisms.oracles._packed import (
+    check_room,
+    coin_rows,
+    give_packed,
+    read_packed,
+    set_matrix,
+    set_sizes,
+    support_counts,
+)
+from noisewright.mechanisms.oracles.oracle import Support, discrete_audit, no_error, oracle_certificate, rare_variance
+from noisewright.noise import bernoulli, uniform_below
+
+__all__ = ["SubsetMechanism", "subset_selection"]
+
+WHOLE_BITS = 127
+"""The checker reads chances below ``2**128``."""
+
+PRECISION = 384
+SHARE_BITS = 24
+"""Sets are begun with coins, whose probability is given to so many bits."""
+
+SMALLEST = Fraction(1, 1 << 64)
+"""Below this the chances over ``2**width`` could not tell the truth from the others."""
+
+
+def subset_selection(
+    categories: Iterable[Hashable] | int, *, epsilon: Exact, size: int | None = None
+) -> SubsetMechanism:
+    """Subset selection over the given categories (or over ``0 .. k-1`` for a number ``k``), with sets of ``size`` of them."""
+    names = distinct_categories(categories, "subset selection")
+    budget = check_budget(epsilon)
+    if budget < SMALLEST:
+        raise ParameterError("epsilon of subset selection must be at least 2^-64; a smaller one tells nothing.")
+    if size is None:
+        # Only how good the estimate is depends on these floats, not the promise.
+        ideal = len(names) / (math.exp(min(float(budget), 700.0)) + 1)
+        near = {min(max(d, 1), len(names) - 1) for d in (math.floor(ideal), math.ceil(ideal))}
+        return min((_of_size(names, budget, d) for d in near), key=SubsetMechanism.worth)
+    try:
+        count = operator.index(size)
+    except TypeError:
+        raise ParameterError(f"size must be a whole number, not {type(size).__name__}.") from None
+    if isinstance(size, bool) or not 1 <= count < len(names):
+        raise ParameterError(
+            f"the sets of subset selection over {len(names)} categories have 1 to {len(names) - 1} of them; about "
+            "k/(e^epsilon + 1) is best."
+        )
+    return _of_size(names, budget, count)
+
+
+def _of_size(names: tuple[Hashable, ...], budget: Fraction, size: int) -> SubsetMechanism:
+    """The largest ``p`` over ``2**width`` that the checker proves: ``p (k - d) <= e^epsilon (1 - p) d``."""
+    width = WHOLE_BITS - (len(names) - 1).bit_length()
+    limit = exp_below(budget, PRECISION) * size
+    inside = (limit << width) // (limit + ((len(names) - size) << PRECISION))
+    return SubsetMechanism(names, budget, size, width, inside)
+
+
+@dataclass(frozen=True)
+class SubsetMechanism:
+    """Subset selection with integer chances; build it with :func:`subset_selection`."""
+
+    categories: tuple[Hashable, ...]
+    epsilon: Fraction
+    size: int
+    """``d``: how many categories a report holds."""
+    width: int
+    inside: int
+    """``p 2**width``: the truth is in the set."""
+
+    guarantee = cached_property(discrete_guarantee)
+    map = promised_loss
+    _labels = cached_property(category_labels)
+    __getstate__ = fields_alone
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return "subset-selection"
+
+    @property
+    def support_probabilities(self) -> tuple[Fraction, Fraction]:
+        """The probability that a report holds the truth, and that it holds another given category; exactly."""
+        p = Fraction(self.inside, 1 << self.width)
+        return p, (self.size - p) / (len(self.categories) - 1)
+
+    def worth(self) -> float:
+        """The variance of an estimate for a rare category, for one report."""
+        return float(rare_variance(*self.support_probabilities))
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One report for every value: rows of bytes, each with ``size`` bits set."""
+        codes, form = self._labels.encode(values)
+        flat = codes.reshape(-1)
+        check_room(flat.size, len(self.categories))
+        held = np.asarray(bernoulli(self.support_probabilities[0], flat.shape, rng))
+        rows = self._others(flat, self.size - held, rng)
+        rows[np.arange(flat.size), flat >> 3] |= np.where(held, _bit(flat), np.uint8(0))
+        return give_packed(rows, codes.shape, form)
+
+    def support(self, reports: Any) -> Support:
+        """How many reports hold each category; a set of another size is no report."""
+        rows, there = read_packed(reports, len(self.categories))
+        there = there & (set_sizes(rows) == self.size)
+        kept = rows if there.all() else rows[there]
+        return Support(support_counts(kept, len(self.categories)), len(kept), len(rows) - len(kept))
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The chances that two secrets are in the set, in whole numbers, and the claim they prove."""
+        k, d = len(self.categories), self.size
+        held, left = self.inside, (1 << self.width) - self.inside
+        both, one, other, none = held * (d - 1), held * (k - d), left * d, left * (k - 1 - d)
+        return oracle_certificate(
+            self.name,
+            self.epsilon,
+            self.categories,
+            {
+                "kind": "chances",
+                "total": (k - 1) << self.width,
+                "precision": PRECISION,
+                "table": [[both, one, other, none], [both, other, one, none]],
+            },
+            simulated=rng is not None,
+            inputs=["one category", "another category"],
+            outputs=["both in the set", "only the first", "only the second", "neither"],
+            about="any two categories; given which of them are in the set, the rest of it is uniform under both",
+        )
+
+    def audit(self) -> MechanismAudit:
+        """The loss of a set that holds one category and not another, from the integers themselves."""
+        k, d, p = len(self.categories), self.size, self.support_probabilities[0]
+        words = "a set that holds one category and not another, whatever else is in it"
+        return discrete_audit(p * (k - d) / ((1 - p) * d), words)
+
+    def error(self, loss: str = "absolute") -> float:
+        """There is none: a report is a set of categories."""
+        return no_error("subset selection", loss)
+
+    def channel(self) -> Channel:
+        """The channel to all sets of this size, for a few categories."""
+        held, names = set_matrix(len(self.categories))
+        kept = held.sum(axis=1) == self.size
+        k, d, p = len(self.categories), self.size, self.support_probabilities[0]
+        matrix = np.where(held[kept].T, float(p / math.comb(k - 1, d - 1)), float((1 - p) / math.comb(k - 1, d)))
+        return Channel(matrix, self.categories, [names[i] for i in np.flatnonzero(kept)], normalise=True)
+
+    def _others(self, codes: NDArray[np.intp], wanted: NDArray[np.int64], rng: Any) -> NDArray[np.uint8]:
+        """For every secret a uniform set of as many categories as wanted, without the secret itself.
+
+        Independent coins make a set that is uniform given its number of members, so one with too many may be drawn again, and a
+        uniform member more leaves it uniform. The coins are a little too rare, by about a standard deviation. Sets of more than
+        half of the categories are made from those left out, so that a category to add is soon found: one that is in the set
+        already is drawn again.
+        """
+        others = len(self.categories) - 1
+        swapped = 2 * self.size > others
+        goal = others - wanted if swapped else wanted
+        usual = others - self.size if swapped else self.size
+        share = max(usual - math.sqrt(usual) - 1, 0) / (others + 1)
+        coin = Fraction(math.floor(share * (1 << SHARE_BITS)), 1 << SHARE_BITS)
+        rows = np.zeros((codes.size, ceil_div(others + 1, 8)), dtype=np.uint8)
+        missing = np.asarray(goal, dtype=np.int64).copy()
+        begun = np.arange(codes.size) if coin else np.zeros(0, dtype=np.intp)
+        while begun.size:
+            fresh = coin_rows(coin, begun.size, others + 1, rng)
+            fresh[np.arange(begun.size), codes[begun] >> 3] &= ~_bit(codes[begun])
+            lack = goal[begun] - set_sizes(fresh)
+            if begun.size == codes.size:
+                rows = fresh
+            else:
+                rows[begun] = fresh
+            missing[begun] = lack
+            begun = begun[lack < 0]
+        active = np.flatnonzero(missing)
+        while active.size:
+            spot = np.asarray(uniform_below(others, active.shape, rng))
+            spot += spot >= codes[active]
+            place, bit = spot >> 3, _bit(spot)
+            free = (rows[active, place] & bit) == 0
+            rows[active, place] |= bit
+            missing[active] -= free
+            active = active[missing[active] > 0]
+        if swapped:
+            np.invert(rows, out=rows)
+            rows[np.arange(codes.size), codes >> 3] &= ~_bit(codes)
+            if (others + 1) % 8:
+                rows[:, -1] &= np.uint8((1 << (others + 1) % 8) - 1)
+        return rows
+
+    def __repr__(self) -> str:
+        return f"subset_selection({len(self.categories)} categories, sets of {self.size}, {self.guarantee})"
+
+
+def _bit(codes: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """The bit of each category in its byte."""
+    return np.uint8(1) << (codes & 7).astype(np.uint8)

@@ -1,0 +1,302 @@
+r"""Exact Laplace noise that stays inside a set of whole numbers.
+
+Let the feasible set be a union of ranges of integers, the first and the last perhaps endless, and
+:math:`a = e^{-\text{rate}}`. From a feasible ``i`` the output ``j`` has the law
+
+.. math:: P(j \mid i) = a^{|i-j|} / Z(i), \qquad Z(i) = \sum_{j\ \text{feasible}} a^{|i-j|},
+
+exactly, with the same work for every ``i`` and no draw thrown away.
+
+*One range.* Let ``i`` have L points to its left and R to its right in its range, let A be the share of
+:math:`\{j < first\}` that is feasible, weighed by :math:`a^{first-j}`, and B the same beyond the right end. With the common
+factor 1 - a left out, the weights of four events are
+
+==============  ===========================  =========================================
+stay, leftward  :math:`1 - a^{L+1}`          ``j = i - d``, d = 0, ..., L
+leave leftward  :math:`a^{L+1} A`            ``j`` in a lower range
+stay, rightward :math:`a - a^{R+1}`          ``j = i + 1 + d``, d = 0, ..., R - 1
+leave rightward :math:`a^{R+1} B`            ``j`` in a higher range
+==============  ===========================  =========================================
+
+*Which event* is one comparison of a 64-bit word with thresholds in integer fixed point (:mod:`noisewright.noise.laws._powers`).
+A word within the error bound of a threshold, about one in ``2**56``, is settled with further bits and exact bounds.
+
+*How far.* In each case the distance d is geometric, cut to the first M values: :math:`P(d) \propto a^d`. If G is an
+unbounded geometric number then ``G mod M`` has that law exactly, since :math:`\sum_k a^{d + kM} = a^d / (1 - a^M)`.
+
+*Which range*, after leaving: the law of j beyond an end does not depend on i, so ranges are crossed one by one, each
+stopping the walk with a fixed probability that was enclosed beforehand. With at most ``FEW`` ranges every draw makes
+all crossings, needed or not; with more, only draws that left their range go on, and the time of a column shows roughly how many
+did and how far, though not which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import ceil_div
+from noisewright.noise._blocks import BLOCK
+from noisewright.noise.bits import Bits, Rng, bits_from
+from noisewright.noise.laws._powers import ONE, UNIT_BITS, FixedPowers, PowerBounds, multiply_high
+from noisewright.noise.laws.geometric import geometric_block, geometric_plan, laplace_block
+from noisewright.noise.search import decide
+
+__all__ = ["RangedSampler"]
+
+FEW = 16
+"""Up to this many ranges, every draw does the same work whatever it draws."""
+
+ENDLESS = 1 << 62
+"""Stands for the number of points on a side that does not end."""
+
+Range = tuple[int | None, int | None]
+Bound = tuple[int, int]
+
+
+class RangedSampler:
+    """Draws from ``P(j | i)`` for a column of feasible ``i``; see the head of this module.
+
+    ``ranges``: first and last integer of each range, from low to high, None for an end that is not there.
+
+    >>> sampler = RangedSampler(Fraction(1, 2), [(0, 3), (7, 9)])
+    >>> draws = sampler.draw(np.full(1000, 2))
+    >>> sorted(set(draws.tolist()) - {0, 1, 2, 3, 7, 8, 9})
+    []
+    """
+
+    def __init__(self, rate: Fraction, ranges: Sequence[Range]) -> None:
+        self.rate, self.ranges = rate, tuple(ranges)
+        _check(self.ranges)
+        self._plan = geometric_plan(rate)
+        self._shares: dict[int, tuple[list[Bound], list[Bound]]] = {}
+        self.unbounded = self.ranges == ((None, None),)
+        if self.unbounded:
+            return
+        self._firsts = np.array([-ENDLESS if lo is None else lo for lo, _ in ranges], dtype=np.int64)
+        self._lasts = np.array([ENDLESS if hi is None else hi for _, hi in ranges], dtype=np.int64)
+        lengths = [1 << 63 if lo is None or hi is None else hi - lo + 1 for lo, hi in ranges]
+        self._lengths = np.array(lengths, dtype=np.uint64)
+        self._powers = FixedPowers(rate)
+        self._ratio = int(self._powers(np.ones(1, dtype=np.uint64))[0])
+        self._several = len(self.ranges) > 1
+        # Thresholds are sums of at most three terms and the product word * total has at most four, each off by `error` of
+        # a power and 4 units of a product with A or B; the rest is rounding.
+        self.band = 8 * (self._powers.error + 4) + 8
+        if self._several:
+            left, right = self._beyond(128)
+            self._left, self._right = (_words([low for low, _ in side], 128) for side in (left, right))
+            stops = [[self._stop(k, side, 128)[0] for k in range(len(self.ranges))] for side in (0, 1)]
+            self._stops = np.array([_words(row, 128) for row in stops])
+
+    def draw(self, indices: NDArray[np.int64], components: NDArray[np.intp] | None = None, rng: Rng = None) -> Any:
+        """One output for each of ``indices``, which must be feasible; ``components`` are their ranges, if known."""
+        bits = bits_from(rng)
+        flat = np.ascontiguousarray(indices, dtype=np.int64).reshape(-1)
+        which: NDArray[np.intp] | None = None
+        if not self.unbounded and self._several:
+            given = np.searchsorted(self._firsts, flat, side="right") - 1 if components is None else components
+            which = np.ascontiguousarray(given, dtype=np.intp).reshape(-1)
+        result = np.empty(flat.size, dtype=np.int64)
+        for start in range(0, flat.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            if self.unbounded:
+                result[part] = flat[part] + laplace_block(self._plan, flat[part].size, bits)
+            elif which is None:
+                result[part] = self._inside_one(flat[part], bits)
+            else:
+                result[part] = self._among_several(flat[part], which[part], bits)
+        return result.reshape(np.shape(indices))
+
+    def _inside_one(self, i: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+        words = bits.words(i.size)
+        number = geometric_block(self._plan, i.size, bits).view(np.uint64)
+        left = (i - (self._firsts[0] - 1)).view(np.uint64)  # the points up to i, itself included
+        right = (self._lasts[0] - i).view(np.uint64)
+        leftward = self._one_minus(left)
+        total = leftward + (self._ratio - self._powers(right + np.uint64(1)).view(np.int64))
+        drawn = multiply_high(total.view(np.uint64), words).view(np.int64)
+        go_left = drawn < leftward
+        doubt = np.abs(drawn - leftward) <= self.band
+        if doubt.any():
+            for spot in np.flatnonzero(doubt):
+                go_left[spot] = self._settle(int(i[spot]), 0, int(words[spot]), bits) < 2
+        away = (number % _room(np.where(go_left, left, right))).view(np.int64)
+        # Leftward i - d is i + 1 + ~d, rightward it is i + 1 + d.
+        return i + 1 + (away ^ -go_left.astype(np.int64))
+
+    def _among_several(self, i: NDArray[np.int64], which: NDArray[np.intp], bits: Bits) -> NDArray[np.int64]:
+        words = bits.words(i.size)
+        number = geometric_block(self._plan, i.size, bits).view(np.uint64)
+        left = (i - (_at(self._firsts, which) - 1)).view(np.uint64)
+        right = (_at(self._lasts, which) - i).view(np.uint64)
+        below, above = self._powers(left), self._powers(right + np.uint64(1))
+        first = ONE - below.view(np.int64)
+        second = first + multiply_high(below, _at(self._left, which)).view(np.int64)
+        third = second + (self._ratio - above.view(np.int64))
+        total = third + multiply_high(above, _at(self._right, which)).view(np.int64)
+        drawn = multiply_high(total.view(np.uint64), words).view(np.int64)
+        event = np.zeros(i.size, dtype=np.uint8)
+        doubt = np.zeros(i.size, dtype=np.bool_)
+        for threshold in (first, second, third):
+            beyond = drawn - threshold
+            event += (beyond >= 0).view(np.uint8)
+            # Within the band on either side; below it the sum is negative, and so a huge word.
+            doubt |= (beyond + self.band).view(np.uint64) <= 2 * self.band
+        if doubt.any():
+            for spot in np.flatnonzero(doubt):
+                event[spot] = self._settle(int(i[spot]), int(which[spot]), int(words[spot]), bits)
+        go_left, leave = event < 2, (event & 1).astype(np.bool_)
+        target = self._cross(which, go_left, leave, bits)
+        entered = np.where(go_left, _at(self._lasts, target), _at(self._firsts, target))
+        start = np.where(leave, entered, i + ~go_left)
+        room = np.where(leave, _at(self._lengths, target), _room(np.where(go_left, left, right)))
+        away = (number % room).view(np.int64)
+        # Leftward start - d is start + 1 + ~d.
+        return np.asarray(start + go_left + (away ^ -go_left.astype(np.int64)))
+
+    def _cross(
+        self, which: NDArray[np.intp], go_left: NDArray[np.bool_], leave: NDArray[np.bool_], bits: Bits
+    ) -> NDArray[np.intp]:
+        """The range in which each draw ends that leaves its own."""
+        step = np.where(go_left, -1, 1)
+        target = np.clip(which + step, 0, len(self.ranges) - 1)
+        side = (~go_left).astype(np.intp)
+        few = len(self.ranges) <= FEW
+        active = np.arange(which.size) if few else np.flatnonzero(leave)
+        walking = leave[active]
+        for _ in range(len(self.ranges) - 2):
+            if not few:
+                active = active[walking]
+                walking = walking[walking]
+                if not active.size:
+                    break
+            words = bits.words(active.size)
+            stop = self._stops[side[active], target[active]]
+            halted = words < stop
+            for spot in np.flatnonzero((words == stop) & walking):
+                place = int(active[spot])
+                halted[spot] = self._settle_stop(int(target[place]), int(side[place]), int(words[spot]), bits)
+            walking &= ~halted
+            target[active] += np.where(walking, step[active], 0)
+        return target
+
+    # Exact bounds --------------------------------------------------------------------------------------------------
+
+    def _one_minus(self, exponents: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return ONE - self._powers(exponents).view(np.int64)
+
+    def _settle(self, i: int, k: int, word: int, bits: Bits) -> int:
+        """The event for a uniform number whose first 64 bits are ``word``."""
+        return decide(lambda width: self._thresholds(i, k, width), word, 64, bits)
+
+    def _thresholds(self, i: int, k: int, width: int) -> tuple[list[int], list[int]]:
+        """Bounds of the probabilities of the first one, two and three events, over ``2**width``."""
+        bits = width + UNIT_BITS + 64
+        power, one = _bounds(self.rate, bits), 1 << bits
+        first, last = self.ranges[k]
+        beyond = [side[k] for side in self._beyond(bits)]
+        below = (0, 0) if first is None else power(i - first + 1)
+        above = (0, 0) if last is None else power(last - i + 1)
+        ratio = power(1)
+        weights = [
+            (one - below[1], one - below[0]),
+            _times(below, beyond[0], bits),
+            (0, 0) if last == i else (max(0, ratio[0] - above[1]), ratio[1] - above[0]),
+            _times(above, beyond[1], bits),
+        ]
+        low_total, high_total = (sum(w[side] for w in weights) for side in (0, 1))
+        lows, highs, low, high = [], [], 0, 0
+        for place in range(3):
+            low, high = low + weights[place][0], high + weights[place][1]
+            if any(w[1] for w in weights[place + 1 :]):
+                lows.append((low << width) // high_total)
+                highs.append(min(ceil_div(high << width, low_total), 1 << width))
+            else:  # nothing follows, so the threshold is exactly one
+                lows.append(1 << width)
+                highs.append(1 << width)
+        return lows, highs
+
+    def _settle_stop(self, k: int, side: int, word: int, bits: Bits) -> bool:
+        def enclosure(width: int) -> tuple[list[int], list[int]]:
+            low, high = self._stop(k, side, width + 64)
+            return [low >> 64], [ceil_div(high, 1 << 64)]
+
+        return decide(enclosure, word, 64, bits) == 0
+
+    def _stop(self, k: int, side: int, bits: int) -> Bound:
+        """Bounds of the probability that a walk entering range k from its right (side 0) or left (1) end stops in it."""
+        beyond = self._beyond(bits + 64)[side][k]
+        first, last = self.ranges[k]
+        if beyond == (0, 0) or first is None or last is None:
+            return 1 << bits, 1 << bits
+        whole = _bounds(self.rate, bits + 64)(last - first + 1)
+        one = 1 << (bits + 64)
+        stay, go = (one - whole[1], one - whole[0]), _times(whole, beyond, bits + 64)
+        return (stay[0] << bits) // (stay[0] + go[1]), ceil_div(stay[1] << bits, stay[1] + go[0])
+
+    def _beyond(self, bits: int) -> tuple[list[Bound], list[Bound]]:
+        """Bounds of A and B of every range."""
+        if bits not in self._shares:
+            mirrored = [(None if hi is None else -hi, None if lo is None else -lo) for lo, hi in reversed(self.ranges)]
+            below = _feasible_below(self.rate, self.ranges, bits)
+            self._shares[bits] = below, _feasible_below(self.rate, mirrored, bits)[::-1]
+        return self._shares[bits]
+
+
+@lru_cache(maxsize=64)
+def _bounds(rate: Fraction, bits: int) -> PowerBounds:
+    return PowerBounds(rate, bits)
+
+
+def _feasible_below(rate: Fraction, ranges: Sequence[Range], bits: int) -> list[Bound]:
+    """For each range the feasible share below its first point: ``A' = a^(gap-1) ((1 - a^M) + a^M A)`` from A of the last."""
+    power, one = _bounds(rate, bits), 1 << bits
+    shares: list[Bound] = [(0, 0)]
+    for (first, last), (following, _) in pairwise(ranges):
+        assert last is not None
+        assert following is not None
+        whole = (0, 0) if first is None else power(last - first + 1)
+        rest = _times(whole, shares[-1], bits)
+        inner = (one - whole[1] + rest[0], min(one - whole[0] + rest[1], one))
+        shares.append(_times(power(following - last - 1), inner, bits))
+    return shares
+
+
+def _at(values: NDArray[Any], places: NDArray[np.intp]) -> NDArray[Any]:
+    """``values[places]``; the places are in range, and ``clip`` only skips a slow check of that."""
+    return values.take(places, mode="clip")
+
+
+def _room(points: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The modulus for so many points; on an endless side 2**63, which no geometric number reaches."""
+    room = np.maximum(points, np.uint64(1))
+    return np.where(room >= np.uint64(ENDLESS >> 1), np.uint64(1 << 63), room)
+
+
+def _times(x: Bound, y: Bound, bits: int) -> Bound:
+    return x[0] * y[0] >> bits, ceil_div(x[1] * y[1], 1 << bits)
+
+
+def _words(values: list[int], bits: int) -> NDArray[np.uint64]:
+    """Numbers in [0, 1] as words, rounded down; 1 becomes the largest word."""
+    return np.array([min(v >> (bits - 64), (1 << 64) - 1) for v in values], dtype=np.uint64)
+
+
+def _check(ranges: tuple[Range, ...]) -> None:
+    ends = [end for pair in ranges for end in pair]
+    inner = ends[1:-1]
+    known = [end for end in ends if end is not None]
+    if not ranges or any(end is None for end in inner) or any(abs(end) >= ENDLESS // 4 for end in known):
+        raise ParameterError("ranges must be given from low to high, with open ends at the outside only.")
+    if any(lo is not None and hi is not None and lo > hi for lo, hi in ranges) or any(
+        hi is not None and lo is not None and lo - hi < 1 for (_, hi), (lo, _) in pairwise(ranges)
+    ):
+        raise ParameterError("ranges must be given from low to high, and must not be empty or overlap.")

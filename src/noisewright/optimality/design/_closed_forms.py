@@ -1,0 +1,374 @@
+r"""Mechanisms that theory proves to be the best, each with the conditions of its theorem, tested before it is used.
+
+====================  =======================================================================================
+constant answer       a loss with one action that is nowhere worse: no output helps
+two secrets           ``T = [[e^D, 1], [1, e^D]] / (1 + e^D)`` is best for every loss and every prior
+truncated geometric   on an evenly spaced line, for monotone losses and every prior (Ghosh, Roughgarden and
+                      Sundararajan 2009); for other losses and spacings where a dual solution proves it
+randomised response   one distance for all pairs: zero-one loss at the uniform prior (Kairouz, Oh and Viswanath
+                      2014); for other losses and priors where a dual solution proves it
+two-output response   one distance for all pairs and two actions: best at every prior (proof below)
+layered geometric     a loss that concerns only a chain of a larger space: the geometric of the distance from
+                      the chain's end
+====================  =======================================================================================
+
+*Two actions, one distance.* Only the probability ``p_x`` of the first action counts, and ``k_x = pi_x (L[0,x] -
+L[1,x])``: the cost is ``sum k_x p_x`` and a constant. Let ``S`` be where ``k < 0``, ``h`` the largest ``p`` in ``S``
+and ``l`` the smallest outside. The cost is at least ``-K_S h + K_R l`` with ``K`` the sums of ``|k|``, privacy asks
+``h <= e^D l`` and ``1 - l <= e^D (1 - h)``, and the corners of that region are ``(0,0)``, ``(1,1)`` and ``T``'s. All
+three are remaps of the response that tells ``S`` from the rest by ``T``.
+
+Every entry takes a :class:`Setting` and answers with a :class:`Found`, or None where its conditions do not hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.arrays import Floats, Indices
+from noisewright.core.metrics.distances import Distances, LineDistances, UniformDistances
+from noisewright.core.metrics.metric import Discrete, Metric
+from noisewright.optimality.design._structured import ACCEPTED, FEW, LineKernel, Moments, monotone_remap
+from noisewright.optimality.losses.classes import is_monotone
+from noisewright.optimality.losses.loss import Displacement, Loss
+from noisewright.optimality.program.repair import floored
+
+__all__ = ["CONJECTURE", "PRICES", "THEOREM", "Found", "LineSource", "Setting", "best_known", "line_steps"]
+
+
+THEOREM, PRICES, CONJECTURE = "a theorem", "a dual solution at this prior, in floats", "a conjecture"
+
+PRICED = "a dual solution bounds what any other could save at this prior"
+
+NEARLY = 1e-9
+"""Steps of a line that differ by less than this, relatively, are even up to the rounding of the points."""
+
+RISING = "for a loss that rises with the distance on an evenly spaced line it is best at every prior"
+
+LARGEST_TABLE = 250_000
+"""Closed forms that need an integer table are not used for more entries than this."""
+
+LARGEST_TEST = 8_000_000
+"""The dual test is run on loss matrices of at most this many entries."""
+
+SMALL = 60
+"""Up to this many secrets and actions the class of a loss is searched for, to name the theorem."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One design problem."""
+
+    secrets: tuple[Hashable, ...]
+    metric: Metric
+    distances: Distances
+    epsilon: Fraction
+    prior: Floats
+    loss: Loss
+
+    @cached_property
+    def size(self) -> int:
+        """Secrets times actions."""
+        return len(self.secrets) * len(self.loss.actions)
+
+
+@dataclass(frozen=True)
+class LineSource:
+    """The geometric over ``count`` evenly spaced places with exact ``step``; ``rank[x]`` is the place of secret
+    ``x``.
+    """
+
+    rank: Indices
+    step: Fraction
+    count: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """A mechanism with its expected loss, a lower bound for all others, and the reason.
+
+    ``logs`` are log-probabilities of actions by secret; or ``line`` (a geometric) or ``response`` (randomised
+    response) is drawn from and its output ``y`` answered with action number ``remap[y]``.
+    """
+
+    name: str
+    reason: str
+    status: str
+    value: float
+    bound: float
+    remap: Indices
+    logs: Floats | None = None
+    line: LineSource | None = None
+    response: bool = False
+
+
+def best_known(setting: Setting) -> Found | None:
+    """The first closed form whose conditions hold."""
+    for form in (_constant, _two_secrets, _geometric, _two_outputs, _response, _layered):
+        found = form(setting)
+        if found is not None:
+            return found
+    return None
+
+
+def _constant(setting: Setting) -> Found | None:
+    if setting.size > LARGEST_TABLE or setting.loss.rule is not None:
+        return None
+    matrix = setting.loss.matrix[:, setting.prior > 0]
+    winners = np.flatnonzero((matrix <= matrix.min(axis=0)).all(axis=1))
+    if not len(winners):
+        return None
+    best = int(winners[0])
+    logs = np.full((len(setting.secrets), len(setting.loss.actions)), -np.inf)
+    logs[:, best] = 0.0
+    value = float(setting.loss.matrix[best] @ setting.prior)
+    why = f"action {setting.loss.actions[best]!r} is at least as good as any other at every secret that can occur"
+    return Found("constant answer", why, THEOREM, value, value, np.array([best]), logs)
+
+
+def _two_secrets(setting: Setting) -> Found | None:
+    apart = setting.distances.between(0, 1) if len(setting.secrets) == 2 else None
+    if not apart:
+        return None
+    loss = float(setting.epsilon * apart)
+    stay, leave = -math.log1p(math.exp(-loss)), -loss - math.log1p(math.exp(-loss))
+    raw = np.array([[stay, leave], [leave, stay]])
+    why = "on two secrets this response is best for every loss and every prior"
+    return _remapped(setting, raw, "two-secret response", why, THEOREM)
+
+
+def _geometric(setting: Setting) -> Found | None:
+    distances, n = setting.distances, len(setting.secrets)
+    if not isinstance(distances, LineDistances):
+        return None
+    order, gaps, common = line_steps(distances)
+    if not gaps.all():
+        return None
+    low, high = int(gaps.min()), int(gaps.max())
+    per_unit = setting.epsilon / common
+    rank = np.empty(n, dtype=np.intp)
+    rank[order] = np.arange(n)
+    source = LineSource(rank, Fraction(low, common), n)
+    if low == high:
+        told = _on_line(setting, order, LineKernel(np.full(n - 1, float(per_unit * low))), even=True)
+        if told is None:
+            return None
+        return Found("truncated geometric", told.why, told.status, told.value, told.bound, told.remap, line=source)
+    if setting.size > LARGEST_TABLE:
+        return _nearly_even(setting, order, source, float(per_unit * low), float(per_unit * high), high / low - 1)
+    told = _on_line(setting, order, LineKernel(np.array([float(per_unit * gap) for gap in gaps.tolist()])), even=False)
+    if told is None:
+        return None
+    logs = np.empty((n, len(setting.loss.actions)))
+    logs[order] = told.kernel.merged(told.remap, len(setting.loss.actions))
+    name = "truncated geometric of uneven steps"
+    return Found(name, told.why, told.status, told.value, told.bound, told.remap, logs)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """The geometric with its best remap on a line, what it costs, and what any other would cost at least."""
+
+    kernel: LineKernel
+    remap: Indices
+    value: float
+    bound: float
+    status: str
+    why: str
+
+
+def _on_line(setting: Setting, order: Indices, kernel: LineKernel, even: bool) -> _Told | None:
+    loss, n = setting.loss, len(setting.secrets)
+    prior, gap = setting.prior[order], 0.0
+    rule = loss.rule if even and loss.actions == loss.secrets else None
+    if rule is not None and n > FEW:
+        # The rule counts in units of the labels; one step of the line is so many of them.
+        unit = abs(float(loss.secrets[order[1]]) - float(loss.secrets[order[0]]))
+        low, high = ((p[0], p[1] * unit, p[2] * unit * unit) for p in (rule.below, rule.above))
+        remap, costs = monotone_remap(Moments(prior, float(kernel.steps[0])), Displacement(low, high))
+        remap = order[remap]
+    elif setting.size <= LARGEST_TEST:
+        remap, costs = kernel.remap(prior, loss.matrix[:, order])
+    else:
+        return None
+    value = float(kernel.weights @ costs)
+    if rule is not None and rule.symmetric:
+        return _Told(kernel, remap, value, value, THEOREM, RISING)
+    if setting.size > LARGEST_TEST:
+        why = "for losses of ordered single crossing it is conjectured to be best, and no counterexample is known"
+        return _Told(kernel, remap, value, -math.inf, CONJECTURE, why)
+    if even and max(n, len(loss.actions)) <= SMALL and _monotone_on_line(loss, order):
+        return _Told(kernel, remap, value, value, THEOREM, RISING)
+    gap = kernel.gap(prior, loss.matrix[:, order], costs)
+    return None if math.isinf(gap) else _Told(kernel, remap, value, value - gap, PRICES, PRICED)
+
+
+def _nearly_even(
+    setting: Setting, order: Indices, source: LineSource, low: float, high: float, apart: float
+) -> Found | None:
+    """The geometric of the smallest step, for points such as tenths in floats that are even up to their rounding.
+
+    It is private because no two points are nearer than their number of smallest steps. And what is private for the points is
+    private for even ones with the largest step, where theory knows the best.
+    """
+    n = len(setting.secrets)
+    if apart > NEARLY or setting.loss.rule is None or setting.loss.actions != setting.loss.secrets:
+        return None
+    strict, loose = (_on_line(setting, order, LineKernel(np.full(n - 1, step)), even=True) for step in (low, high))
+    if strict is None or loose is None:
+        return None
+    why = f"{strict.why}; the points are even up to {apart:.1g} of a step, and the gap counts what that may cost"
+    # Losses are polynomials of degree 2 at most in distances that are off by as much.
+    bound = loose.bound if math.isinf(loose.bound) else loose.bound * (1 - 4 * apart) - 1e-15 * strict.value
+    return Found(
+        "truncated geometric", why, strict.status, strict.value, min(bound, strict.value), strict.remap, line=source
+    )
+
+
+def line_steps(distances: LineDistances) -> tuple[Indices, NDArray[Any], int]:
+    """The order of places along a line, and the exact gaps between neighbours as whole numbers over one denominator."""
+    common = math.lcm(*{place.denominator for place in distances.places})
+    whole = [place.numerator * (common // place.denominator) for place in distances.places]
+    small = max(map(abs, whole)) < 2**61
+    spots = np.array(whole, dtype=np.int64 if small else object)
+    order = np.argsort(spots, kind="stable")
+    return order, np.diff(spots[order]), common
+
+
+def _monotone_on_line(loss: Loss, order: Indices) -> bool:
+    spots = np.empty(len(order))
+    spots[order] = np.arange(len(order))
+    return bool(is_monotone(loss, None, distances=np.abs(spots[:, None] - spots[None, :])))
+
+
+def _two_outputs(setting: Setting) -> Found | None:
+    if not isinstance(setting.distances, UniformDistances) or len(setting.loss.actions) != 2:
+        return None
+    matrix = setting.loss.matrix
+    first = matrix[0] < matrix[1]
+    loss = float(setting.epsilon * setting.distances.distance)
+    stay, leave = -math.log1p(math.exp(-loss)), -loss - math.log1p(math.exp(-loss))
+    raw = np.where(np.stack([first, ~first], axis=1), stay, leave)
+    why = "for two actions and one distance between all secrets, telling the two groups of secrets apart is best at every prior"
+    return _remapped(setting, raw, "two-output response", why, THEOREM)
+
+
+def _response(setting: Setting) -> Found | None:
+    if not isinstance(setting.distances, UniformDistances):
+        return None
+    n, loss = len(setting.secrets), setting.loss
+    plain = isinstance(setting.metric, Discrete)
+    step = float(setting.epsilon * setting.distances.distance)
+    a, spread = math.exp(-step), -math.expm1(-step)
+    top = 1 / (1 + (n - 1) * a)
+    level = float(setting.prior.max())
+    known = (
+        loss.made.what == "zero-one loss" and loss.actions == loss.secrets and np.ptp(setting.prior) <= 1e-12 * level
+    )
+    if known:
+        remap, gap, value = np.arange(n), 0.0, (n - 1) * a * top
+        status, why = THEOREM, "at the uniform prior it reports the truth most often of all mechanisms"
+    elif setting.size <= LARGEST_TEST:
+        weighted = loss.matrix * setting.prior
+        remap, value, gap = _response_remap(weighted, a, spread)
+        if math.isinf(gap):
+            return None
+        status, why = PRICES, PRICED
+    else:
+        return None
+    if plain:
+        return Found("randomised response", why, status, value, value - gap, remap, response=True)
+    if setting.size > LARGEST_TABLE:
+        return None
+    raw = np.full((n, n), math.log(top) - step)
+    np.fill_diagonal(raw, math.log(top))
+    return Found("randomised response", why, status, value, value - gap, remap, _merged(raw, remap, len(loss.actions)))
+
+
+def _response_remap(weighted: Floats, a: float, spread: float) -> tuple[Indices, float, float]:
+    """The best remap of randomised response, its cost, and how much better another mechanism might be (``inf``: surely is).
+
+    The argument is that of the line, see :mod:`~noisewright.optimality.design._structured`. Private columns have extreme
+    rays with
+    two levels, 1 on a set and ``a`` outside, so the worst set for a row is where it is negative. Costs are taken
+    relative to the best constant action, so that a tiny epsilon leaves something of them.
+    """
+    n = weighted.shape[1]
+    totals = weighted.sum(axis=1)
+    fixed = int(totals.argmin())
+    beyond = totals - totals[fixed]
+    beyond[beyond <= 1e-15 * np.abs(totals)] = 0.0
+    sums = a * beyond[:, None] + spread * (weighted - weighted[fixed])
+    remap = sums.argmin(axis=0)
+    saved = float(sums[remap, np.arange(n)].sum()) / (1 + (n - 1) * a)
+    # Not the best constant action's cost less what is saved: at a large epsilon next to nothing would be left of them.
+    value = float((a * totals[remap] + spread * weighted[remap, np.arange(n)]).sum()) / (1 + (n - 1) * a)
+    prices = weighted[fixed] + (sums[remap, np.arange(n)] - a * saved) / spread
+    rows = weighted - prices
+    scale = float(np.abs(rows).max())
+    for lowered in (scale * max(1e-14, 4e-16 * n), ACCEPTED * float(np.abs(weighted).max())):
+        high = rows + lowered
+        if (a * high.sum(axis=1) + spread * np.minimum(high, 0).sum(axis=1) >= 0).all():
+            return remap, value, max(0.0, value - float(prices.sum()) + lowered * n)
+    return remap, value, math.inf
+
+
+def _layered(setting: Setting) -> Found | None:
+    n, loss, distances = len(setting.secrets), setting.loss, setting.distances
+    if setting.size > LARGEST_TABLE or n > 2000:
+        return None
+    matters = np.flatnonzero((setting.prior > 0) & (np.ptp(loss.matrix, axis=0) > 0))
+    if not 2 <= len(matters) < n:
+        return None
+    far = max(matters.tolist(), key=lambda x: distances.between(int(matters[0]), x) or 0)
+    apart = [distances.between(far, x) for x in range(n)]
+    chain = sorted(matters.tolist(), key=lambda x: -1 if apart[x] is None else apart[x] or 0)
+    step = apart[chain[1]]
+    if not step or any(d is None for d in apart):
+        return None
+    spans = [
+        distances.between(chain[i], chain[j]) == (j - i) * step
+        for i in range(len(chain))
+        for j in range(i + 1, len(chain))
+    ]
+    layers = [min((d or Fraction(0)) / step, Fraction(len(chain) - 1)) for d in apart]
+    if not all(spans) or any(layer.denominator > 1 for layer in layers):
+        return None
+    kernel = LineKernel(np.full(len(chain) - 1, float(setting.epsilon * step)))
+    prior, matrix = setting.prior[chain], loss.matrix[:, chain]
+    remap, costs = kernel.remap(prior, matrix)
+    gap = kernel.gap(prior, matrix, costs)
+    if math.isinf(gap):
+        return None
+    rest = np.setdiff1d(np.arange(n), chain)
+    value = float(kernel.weights @ costs + (setting.prior[rest] * loss.matrix[0, rest]).sum())
+    logs = kernel.merged(remap, len(loss.actions))[[int(layer) for layer in layers]]
+    why = (
+        f"the loss concerns only a chain of {len(chain)} secrets, on which it is the truncated geometric, and a dual "
+        "solution bounds what any other could save there at this prior"
+    )
+    return Found("layered geometric", why, PRICES, value, value - gap, remap, logs)
+
+
+def _remapped(setting: Setting, raw: Floats, name: str, why: str, status: str) -> Found:
+    """A small channel with its best remap, as a channel onto the actions."""
+    joint = setting.prior[:, None] * np.exp(raw)
+    sums = setting.loss.matrix @ joint
+    remap = sums.argmin(axis=0)
+    value = float(sums.min(axis=0).sum())
+    return Found(name, why, status, value, value, remap, floored(_merged(raw, remap, len(setting.loss.actions))))
+
+
+def _merged(raw: Floats, remap: Indices, actions: int) -> Floats:
+    logs = np.full((actions, len(raw)), -np.inf)
+    for y, w in enumerate(remap.tolist()):
+        np.logaddexp(logs[w], raw[:, y], out=logs[w])
+    return np.asarray(logs.T)

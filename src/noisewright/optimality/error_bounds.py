@@ -1,0 +1,161 @@
+r"""How wrong a private mechanism must be: lower bounds of the max-mean error, and the exact optimum of small cases.
+
+The *max-mean error* of a channel is ``E = max over x of the expected distance between its output and x``. For every
+``(epsilon, delta)``-private channel (any two secrets), with ``q = e^epsilon``:
+
+* :func:`general_bound`: ``E >= diam (1 - delta) / (1 + q)``, whatever the outputs, attained by two points. The two
+  farthest secrets have errors that add up to ``diam`` times the overlap of their output laws, and privacy forces an
+  overlap. (The older form of this bound is half as large: ``sharpened=False``.)
+* :func:`finite_bound`: ``E >= k (m - 1)(1 - delta) / (m - 1 + q)`` for ``m`` secrets at distance ``k`` or more, *if all
+  outputs are secrets too*; with other outputs only half of it, because balls around the secrets may then overlap.
+  Attained by randomised response for the discrete metric.
+
+>>> round(general_bound(1, epsilon=math.log(2)), 6), round(finite_bound(4, 1, epsilon=math.log(2)), 6)
+(0.333333, 0.6)
+
+:func:`smallest_error` solves the linear program for given secrets and outputs. It says what is possible; it is not a mechanism.
+
+Reference: Holohan, Leith and Mason, *Differential privacy in metric spaces* (2015).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy
+
+from noisewright.core.arrays import Floats
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import ParameterError
+from noisewright.core.metrics.metric import Line, Metric
+
+__all__ = ["finite_bound", "general_bound", "lower_bound", "max_mean_error", "smallest_error"]
+
+
+LARGEST = 60_000
+"""Variables of the linear program, beyond which it would take minutes."""
+
+
+def max_mean_error(channel: Channel, metric: Metric | None = None) -> float:
+    """The largest expected distance between a secret and its output."""
+    distances = _between(channel.inputs, channel.outputs, metric or Line())
+    return float((channel.matrix * distances).sum(axis=1).max())
+
+
+def general_bound(diameter: float, *, epsilon: float, delta: float = 0.0, sharpened: bool = True) -> float:
+    """The lower bound for any secrets, any outputs: ``diameter (1 - delta)/(1 + e^epsilon)``, or half of it."""
+    _check(epsilon, delta)
+    share = 1 / (1 + math.exp(min(epsilon, 700.0)))
+    return diameter * (1 - delta) * share * (1.0 if sharpened else 0.5)
+
+
+def finite_bound(
+    m: int, closest: float, *, epsilon: float, delta: float = 0.0, outputs_are_secrets: bool = True
+) -> float:
+    """The lower bound for ``m`` secrets at distance ``closest`` or more: half of it if an output need not be a secret."""
+    _check(epsilon, delta)
+    if m < 1:
+        raise ParameterError(f"there must be at least one secret, not {m}.")
+    share = (m - 1) / (m - 1 + math.exp(min(epsilon, 700.0)))
+    return closest * share * (1 - delta) * (1.0 if outputs_are_secrets else 0.5)
+
+
+def lower_bound(
+    secrets: Sequence[Any],
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    metric: Metric | None = None,
+    outputs: Sequence[Any] | None = None,
+) -> float:
+    """The larger of the two bounds for these secrets; ``outputs`` default to the secrets."""
+    points = list(secrets)
+    distances = _between(points, points, metric or Line())
+    apart = distances[~np.eye(len(points), dtype=bool)]
+    inside = outputs is None or all(y in points for y in outputs)
+    general = general_bound(float(distances.max()), epsilon=epsilon, delta=delta)
+    if not apart.size:
+        return general
+    finite = finite_bound(len(points), float(apart.min()), epsilon=epsilon, delta=delta, outputs_are_secrets=inside)
+    return max(general, finite)
+
+
+def smallest_error(
+    secrets: Sequence[Any],
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    metric: Metric | None = None,
+    outputs: Sequence[Any] | None = None,
+    distances: Floats | None = None,
+) -> float:
+    """The least max-mean error of all ``(epsilon, delta)``-private channels, by linear programming.
+
+    ``distances`` (secrets by outputs) replaces the metric where outputs are no points of it.
+    """
+    _check(epsilon, delta)
+    points = list(secrets)
+    cost = (
+        _between(points, points if outputs is None else list(outputs), metric or Line())
+        if distances is None
+        else distances
+    )
+    n, k = cost.shape
+    pairs = n * (n - 1)
+    entries, slacks = n * k, pairs * k if delta > 0 else 0
+    if entries + slacks > LARGEST:
+        raise ParameterError(f"{n} secrets and {k} outputs are too many for the linear program; take fewer points.")
+    first, second = np.nonzero(~np.eye(n, dtype=bool))
+    row = np.arange(pairs * k)
+    column = np.tile(np.arange(k), pairs)
+    # t a[i,y] - a[j,y] <= t s[i,j,y] with t = e^-epsilon, so that no coefficient is large.
+    t = math.exp(-epsilon)
+    parts = [
+        (row, np.repeat(first, k) * k + column, np.full(pairs * k, t)),
+        (row, np.repeat(second, k) * k + column, np.full(pairs * k, -1.0)),
+    ]
+    if slacks:
+        parts.append((row, entries + row, np.full(pairs * k, -t)))
+    total = entries + slacks + 1
+    rows, columns, values = (np.concatenate(p) for p in zip(*parts, strict=True))
+    limits: list[Any] = [scipy.sparse.coo_array((values, (rows, columns)), shape=(pairs * k, total)).tocsr()]
+    bounds = [np.zeros(pairs * k)]
+    if slacks:
+        limits.append(
+            scipy.sparse.coo_array((np.ones(slacks), (row // k, entries + row)), shape=(pairs, total)).tocsr()
+        )
+        bounds.append(np.full(pairs, delta))
+    each = np.repeat(np.arange(n), k)
+    errors = scipy.sparse.coo_array((cost.ravel(), (each, np.arange(entries))), shape=(n, total)).tolil()
+    errors[:, total - 1] = -1.0
+    limits.append(scipy.sparse.csr_array(errors))
+    bounds.append(np.zeros(n))
+    sums: Any = scipy.sparse.coo_array((np.ones(entries), (each, np.arange(entries))), shape=(n, total)).tocsr()
+    constraints: Any = scipy.sparse.vstack(limits).tocsr()
+    goal = np.zeros(total)
+    goal[-1] = 1.0
+    found = scipy.optimize.linprog(
+        goal,
+        A_ub=constraints,
+        b_ub=np.concatenate(bounds),
+        A_eq=sums,
+        b_eq=np.ones(n),
+        bounds=(0, None),
+        method="highs",
+    )
+    if found.status != 0 or found.fun is None:
+        raise ParameterError(f"the linear program was not solved: {found.message}")
+    return float(found.fun)
+
+
+def _check(epsilon: float, delta: float) -> None:
+    if not epsilon >= 0 or not 0 <= delta <= 1:
+        raise ParameterError(f"epsilon must be 0 or more and delta from 0 to 1, not {epsilon} and {delta}.")
+
+
+def _between(secrets: Sequence[Any], outputs: Sequence[Any], metric: Metric) -> Floats:
+    both = metric.matrix([*secrets, *outputs])
+    return np.asarray(both[: len(secrets), len(secrets) :])

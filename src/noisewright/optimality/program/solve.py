@@ -1,0 +1,214 @@
+r"""Solving for the best private mechanism: by interior points, bounded from below by the dual.
+
+The variables, the constraints and how multipliers become a bound are in :mod:`~noisewright.optimality.program.sparse`. Costs are
+shifted and scaled before, so that the solver sees numbers of size 1; if it leaves a gap, the other solver is asked too.
+
+>>> losses = np.log(3) * np.array([[0.0, 1, 2], [1, 0, 1], [2, 1, 0]])
+>>> wrong = (1 - np.eye(3)) / 3
+>>> found = solve(losses, wrong, pairs=np.array([[0, 1], [1, 2]]))
+>>> round(found.value, 6), found.value - found.bound < 1e-8
+(0.333333, True)
+
+*Shapes and a tiny epsilon.* All rows are nearly one row ``q`` then, and the multipliers ``r`` of further rows ``F M <= 0``
+in the little program over ``q`` alone are accurate: a bound for the cost ``C + F^T r`` is one for ``C``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from noisewright.core.arrays import Floats, Indices
+from noisewright.core.errors import ParameterError
+from noisewright.optimality.program.folding import Folding, unfolded
+from noisewright.optimality.program.solvers import solved
+from noisewright.optimality.program.sparse import TINY_LOSS, Objective, Rows, SparseProgram
+
+__all__ = [
+    "LARGEST_PROGRAM",
+    "InfeasibleError",
+    "Solution",
+    "blind_bound",
+    "check_program",
+    "constant_regret",
+    "solve",
+    "uniform_regret",
+]
+
+
+LARGEST_PROGRAM = 60_000
+"""More entries (secrets times actions) than this are not given to the solver."""
+
+MOST_ROWS = 3_000_000
+"""More constraints than this are not built."""
+
+DOUBTFUL = 1e-7
+"""If the gap is larger than this, relative to the costs, the other solver is asked too,"""
+
+MOST_TWICE = 50_000
+"""unless there are more constraints than this."""
+
+
+class InfeasibleError(ParameterError):
+    """No mechanism satisfies all constraints."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A solver's matrix (not private yet), a lower bound of the optimum, and the prior that proves it for
+    ``minimax``.
+    """
+
+    matrix: Floats
+    value: float
+    bound: float
+    solver: str
+    variables: int
+    rows: int
+    prior: Floats | None = None
+
+
+def check_program(secrets: int, actions: int, shaped: bool = False) -> None:
+    """Refuse a program that would take for ever."""
+    if secrets * actions > LARGEST_PROGRAM:
+        advice = (
+            "use fewer secrets or outputs, or leave the shape out, because every shape needs a program."
+            if shaped
+            else "use fewer secrets or outputs, or an evenly spaced line with a loss such as 'absolute', which needs no "
+            "program; give its points as whole numbers or exact fractions."
+        )
+        raise ParameterError(
+            f"a linear program over {secrets} secrets and {actions} actions is too large ({LARGEST_PROGRAM} entries is "
+            f"the limit); {advice}"
+        )
+
+
+def solve(
+    losses: Floats,
+    cost: Floats,
+    *,
+    pairs: Indices | None,
+    objective: Objective = "bayes",
+    folding: Folding | None = None,
+    further: Rows | None = None,
+    solver: str = "clarabel",
+    accuracy: float = 1e-10,
+) -> Solution:
+    """The best mechanism for losses ``D(x, x')`` between secrets and costs ``C[x, w]``; ``pairs=None`` means one loss
+    for every pair.
+
+    ``accuracy`` is what the solver aims at; the bound is one whatever it reaches.
+    """
+    n, actions = cost.shape
+    check_program(n, actions)
+    folding = folding or unfolded(n, actions)
+    shift, scale = _scaled(cost, objective, further is not None)
+    program = SparseProgram(losses, (cost - shift) / scale, pairs, objective, folding, further)
+    if program.rows.shape[0] > MOST_ROWS:
+        raise ParameterError(
+            f"a linear program with {program.rows.shape[0]} constraints is too large ({MOST_ROWS} is the limit); allow "
+            "a larger dilation, or use fewer secrets."
+        )
+    if further is not None and objective == "bayes" and program.nearest < TINY_LOSS:
+        priced, alike = _alike(program.cost, further)
+        program.least = blind_bound(losses, priced)
+        value = float((program.cost @ alike).sum())
+        if value - program.least <= DOUBTFUL:
+            bound = program.least * scale + float(shift.sum())
+            rows = np.tile(alike, (n, 1))
+            return Solution(rows, float((cost * rows).sum()), bound, "HiGHS", actions, program.rows.shape[0])
+    found = _answer(program, losses, cost, shift, scale, solver, accuracy)
+    doubtful = max(DOUBTFUL, 100 * accuracy)
+    if solver == "clarabel" and found.value - found.bound > doubtful * scale and program.rows.shape[0] <= MOST_TWICE:
+        other = _answer(program, losses, cost, shift, scale, "HiGHS", accuracy)
+        best = found if found.value - found.bound <= other.value - other.bound else other
+        found = replace(best, bound=max(found.bound, other.bound))
+    return found
+
+
+def _answer(
+    program: SparseProgram, losses: Floats, cost: Floats, shift: Floats, scale: float, solver: str, accuracy: float
+) -> Solution:
+    answer = solved(program, solver, accuracy)
+    if answer is None:
+        raise InfeasibleError("no private mechanism satisfies all of these constraints; leave one of them out.")
+    matrix = program.matrix(answer.point)
+    bound, prior = program.bound((answer.rows, answer.sums[program.own :]))
+    bayes = program.objective == "bayes"
+    constant = float(shift.sum() if bayes else shift.max())
+    own = (cost * matrix).sum(axis=1)
+    value = float(own.sum() if bayes else own.max())
+    weights = 1.0 if bayes else (np.full(len(cost), 1 / len(cost)) if prior is None else prior)[:, None]
+    bound = max(max(bound, program.least) * scale + constant, blind_bound(losses, weights * cost))
+    return Solution(matrix, value, bound, answer.solver, program.variables, program.rows.shape[0], prior)
+
+
+def blind_bound(losses: Floats, cost: Floats) -> float:
+    """A lower bound that is good where next to nothing may be told, and free of rounding by one over a tiny epsilon.
+
+    A row differs from the row of a fixed secret ``z`` by no more than ``1 - e^-D(x,z)`` in total variation, so a
+    mechanism saves at most that much of the range of each secret's costs against the best constant action.
+    """
+    with np.errstate(invalid="ignore"):
+        saved = (np.ptp(cost, axis=1)[:, None] * -np.expm1(-losses)).sum(axis=0).min()
+    return float(cost.sum(axis=0).min() - saved)
+
+
+def _alike(cost: Floats, further: Rows) -> tuple[Floats, Floats]:
+    """The costs with further constraints priced by the multipliers of the best mechanism whose rows are all alike, and its row.
+
+    A row of infinities stands for none, where the little program is not solved.
+    """
+    from scipy.optimize import linprog
+
+    n, actions = cost.shape
+    blocks: list[Any] = [
+        rows for rows in (further.inequalities, further.equalities) if rows is not None and rows.shape[0]
+    ]
+    alike = sparse.csr_array(sparse.vstack([sparse.identity(actions)] * n))
+    kinds = [rows is further.inequalities for rows in blocks]
+    merged = [sparse.csr_array(rows) @ alike for rows in blocks]
+    unequal: list[Any] = [rows for rows, kind in zip(merged, kinds, strict=True) if kind]
+    equal: list[Any] = [rows for rows, kind in zip(merged, kinds, strict=True) if not kind]
+    sums: Any = sparse.csr_array(sparse.vstack([*equal, sparse.csr_array(np.ones((1, actions)))]))
+    found: Any = linprog(
+        cost.sum(axis=0),
+        A_ub=unequal[0] if unequal else None,
+        b_ub=np.zeros(unequal[0].shape[0]) if unequal else None,
+        A_eq=sums,
+        b_eq=np.append(np.zeros(sum(rows.shape[0] for rows in equal)), 1.0),
+        method="highs",
+    )
+    if found.x is None:
+        return cost, np.full(actions, np.inf)
+    priced = cost.ravel().copy()
+    if unequal:
+        priced += sparse.csr_array(further.inequalities).T @ np.maximum(-found.ineqlin.marginals, 0.0)
+    if equal:
+        priced += sparse.csr_array(further.equalities).T @ -found.eqlin.marginals[:-1]
+    row = np.maximum(found.x, 0.0)
+    return np.asarray(priced.reshape(n, actions)), np.asarray(row / row.sum())
+
+
+def _scaled(cost: Floats, objective: Objective, shaped: bool) -> tuple[Floats, float]:
+    """What is taken off each row of the cost, which changes no optimum, and what the rest is divided by."""
+    low = cost.min(axis=1, keepdims=True) if objective == "bayes" else np.full((len(cost), 1), cost.min())
+    level = uniform_regret(cost, objective) if shaped else constant_regret(cost, objective)
+    return low, min(float((cost - low).max()), level) or 1.0
+
+
+def constant_regret(cost: Floats, objective: Objective) -> float:
+    """What the best constant action costs beyond what nobody can save: no mechanism that is best costs more."""
+    if objective == "bayes":
+        return float((cost - cost.min(axis=1, keepdims=True)).sum(axis=0).min())
+    return float((cost - cost.min()).max(axis=0).min())
+
+
+def uniform_regret(cost: Floats, objective: Objective) -> float:
+    """What the uniform response costs beyond that. It has every shape, which a constant action has not."""
+    if objective == "bayes":
+        return float((cost - cost.min(axis=1, keepdims=True)).mean(axis=1).sum())
+    return float((cost - cost.min()).mean(axis=1).max())

@@ -1,0 +1,282 @@
+r"""The linear program of the best private mechanism: its variables, its sparse rows, and the bound that multipliers give.
+
+Variables ``M[x,w]``: the probability of action ``w`` at secret ``x`` (one output for each action is enough). Rows sum
+to 1, and for each pair of secrets that is not implied by others ``e^(-D) M[x,w] - M[x',w] <= 0``, where ``D = epsilon
+d(x,x')``; no coefficient is above 1. The objective is ``sum C[x,w] M[x,w]`` (``bayes``; ``C = pi_x L[w,x]``), or its
+largest row sum (``minimax``; ``C = L[w,x]``).
+
+Two forms of the same program. *Plain* is as above. *Base* writes ``M[x,w] = m_w + delta g[x,w]`` with ``m_w`` the
+minimum of the column: for one distance between all pairs it needs ``n |W|`` rows instead of ``n^2 |W|``, and for a
+tiny epsilon, where all rows are nearly equal, it is well scaled when the plain form is not.
+
+**Lower bound.** For *any* multipliers ``y >= 0`` of the privacy rows ``A M <= 0`` every private mechanism costs at
+least ``sum_x min_w (C + A^T y)[x,w]``. The solver's multipliers make that nearly the optimum, and whatever they are
+it is a bound; so the gap that is reported does not rest on the solver being right. Where the program was folded by a
+symmetry the multipliers are spread over the rows of the whole program first, so it does not rest on that either. What it does
+rest on is arithmetic in floats.
+
+>>> losses, cost = np.array([[0.0, 1], [1, 0]]), np.array([[0.0, 0.5], [0.5, 0]])
+>>> program = SparseProgram(losses, cost, np.array([[0, 1]]), "bayes", unfolded(2, 2), None)
+>>> program.rows.shape, program.bound((np.zeros(4), np.zeros(0)))[0]  # no multipliers: nothing is known but that 0 is paid
+((4, 4), 0.0)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from noisewright.core.arrays import Floats, Indices
+from noisewright.optimality.program.folding import Folding, unfolded
+
+__all__ = ["TINY_LOSS", "Objective", "Rows", "SparseProgram"]
+
+Objective = Literal["bayes", "minimax"]
+
+TINY_LOSS = 0.02
+"""If the nearest secrets are allowed a smaller loss than this, the base form is used."""
+
+NO_CONSTRAINT = 36.0
+"""A loss beyond this allows a factor of 2^52, which no solver in floats can tell from a sign constraint."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Further constraints on ``vec(M)``, row by row over (secret, output): ``inequalities @ vec(M) <= 0`` and
+    ``equalities @ vec(M) = 0``.
+    """
+
+    inequalities: Any = None
+    equalities: Any = None
+
+
+class SparseProgram:
+    """The program over the variables of a folding: minimise ``goal z`` with ``rows z <= 0``, ``sums z = totals``."""
+
+    row_of: _RowsOf
+
+    def __init__(
+        self,
+        losses: Floats,
+        cost: Floats,
+        pairs: Indices | None,
+        objective: Objective,
+        folding: Folding,
+        further: Rows | None,
+    ) -> None:
+        self.cost, self.objective, self.folding = cost, objective, folding
+        self.losses, self.pairs, self.least = losses, pairs, -np.inf
+        self.entries = folding.count
+        self.bases = int(folding.action.max()) + 1
+        off = losses[np.isfinite(losses) & (losses > 0)]
+        self.nearest = float(off.min(initial=np.inf))
+        self.base = pairs is None or self.nearest < TINY_LOSS
+        self.delta = -np.expm1(-self.nearest) if self.base else 1.0
+        # z = entries, then (base form) column minima and the common sum of the g, then (minimax) the largest cost of a row.
+        self.columns_m = self.entries
+        self.column_s = self.entries + (self.bases if self.base else 0)
+        self.column_t = self.column_s + (1 if self.base else 0)
+        self.variables = self.column_t + (1 if objective == "minimax" else 0)
+        privacy, implied = self._privacy_rows(losses, pairs)
+        parts = [privacy]
+        if further is not None and further.inequalities is not None and further.inequalities.shape[0]:
+            parts.append(self._wide(further.inequalities))
+        if objective == "minimax":
+            parts.append(self._cost_rows())
+        self.rows = sparse.vstack(parts, format="csr")
+        self.signed = 0 if implied else self.column_t
+        self.sums, self.totals, self.own = self._sum_rows(further)
+        self.goal = self._goal()
+
+    # What is minimised, and under what -----------------------------------------------------------------------------------
+
+    def _privacy_rows(self, losses: Floats, pairs: Indices | None) -> tuple[Any, bool]:
+        """The privacy constraints, and whether they imply that no entry is negative."""
+        entry, action = self.folding.entry, self.folding.action
+        n, actions = entry.shape
+        if pairs is None:  # e^-D g <= m for every entry
+            keys, which = np.unique(entry, return_index=True)
+            column = action[which % actions]
+            fade = np.exp(-self.nearest)
+            size = len(keys)
+            self.row_of = _RowsOf(keys, keys, np.zeros(size))
+            data = np.concatenate([np.full(size, fade), np.full(size, -1.0)])
+            spots = np.concatenate([keys, self.columns_m + column])
+            return _sparse(data, np.tile(np.arange(size), 2), spots, (size, self.variables)), False
+        both = np.concatenate([pairs, pairs[:, ::-1]])
+        loss = losses[both[:, 0], both[:, 1]]
+        used = loss <= NO_CONSTRAINT
+        both, loss = both[used], loss[used]
+        here, there = entry[both[:, 0]].ravel(), entry[both[:, 1]].ravel()
+        steps, column = np.repeat(loss, actions), np.tile(action, len(both))
+        # One row for each pair of variables, the strictest if there are several.
+        order = np.lexsort((steps, there, here))
+        here, there, steps, column = here[order], there[order], steps[order], column[order]
+        new = np.ones(len(here), dtype=bool)
+        new[1:] = (here[1:] != here[:-1]) | (there[1:] != there[:-1])
+        new &= ~((here == there) & (steps >= 0))  # e^-D z <= z says nothing
+        here, there, steps, column = here[new], there[new], steps[new], column[new]
+        size = len(here)
+        self.row_of = _RowsOf(here, there, steps)
+        parts = [np.exp(-steps), np.full(size, -1.0)]
+        places = [here, there]
+        if self.base:
+            parts.append(np.expm1(-steps) / self.delta)
+            places.append(self.columns_m + column)
+            largest = np.maximum(1.0, -parts[-1])
+            parts = [part / largest for part in parts]
+        covered = np.zeros(n, dtype=bool)
+        covered[both[(loss > 0) & (loss < 12.0)].ravel()] = True
+        rows = np.tile(np.arange(size), len(parts))
+        matrix = _sparse(np.concatenate(parts), rows, np.concatenate(places), (size, self.variables))
+        return matrix, bool(covered.all()) and not self.base
+
+    def _wide(self, rows: Any) -> Any:
+        """Constraints on ``vec(M)`` as constraints on the variables."""
+        entry = self.folding.entry.ravel()
+        where, spots, data = np.arange(entry.size), entry, np.full(entry.size, self.delta)
+        if self.base:
+            column = self.columns_m + np.tile(self.folding.action, len(self.folding.entry))
+            where, spots, data = (
+                np.tile(where, 2),
+                np.concatenate([spots, column]),
+                np.append(data, np.ones(entry.size)),
+            )
+        onto = _sparse(data, where, spots, (entry.size, self.variables))
+        return sparse.csr_array(rows) @ onto
+
+    def _expected(self, weights: Floats) -> Floats:
+        """The coefficients of ``sum_x,w weights[x,w] M[x,w]`` on the variables."""
+        found = np.zeros(self.variables)
+        np.add.at(found, self.folding.entry.ravel(), weights.ravel() * self.delta)
+        if self.base:
+            np.add.at(found, self.columns_m + self.folding.action, weights.sum(axis=0))
+        return found
+
+    def _goal(self) -> Floats:
+        if self.objective == "bayes":
+            return self._expected(self.cost)
+        goal = np.zeros(self.variables)
+        goal[self.column_t] = 1.0
+        return goal
+
+    def _representatives(self) -> Indices:
+        return np.asarray(np.unique(self.folding.secret, return_index=True)[1], dtype=np.intp)
+
+    def _cost_rows(self) -> Any:
+        """The cost of each class of secrets is at most the last variable."""
+        rows = []
+        for x in self._representatives():
+            weights = np.zeros_like(self.cost)
+            weights[x] = self.cost[x]
+            row = self._expected(weights)
+            row[self.column_t] = -1.0
+            rows.append(row)
+        return sparse.csr_array(np.array(rows))
+
+    def _sum_rows(self, further: Rows | None) -> tuple[Any, Floats, int]:
+        """Rows that sum to one, further equalities after them, the right sides, and where the further ones begin."""
+        chosen = self._representatives()
+        actions = self.cost.shape[1]
+        spots = self.folding.entry[chosen].ravel()
+        rows = np.repeat(np.arange(len(chosen)), actions)
+        data = np.ones(len(spots))
+        totals = np.ones(len(chosen))
+        if self.base:  # sum_w g = s for each secret; sum_w m + delta s = 1
+            size = len(chosen)
+            spots = np.concatenate(
+                [spots, np.full(size, self.column_s), self.columns_m + self.folding.action, [self.column_s]]
+            )
+            data = np.concatenate([data, np.full(size, -1.0), np.ones(actions), [self.delta]])
+            rows = np.concatenate([rows, np.arange(size), np.full(actions + 1, size)])
+            totals = np.append(np.zeros(size), 1.0)
+        matrix = _sparse(data, rows, spots, (len(totals), self.variables))
+        own = len(totals)
+        if further is not None and further.equalities is not None and further.equalities.shape[0]:
+            equal = self._wide(further.equalities)
+            matrix = sparse.vstack([matrix, equal], format="csr")
+            totals = np.append(totals, np.zeros(equal.shape[0]))
+        return matrix, totals, own
+
+    # What comes out of it ----------------------------------------------------------------------------------------------------
+
+    def matrix(self, point: Floats) -> Floats:
+        """The mechanism that a solution stands for."""
+        entries = point[: self.entries][self.folding.entry]
+        if not self.base:
+            return np.asarray(entries)
+        least = np.maximum(point[self.columns_m : self.column_s], 0.0)
+        return np.asarray(least[self.folding.action] + self.delta * np.maximum(entries, 0.0))
+
+    def bound(self, multipliers: tuple[Floats, Floats]) -> tuple[float, Floats | None]:
+        """A lower bound for every mechanism from multipliers of the rows and of the further equalities; see the
+        head of this module.
+        """
+        y, equal = np.maximum(multipliers[0], 0.0), multipliers[1]
+        chosen, prior = self._representatives(), None
+        classes = len(chosen)
+        size = np.bincount(self.folding.secret, minlength=classes).astype(np.float64)
+        goal = self.goal
+        if self.objective == "minimax":
+            weights = y[-classes:]
+            total = weights.sum()
+            if total <= 0:
+                return float(self.cost.min()), None
+            y, equal = y / total, equal / total
+            share = (weights / total) / size
+            prior = share[self.folding.secret]
+            goal = self._expected(prior[:, None] * self.cost)
+            y = np.append(y[:-classes], np.zeros(classes))
+        if self.folding.count < self.cost.size and not len(equal):
+            return self._whole_bound(y, prior), prior
+        reduced = goal + self.rows.T @ y
+        if len(equal):
+            reduced = reduced + self.sums[self.own :].T @ equal
+        # Variables of one class of secrets: each counts as often as it occurs in a row.
+        entry = self.folding.entry[chosen]
+        times = np.zeros(self.entries)
+        np.add.at(times, entry.ravel(), 1.0)
+        least = (reduced[entry] / times[entry]).min(axis=1)
+        if not self.base:
+            return float(least.sum()), prior
+        occurs = np.bincount(self.folding.action, minlength=self.bases)
+        low = float((reduced[self.columns_m : self.column_s] / occurs).min())
+        return min(low, float(least.sum()) / self.delta), prior
+
+    def _whole_bound(self, y: Floats, prior: Floats | None) -> float:
+        """The bound for the program without folding: the multiplier of a row shared by the rows that it stands for."""
+        cost = self.cost if prior is None else prior[:, None] * self.cost
+        whole = SparseProgram(self.losses, cost, self.pairs, "bayes", unfolded(*cost.shape), None)
+        entry = self.folding.entry.ravel()
+        rows = whole.row_of
+        mine = self.row_of.find(entry[rows.here], entry[rows.there], rows.steps, self.entries)
+        known = mine >= 0
+        shared = np.bincount(mine[known], minlength=len(y)).astype(np.float64)
+        spread = np.zeros(len(mine))
+        spread[known] = y[mine[known]] / shared[mine[known]]
+        return whole.bound((spread, np.zeros(0)))[0]
+
+
+@dataclass(frozen=True)
+class _RowsOf:
+    """The two variables and the loss that each privacy row is about, in rising order of the variables."""
+
+    here: Indices
+    there: Indices
+    steps: Floats
+
+    def find(self, here: Indices, there: Indices, steps: Floats, count: int) -> Indices:
+        """The row about each pair of variables with exactly this loss, or -1."""
+        keys = self.here * count + self.there
+        if not len(keys):
+            return np.full(len(here), -1, dtype=np.intp)
+        wanted = here * count + there
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where((keys[place] == wanted) & (self.steps[place] == steps), place, -1)
+
+
+def _sparse(data: Floats, rows: Indices, columns: Indices, shape: tuple[int, int]) -> Any:
+    return sparse.csr_array(sparse.coo_array((data, (rows, columns)), shape=shape))

@@ -1,0 +1,332 @@
+r"""What mechanisms cost, side by side: the expected loss of an output taken at face value, and after the best guess from it.
+
+For a prior ``pi``, a channel ``M`` and a loss ``L``
+
+* *face value*: ``sum_x pi_x sum_y M[x,y] L[y,x]``, where the output is taken for the truth (with ``"absolute"`` the
+  expected error);
+* *Bayes*: ``sum_y min_w sum_x pi_x M[x,y] L[w,x]``, where somebody who knows the prior and the mechanism guesses the
+  secret as well as possible. It is never above the loss of any fixed way to read the outputs as secrets.
+
+Beside them stands the epsilon that each mechanism really has, with its metric: an error means nothing without what it bought.
+
+>>> from noisewright.mechanisms.categories.fair import explicit_fair
+>>> from noisewright.mechanisms.numbers.geometric import geometric
+>>> table = compare_utility([geometric(epsilon="0.5", within=(0, 5)), explicit_fair(epsilon="0.5", within=(0, 5))])
+>>> [(row.name, round(row.face["absolute"], 4), round(row.bayes["absolute"], 4)) for row in table.rows]
+[('geometric', 1.1466, 1.0605), ('explicit-fair', 1.3461, 1.2676)]
+
+A stronger statement than any single loss is that one mechanism keeps more probability near the truth than another,
+whatever "near" means (:func:`compare_concentration`): then every loss that grows with the distance agrees. It is a
+partial order, and often neither is ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noisewright.core.arrays import Floats
+from noisewright.core.channels.audit import Audit
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import ParameterError
+from noisewright.core.labels import encode_label
+from noisewright.core.mechanism import Mechanism
+from noisewright.core.metrics.metric import Metric
+from noisewright.mechanisms.auditing import audit
+from noisewright.optimality.evaluate import face_value_loss, posterior_loss
+from noisewright.optimality.losses.gallery import Loss
+from noisewright.optimality.priors import Prior, as_prior
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["Concentration", "UtilityRow", "UtilityTable", "compare_concentration", "compare_utility"]
+
+Thing = Mechanism | Channel
+
+ROUNDING = 1e-12
+"""Probabilities that differ by less than this count as equal in the order of concentration."""
+
+
+@dataclass(frozen=True)
+class UtilityRow:
+    """What one mechanism costs at one prior: a number for each loss, at face value (if outputs can be read so) and Bayesian."""
+
+    name: str
+    prior: str
+    face: Mapping[str, float | None]
+    bayes: Mapping[str, float]
+    epsilon: Audit
+    remaps: Mapping[str, tuple[Hashable, ...]] = field(repr=False)
+    """For each loss the best guess for each output."""
+
+    @property
+    def counted(self) -> str:
+        """What the epsilon is for: each unit of a metric, or two neighbours."""
+        adjacent = getattr(self.epsilon, "scope", "metric") == "adjacent"
+        unit = self.epsilon.metric
+        return f"between neighbours ({unit} at most 1)" if adjacent else f"per unit of {unit}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as plain data."""
+        return {
+            "name": self.name,
+            "prior": self.prior,
+            "face": dict(self.face),
+            "bayes": dict(self.bayes),
+            "epsilon": self.epsilon.to_json(),
+            "remaps": {loss: [encode_label(guess) for guess in guesses] for loss, guesses in self.remaps.items()},
+        }
+
+
+@dataclass(frozen=True)
+class UtilityTable:
+    """Mechanisms side by side; print it, or give it to ``noisewright.plots.utility.draw_utility``."""
+
+    rows: tuple[UtilityRow, ...]
+    losses: tuple[str, ...]
+    priors: tuple[str, ...]
+
+    def best(self, loss: str, *, prior: str | None = None, remapped: bool = True) -> UtilityRow:
+        """The row with the least loss, after remapping or at face value."""
+        if loss not in self.losses or (prior is not None and prior not in self.priors):
+            raise ParameterError(
+                f"this table has the losses {', '.join(self.losses)} and the priors {', '.join(self.priors)}."
+            )
+        wanted = [row for row in self.rows if row.prior == (prior or self.priors[0])]
+        costs = {row.name: row.bayes[loss] if remapped else row.face[loss] for row in wanted}
+        known = [row for row in wanted if costs[row.name] is not None]
+        if not known:
+            raise ParameterError("no mechanism of this table has outputs that can be taken at face value.")
+        return min(known, key=lambda row: float(costs[row.name] or 0.0))
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as plain data."""
+        return {
+            "losses": list(self.losses),
+            "priors": list(self.priors),
+            "rows": [row.to_json() for row in self.rows],
+        }
+
+    def __rich__(self) -> Table:
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
+        several = len(self.priors) > 1
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        table.add_column("mechanism")
+        if several:
+            table.add_column("prior")
+        for loss in self.losses:
+            table.add_column(f"{loss}\nat face value", justify="right")
+            table.add_column(f"{loss}\nbest guess", justify="right")
+        table.add_column("epsilon\nreally", justify="right")
+        table.add_column("counted")
+        for row in self.rows:
+            cells = [row.name, *([row.prior] if several else [])]
+            for loss in self.losses:
+                face = row.face[loss]
+                cells += ["" if face is None else f"{face:.4f}", f"{row.bayes[loss]:.4f}"]
+            table.add_row(*cells, _epsilon(row.epsilon), row.counted)
+        return table
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=110, no_color=True, highlight=False)
+        with console.capture() as captured:
+            console.print(self)
+        return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def compare_utility(
+    mechanisms: Iterable[Thing] | Mapping[str, Thing],
+    losses: str | Loss | Iterable[Any] | Mapping[str, Any] = ("absolute", "squared"),
+    priors: Any = None,
+    *,
+    metric: Metric | None = None,
+) -> UtilityTable:
+    """Compare mechanisms (or channels) over the same secrets.
+
+    ``losses`` are names, :class:`~noisewright.optimality.losses.gallery.Loss` objects, or a mapping from names to losses of any
+    form. ``priors`` is one prior (nothing for the uniform one), a list of priors, or a mapping from names to priors.
+    The epsilon of a mechanism is the smallest one that it has in the terms of its own promise; ``metric`` asks for it
+    in one metric for all, which channels need unless it is the discrete one.
+    """
+    things = _named_things(mechanisms)
+    channels = {name: _channel(name, thing) for name, thing in things.items()}
+    secrets = next(iter(channels.values())).inputs
+    for name, channel in channels.items():
+        if set(channel.inputs) != set(secrets):
+            raise ParameterError(
+                f"mechanisms are compared over the same secrets; those of {name} are others than the first one's."
+            )
+    wanted, believed = _named_losses(losses), _named_priors(priors, secrets)
+    audits = {name: audit(thing, metric) for name, thing in things.items()}
+    rows = []
+    for belief, prior in believed.items():
+        for name, channel in channels.items():
+            found = {key: posterior_loss(prior, channel, loss) for key, loss in wanted.items()}
+            rows.append(
+                UtilityRow(
+                    name,
+                    belief,
+                    {key: _face(prior, channel, loss) for key, loss in wanted.items()},
+                    {key: remapped.value for key, remapped in found.items()},
+                    audits[name],
+                    {key: remapped.remap for key, remapped in found.items()},
+                )
+            )
+    return UtilityTable(tuple(rows), tuple(wanted), tuple(believed))
+
+
+@dataclass(frozen=True)
+class Concentration:
+    """Which of two channels has its probability closer to the truth, secret by secret.
+
+    Each verdict is ``"first"``, ``"second"``, ``"equal"`` or ``"neither"``.
+    """
+
+    by_secret: Mapping[Hashable, str]
+
+    @property
+    def overall(self) -> str:
+        """The verdict for all secrets together: one channel is ahead if it is ahead or equal for each of them."""
+        verdicts = set(self.by_secret.values()) - {"equal"}
+        return "equal" if not verdicts else verdicts.pop() if len(verdicts) == 1 else "neither"
+
+
+def compare_concentration(first: Channel, second: Channel, *, one_sided: bool = False) -> Concentration:
+    """Whether the law of one channel comes from the other's by moving probability towards the truth, for each secret.
+
+    That is so exactly if the probability farther than ``t`` from the truth is no larger, for every ``t >= 0``.
+    ``one_sided`` asks it on either side of the truth on its own, so that no probability crosses over.
+    """
+    for channel in (first, second):
+        if not isinstance(channel, Channel):
+            raise ParameterError(f"the order of concentration compares Channels, not {type(channel).__name__}.")
+    if first.inputs != second.inputs:
+        raise ParameterError("the order of concentration compares channels over the same secrets in the same order.")
+    x, both = _numbers(first.inputs), _numbers(tuple(dict.fromkeys((*first.outputs, *second.outputs))))
+    apart = both[None, :] - x[:, None]
+    sides = [np.maximum(apart, 0.0), np.maximum(-apart, 0.0)] if one_sided else [np.abs(apart)]
+    rows = [_aligned(channel, both) for channel in (first, second)]
+    ahead, behind = np.ones(len(x), dtype=bool), np.ones(len(x), dtype=bool)
+    for distance in sides:
+        change = _tails(rows[0], distance) - _tails(rows[1], distance)
+        ahead &= (change <= ROUNDING).all(axis=1)
+        behind &= (change >= -ROUNDING).all(axis=1)
+    words = np.where(ahead & behind, "equal", np.where(ahead, "first", np.where(behind, "second", "neither")))
+    return Concentration(dict(zip(first.inputs, words.tolist(), strict=True)))
+
+
+def _tails(rows: Floats, distance: Floats) -> Floats:
+    """For each secret and output the probability farther from the truth than that output."""
+    order = np.argsort(-distance, axis=1, kind="stable")
+    ranked = np.take_along_axis(distance, order, axis=1)
+    sums = np.cumsum(np.take_along_axis(rows, order, axis=1), axis=1)
+    beyond = np.pad(sums[:, :-1], ((0, 0), (1, 0)))
+    # Outputs at one distance share what lies beyond the first of them.
+    new = np.ones(ranked.shape, dtype=bool)
+    new[:, 1:] = ranked[:, 1:] < ranked[:, :-1]
+    start = np.maximum.accumulate(np.where(new, np.arange(ranked.shape[1])[None, :], 0), axis=1)
+    found = np.empty_like(beyond)
+    np.put_along_axis(found, order, np.take_along_axis(beyond, start, axis=1), axis=1)
+    return found
+
+
+def _aligned(channel: Channel, outputs: Floats) -> Floats:
+    place = {y: i for i, y in enumerate(outputs.tolist())}
+    matrix = np.zeros((len(channel.inputs), len(outputs)))
+    matrix[:, [place[y] for y in _numbers(channel.outputs).tolist()]] = channel.matrix
+    return matrix
+
+
+def _numbers(labels: tuple[Hashable, ...]) -> Floats:
+    try:
+        if any(isinstance(v, (str, bytes, bool, tuple)) for v in labels):
+            raise TypeError
+        return np.array([float(v) for v in labels])  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ParameterError("the order of concentration needs secrets and outputs that are numbers.") from None
+
+
+def _named_things(mechanisms: Iterable[Thing] | Mapping[str, Thing]) -> dict[str, Thing]:
+    if isinstance(mechanisms, (Channel, str)) or not isinstance(mechanisms, Iterable):
+        raise ParameterError("give a list of mechanisms or channels, or a mapping from names to them.")
+    if isinstance(mechanisms, Mapping):
+        named = {str(name): thing for name, thing in mechanisms.items()}
+    else:
+        named = {}
+        for thing in mechanisms:
+            name = base = str(getattr(thing, "name", "channel"))
+            count = 1
+            while name in named:
+                name, count = f"{base} ({count + 1})", count + 1
+            named[name] = thing
+    if not named:
+        raise ParameterError("there is nothing to compare; give one mechanism or more.")
+    return named
+
+
+def _channel(name: str, thing: Thing) -> Channel:
+    if isinstance(thing, Channel):
+        return thing
+    if isinstance(thing, type) or not callable(getattr(thing, "channel", None)):
+        raise ParameterError(f"mechanisms or channels are compared; {name} is of type {type(thing).__name__}.")
+    return thing.channel()
+
+
+def _named_losses(losses: Any) -> dict[str, Any]:
+    if isinstance(losses, Mapping):
+        found = {str(name): loss for name, loss in losses.items()}
+    else:
+        single = isinstance(losses, (str, Loss)) or callable(losses)
+        listed = [losses] if single else list(losses) if isinstance(losses, Iterable) else []
+        unnamed = [loss for loss in listed if not isinstance(loss, (str, Loss)) and not callable(loss)]
+        if unnamed:
+            raise ParameterError(
+                "a loss that is a matrix needs a name in this table: give a mapping from names to losses."
+            )
+        found = {}
+        for loss in listed:
+            name = loss if isinstance(loss, str) else str(loss.made) if isinstance(loss, Loss) else loss.__name__
+            found[name] = loss
+    if not found:
+        raise ParameterError("give one loss or more, such as 'absolute'.")
+    return found
+
+
+def _named_priors(priors: Any, secrets: tuple[Hashable, ...]) -> dict[str, Prior]:
+    by_name = isinstance(priors, Mapping) and not all(
+        np.isscalar(v) and not isinstance(v, str) for v in priors.values()
+    )
+    if by_name:
+        return {str(name): as_prior(prior, secrets) for name, prior in priors.items()}
+    several = isinstance(priors, (list, tuple)) or (isinstance(priors, np.ndarray) and priors.ndim == 2)
+    if several and any(p is None or isinstance(p, (str, Prior, Mapping)) or np.ndim(p) == 1 for p in priors):
+        found: dict[str, Prior] = {}
+        for number, given in enumerate(priors, 1):
+            belief = as_prior(given, secrets)
+            name = "uniform" if belief.is_uniform and "uniform" not in found else f"prior {number}"
+            found[name] = belief
+        return found
+    prior = as_prior(priors, secrets)
+    return {"uniform" if prior.is_uniform else "given": prior}
+
+
+def _face(prior: Prior, channel: Channel, loss: Any) -> float | None:
+    """The loss at face value, or nothing where an output is no action of the loss."""
+    try:
+        return face_value_loss(prior, channel, loss)
+    except ParameterError:
+        return None
+
+
+def _epsilon(found: Audit) -> str:
+    from noisewright.core.exact import upward
+
+    return "infinite" if np.isinf(found.value) else upward(found.value)

@@ -1,0 +1,35 @@
+"""Releases: a policy and a table in; the protected table, answers, certificate and report out; the ledger remembers.
+
+``nw.release(policy, data)`` is :func:`noisewright.releases.run.release`.
+"""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.releases import columns as columns
+    from noisewright.releases import engines as engines
+    from noisewright.releases import kinds as kinds
+    from noisewright.releases import ledger as ledger
+    from noisewright.releases import output as output
+    from noisewright.releases import policy as policy
+    from noisewright.releases import queries as queries
+    from noisewright.releases import report as report
+    from noisewright.releases import sources as sources
+    from noisewright.releases.cautions import data_cautions as data_cautions
+    from noisewright.releases.columns.arguments import arguments as arguments
+    from noisewright.releases.ledger.export import export as export
+    from noisewright.releases.plan import LARGE_EPSILON as LARGE_EPSILON
+    from noisewright.releases.plan import Plan as Plan
+    from noisewright.releases.plan import listed as listed
+    from noisewright.releases.plan import make_plan as make_plan
+    from noisewright.releases.plan import percent as percent
+    from noisewright.releases.plan import solve as solve
+    from noisewright.releases.plan import title as title
+    from noisewright.releases.run import Release as Release
+    from noisewright.releases.run import open_release as open_release
+    from noisewright.releases.run import plan_for as plan_for
+    from noisewright.releases.run import release as release
+else:
+    __getattr__, __dir__ = door(__name__)

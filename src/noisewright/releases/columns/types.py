@@ -1,0 +1,189 @@
+"""The type of every column that a policy uses, from the policy alone.
+
+``types = { visit = "date" }`` says it; otherwise it follows from what else the policy says: declared values are text, true/false,
+whole numbers or numbers; a range of dates is for dates, one of dates with a clock for times; ``geometric`` and
+``explicit-fair`` are for whole numbers; every other mechanism and every aggregate is for numbers. A unit is named by text. Times
+have an offset if those that the policy names have one.
+
+Tables with types of their own (Parquet, Arrow, DuckDB, Polars, Spark) keep them: a schema is public. It must be what
+the policy says, or whole numbers where that says numbers.
+
+>>> from noisewright.releases.policy.policy import as_policy
+>>> policy = as_policy({"dataset": "clinic", "budget": {"epsilon": 3}, "types": {"ward": "text"}, "columns": [
+...     {"name": "smoker", "mechanism": "randomised-response", "categories": ["yes", "no"], "epsilon": 1},
+...     {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}]})
+>>> {name: str(kind) for name, kind in known_types(policy).items()}
+{'smoker': 'string', 'age': 'int64', 'ward': 'string'}
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from noisewright.core.errors import DataError, PolicyError
+from noisewright.core.labels import labels_between
+from noisewright.mechanisms.registry import registry
+from noisewright.mechanisms.signatures import parameters_of
+from noisewright.releases.columns.fitting import COORDINATES
+from noisewright.releases.kinds.casts import ARROW, ZONED, TypeName, name_of
+from noisewright.releases.kinds.spans import Span
+from noisewright.releases.policy.policy import ColumnPolicy, Policy, QueryPolicy
+from noisewright.releases.queries.filters import names_in
+from noisewright.releases.sources.open import source_of
+from noisewright.releases.sources.source import SUFFIXES, Source
+
+__all__ = ["check_stated", "known_types", "source_for", "used_columns"]
+
+WHOLE = ("geometric", "explicit-fair")
+"""Mechanisms for whole numbers."""
+LABELS, DATES, COUNTS, NUMBERS, NAMES = range(5)
+"""Where a type is from, the surest first: declared values, dates, a mechanism for whole numbers, any other use, a unit's name."""
+
+Use = tuple[str, int, TypeName]
+
+
+def known_types(policy: Policy) -> dict[str, pa.DataType]:
+    """The type of every column that the policy says something about; filters and kept columns say nothing."""
+    uses: list[Use] = []
+    for column in policy.columns:
+        if not column.keep:
+            uses += _of_column(column)
+    for query in policy.queries:
+        uses += _of_query(query)
+    if policy.unit.column is not None:
+        uses.append((policy.unit.column, NAMES, "text"))
+    surest: dict[str, tuple[int, TypeName]] = {}
+    for name, rank, kind in uses:
+        if name not in surest or rank < surest[name][0]:
+            surest[name] = rank, kind
+    kinds = {name: kind for name, (_, kind) in surest.items()} | policy.types
+    zoned = _with_offsets(policy)
+    return {name: ZONED if kind == "time" and name in zoned else ARROW[kind] for name, kind in kinds.items()}
+
+
+def source_for(policy: Policy, data: Any) -> Source:
+    """The source of some data, in the types of a policy; refused where a type would have to be read off the values."""
+    source = source_of(data, known_types(policy), policy.types, used_columns(policy))
+    if source.format == "remote" and any(
+        source.name.rstrip("/").lower().endswith(suffix) for suffix, form in SUFFIXES.items() if form == "json"
+    ):
+        raise DataError(f"{source.name}: JSON lines at an address have no types; store the table as Parquet there.")
+    for place, query in enumerate(policy.queries):
+        for name in sorted(source.guessed & names_in(query.where or "")):
+            raise PolicyError(
+                f'{policy.where("queries", place, "where")} needs the type of the column "{name}", which {source.name} does '
+                f'not tell; say types = {{ {_key(name)} = "text" }} (or {", ".join(k for k in ARROW if k != "text")}).'
+            )
+    return source
+
+
+def used_columns(policy: Policy) -> set[str]:
+    """Every name that the policy uses as that of a column; among the words of filters, perhaps more."""
+    found = {name for column in policy.columns for name in column.names} | set(policy.types)
+    for query in policy.queries:
+        found |= {query.column or "", *query.by} | (names_in(query.where) if query.where is not None else set())
+    return found | {policy.unit.column or ""}
+
+
+def check_stated(policy: Policy, types: Mapping[str, pa.DataType]) -> None:
+    """Refuse a table whose columns are of other types than the policy states."""
+    for name, stated in policy.types.items():
+        where = policy.where("types", name)
+        if name not in types:
+            raise DataError(f"{where}: there is no column {name!r} in the data; correct the name, or the data.")
+        if name_of(types[name]) != stated:
+            raise DataError(
+                f'{where}: the column is of type {types[name]}, which is not "{stated}"; correct the policy, or convert the '
+                "column."
+            )
+
+
+def _of_column(column: ColumnPolicy) -> Iterator[Use]:
+    known = parameters_of(registry[column.mechanism or ""].constructor)
+    given = column.parameters
+    for place, name in enumerate(column.names):
+        labels = None if COORDINATES & set(known) else _of_labels(given.get("categories", given.get("points")), place)
+        if labels is not None:
+            yield name, LABELS, labels
+        elif (dates := _of_dates((given.get("within"), given.get("excluding"), column.fill))) is not None:
+            yield name, DATES, dates
+        elif isinstance(column.protect, Span):
+            yield name, DATES, "date" if column.protect.days is not None else "time"
+        elif column.mechanism in WHOLE:
+            yield name, COUNTS, "integer"
+        else:
+            yield name, NUMBERS, "number"
+
+
+def _of_query(query: QueryPolicy) -> Iterator[Use]:
+    for name, values in (*query.by.items(), *([(query.column, query.values)] if query.column and query.values else ())):
+        if (labels := _of_labels(values, 0)) is not None:
+            yield name, LABELS, labels
+    if query.column is not None and query.values is None:
+        dates = _of_dates((query.within, query.bins))
+        yield (query.column, NUMBERS, "number") if dates is None else (query.column, DATES, dates)
+
+
+def _with_offsets(policy: Policy) -> set[str]:
+    """The columns of which the policy names a time with an offset: they hold moments."""
+    named: list[tuple[str, Any]] = []
+    for column in policy.columns:
+        given = column.parameters
+        places = (given.get("within"), given.get("excluding"), column.fill)
+        named += [(name, places) for name in column.names]
+    named += [(query.column, (query.within, query.bins)) for query in policy.queries if query.column is not None]
+    return {name for name, places in named if _has_offset(places)}
+
+
+def _has_offset(places: Any) -> bool:
+    if isinstance(places, (list, tuple)):
+        return any(_has_offset(place) for place in places)
+    return isinstance(places, datetime.datetime) and places.tzinfo is not None
+
+
+def _of_labels(labels: Any, place: int) -> TypeName | None:
+    """What a list of values holds (in one of its columns), or None where it does not tell."""
+    if isinstance(labels, int):
+        return "integer"
+    if isinstance(labels, str):
+        return "integer" if labels_between(labels, "points") is not None else None
+    if not isinstance(labels, (list, tuple)) or not labels:
+        return None
+    parts = [label[place] if isinstance(label, (list, tuple)) and place < len(label) else label for label in labels]
+    kinds = {_of_label(part) for part in parts}
+    if kinds == {"integer", "number"}:
+        return "number"
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _of_label(value: Any) -> TypeName | None:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, datetime.date):
+        return "time" if isinstance(value, datetime.datetime) else "date"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, (float, Decimal, Fraction)):
+        return "number"
+    return "text" if isinstance(value, str) else None
+
+
+def _of_dates(places: Any) -> TypeName | None:
+    """Whether there are dates among places, however deep; a clock anywhere makes them times."""
+    if isinstance(places, datetime.date):
+        return "time" if isinstance(places, datetime.datetime) else "date"
+    if not isinstance(places, (list, tuple)):
+        return None
+    kinds = [_of_dates(place) for place in places]
+    return "time" if "time" in kinds else "date" if "date" in kinds else None
+
+
+def _key(name: str) -> str:
+    plain = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'

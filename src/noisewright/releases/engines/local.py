@@ -1,0 +1,275 @@
+"""The local engine: a stream of blocks through the cores of this machine, in constant memory.
+
+Rows are read in order, cut into blocks of ``BLOCK`` rows, perturbed by a pool of threads (the samplers spend their time in numpy
+and AES, outside Python's lock, and threads share blocks where processes would copy them) and written in
+order. A bounded number of blocks is in flight, so memory does not grow with the table. Grouping and bounding of units are
+DuckDB's, which moves to disk what does not fit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import duckdb
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet
+
+from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
+from noisewright.releases.columns.perturb import BLOCK, output_schema, perturb_block
+from noisewright.releases.columns.plan import ColumnPlan
+from noisewright.releases.engines._blocks import check_block, in_blocks, joined
+from noisewright.releases.engines.engine import OutputFormat, Progress
+from noisewright.releases.engines.units import drops, named_unit, refuse_excess, units_sql, who_sql
+from noisewright.releases.policy.policy import UnitPolicy
+from noisewright.releases.queries.dialects import DUCKDB
+from noisewright.releases.queries.statistics import Statistic
+from noisewright.releases.sources.duck import quiet
+from noisewright.releases.sources.source import BATCH, Source
+
+__all__ = ["LocalEngine", "check_writable", "needed"]
+
+T = TypeVar("T")
+GROUPED = 8
+"""Blocks in a row group of the Parquet output."""
+
+
+class LocalEngine:
+    """Runs on this machine alone; see :class:`noisewright.releases.engines.engine.Engine`."""
+
+    name = "local"
+
+    def types(self, source: Source) -> dict[str, pa.DataType]:
+        return source.types
+
+    def rows(self, source: Source) -> int | None:
+        return source.rows
+
+    def check_units(self, source: Source, unit: UnitPolicy) -> None:
+        if unit.column is None:
+            return
+        source.require([unit.column])
+        with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
+            ((most, missing),) = duck.sql(units_sql(unit.column, "data", DUCKDB)).fetchall()
+        refuse_excess(unit, most, missing)
+
+    def check_values(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy) -> None:
+        if plans:
+            blocks = in_blocks(_rows(source, unit, needed(plans)), BLOCK)
+            with closing(_through(lambda block, _: check_block(plans, block), blocks)) as checked:
+                for _ in checked:
+                    pass
+
+    def check_output(self, source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
+        check_writable(format, output_schema(plans, source.schema))
+
+    def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
+        column = named_unit(unit, self.types(source))
+        with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
+            for batch in duck.sql(who_sql(column, "data", DUCKDB)).to_arrow_reader(BATCH):
+                yield from (name.encode() for name in batch.column(0).to_pylist())
+
+    def aggregate(self, source: Source, statistic: Statistic, unit: UnitPolicy) -> pa.Table:
+        with source.database() as duck:
+            relation = _bounded(source, unit, statistic.columns)
+            try:
+                return duck.sql(statistic.select(relation, DUCKDB)).to_arrow_table()
+            except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException):
+                raise PolicyError(
+                    f"query {statistic.query!r} cannot be computed from this table; check the types of its columns and its "
+                    "filter."
+                ) from None
+            except (duckdb.Error, pa.ArrowException):
+                raise DataError(
+                    f"query {statistic.query!r} stopped at a value that its filter or its column cannot take, or {source.name} "
+                    "is damaged."
+                ) from None
+
+    def perturb(
+        self,
+        source: Source,
+        plans: Sequence[ColumnPlan],
+        unit: UnitPolicy,
+        target: Path,
+        format: OutputFormat = "parquet",
+        seed: int | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        total = source.rows if not drops(unit) else None
+        done = 0
+        schema = output_schema(plans, source.schema)
+        with _writer(target, format, schema) as write, closing(self._drawn(source, plans, unit, seed)) as drawn:
+            for block in drawn:
+                write(block)
+                done += block.num_rows
+                if progress is not None:
+                    progress(done, total)
+        return done
+
+    def frame(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None = None) -> pa.Table:
+        schema = output_schema(plans, source.schema)
+        return pa.Table.from_batches(self._drawn(source, plans, unit, seed), schema)
+
+    def length(self, frame: pa.Table) -> int:
+        return int(frame.num_rows)
+
+    @staticmethod
+    def _drawn(
+        source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None
+    ) -> Generator[pa.RecordBatch]:
+        blocks = in_blocks(_rows(source, unit, needed(plans)), BLOCK)
+        return _through(lambda block, number: perturb_block(plans, block, number, seed), blocks)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+
+def needed(plans: Sequence[ColumnPlan]) -> list[str]:
+    """The columns that some plan reads, each once."""
+    return list(dict.fromkeys(name for plan in plans for name in plan.names))
+
+
+def _through(work: Callable[[pa.RecordBatch, int], T], blocks: Iterator[pa.RecordBatch]) -> Generator[T]:
+    """The results of ``work(block, number)`` in order, made by all cores, a few blocks ahead of the reader."""
+    cores = os.cpu_count() or 1
+    waiting: deque[Future[T]] = deque()
+    pool = ThreadPoolExecutor(cores, thread_name_prefix="noisewright")
+    try:
+        for number, block in enumerate(blocks):
+            waiting.append(pool.submit(work, block, number))
+            if len(waiting) > 2 * cores:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _bounded(source: Source, unit: UnitPolicy, columns: Sequence[str], ordered: bool = False) -> str:
+    """What to read after FROM: all rows, or the first ones of every unit."""
+    if not drops(unit):
+        return "data"
+    source.require([str(unit.column)])
+    listed = ", ".join(DUCKDB.quote(name) for name in dict.fromkeys([*columns, str(unit.column)]))
+    row = _unused("nw_row", source.schema.names)
+    order = f"ORDER BY {row}" if ordered else ""
+    return (
+        f"(SELECT * EXCLUDE ({row}) FROM (SELECT {listed}, row_number() OVER () AS {row} FROM data) "
+        f"QUALIFY row_number() OVER (PARTITION BY {DUCKDB.quote(str(unit.column))} ORDER BY {row}) <= {unit.rows} {order})"
+    )
+
+
+def _unused(name: str, names: Sequence[str]) -> str:
+    """The name, made longer until no column has it in upper or lower case."""
+    taken = {other.casefold() for other in names}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _rows(source: Source, unit: UnitPolicy, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The rows that count, in order."""
+    relation = _bounded(source, unit, columns, ordered=True)
+    if relation == "data":
+        yield from source.batches(columns)
+        return
+    listed = ", ".join(DUCKDB.quote(name) for name in columns)
+    types = [source.schema.field(name) for name in columns]
+    with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged", FileFormatError):
+        for batch in duck.sql(f"SELECT {listed} FROM {relation}").to_arrow_reader(BATCH):
+            yield batch.cast(pa.schema(types))
+
+
+def check_writable(format: OutputFormat, schema: pa.Schema) -> None:
+    """Refuse a format that there is not, or that cannot hold a column: a row without values is written to memory."""
+    _check_known(format)
+    for field in schema:
+        alone = pa.schema([pa.field(field.name, field.type)])
+        try:
+            with _begun(pa.BufferOutputStream(), format, alone) as writer:
+                writer.write_batch(pa.RecordBatch.from_arrays([pa.nulls(1, field.type)], schema=alone))
+        except pa.ArrowException:
+            raise DataError(
+                f"the column {field.name!r} is of type {field.type}, which {format} cannot hold; choose another format, or "
+                "leave the column out."
+            ) from None
+
+
+# Writing ------------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    """A function that appends a block to a new file; on an error that file, and no other, is removed."""
+    _check_known(format)
+    group: list[pa.RecordBatch] = []
+    with _on_disk(target):
+        target.open("xb").close()  # what is there already is not ours, neither to overwrite nor to remove
+    try:
+        with _open(target, format, schema) as writer:
+
+            def write(block: pa.RecordBatch) -> None:
+                group.append(block)
+                if len(group) == GROUPED:
+                    flush()
+
+            def flush() -> None:
+                if group:
+                    with _on_disk(target):
+                        writer.write_batch(joined(group))
+                    group.clear()
+
+            yield write
+            flush()
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _open(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Any]:
+    with _on_disk(target):
+        writer = _begun(target, format, schema)
+    try:
+        yield writer
+    finally:
+        with _on_disk(target):
+            writer.close()
+
+
+def _check_known(format: OutputFormat) -> None:
+    if format not in ("parquet", "csv", "arrow"):
+        raise ParameterError(f"there is no output format {format!r}; choose parquet, csv or arrow.")
+
+
+def _begun(target: Any, format: OutputFormat, schema: pa.Schema) -> Any:
+    """A writer of Arrow's to a path, or to a stream."""
+    if format == "parquet":
+        return pa.parquet.ParquetWriter(target, schema, compression="snappy")
+    return pa.csv.CSVWriter(target, schema) if format == "csv" else pa.ipc.new_file(target, schema)
+
+
+@contextmanager
+def _on_disk(target: Path) -> Iterator[None]:
+    """What can go wrong while writing, in a sentence."""
+    try:
+        yield
+    except NoisewrightError:
+        raise
+    except (OSError, pa.ArrowException) as problem:
+        number = getattr(problem, "errno", None)  # Arrow has words of its own for it
+        reason = os.strerror(number) if number else "the disk is full, not writable or gone"
+        raise FileFormatError(f"{target} cannot be written: {reason}.") from None

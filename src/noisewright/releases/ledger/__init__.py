@@ -1,0 +1,29 @@
+"""The ledger: what was spent, in one SQLite file, before anything is drawn."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.releases.ledger.export import document as document
+    from noisewright.releases.ledger.export import kept as kept
+    from noisewright.releases.ledger.ledger import NONCE_BYTES as NONCE_BYTES
+    from noisewright.releases.ledger.ledger import Ledger as Ledger
+    from noisewright.releases.ledger.records import Balance as Balance
+    from noisewright.releases.ledger.records import BudgetEvent as BudgetEvent
+    from noisewright.releases.ledger.records import Charge as Charge
+    from noisewright.releases.ledger.records import Entry as Entry
+    from noisewright.releases.ledger.records import Protected as Protected
+    from noisewright.releases.ledger.records import Scope as Scope
+    from noisewright.releases.ledger.records import Spend as Spend
+    from noisewright.releases.ledger.records import State as State
+    from noisewright.releases.ledger.records import Terms as Terms
+    from noisewright.releases.ledger.records import downward as downward
+    from noisewright.releases.ledger.spending import charges_of as charges_of
+    from noisewright.releases.ledger.spending import existing_ledger as existing_ledger
+    from noisewright.releases.ledger.spending import ledger_of as ledger_of
+    from noisewright.releases.ledger.spending import protected_by as protected_by
+    from noisewright.releases.ledger.spending import rehearse as rehearse
+    from noisewright.releases.ledger.spending import spend as spend
+else:
+    __getattr__, __dir__ = door(__name__)

@@ -1,0 +1,135 @@
+"""What a planned release asks of the ledger: one question, which the plan rehearses and the release puts in earnest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from noisewright.core.errors import LedgerError, NoLedgerError
+from noisewright.core.metrics.metric import Line
+from noisewright.mechanisms.places.geography import LocalMetres
+from noisewright.releases.columns.plan import ColumnPlan
+from noisewright.releases.columns.prices import base_metric
+from noisewright.releases.columns.words import UNITS
+from noisewright.releases.engines.engine import Engine
+from noisewright.releases.kinds.codecs import kind_of
+from noisewright.releases.ledger._checks import check_name, checked, checked_terms
+from noisewright.releases.ledger._file import check_place, default_path
+from noisewright.releases.ledger.ledger import Balance, Charge, Ledger, Terms
+from noisewright.releases.ledger.records import Protected
+from noisewright.releases.plan import Plan, title
+from noisewright.releases.policy.policy import Policy
+from noisewright.releases.sources.source import Source
+
+__all__ = ["charges_of", "existing_ledger", "ledger_of", "protected_by", "rehearse", "spend"]
+
+KEPT_WORDS = "released as it is, not protected"
+
+
+AnyLedger = Ledger | str | os.PathLike[str] | None
+"""A ledger or the name of its file; None: the policy's, or that of this user."""
+
+
+def ledger_of(ledger: AnyLedger, policy: Policy) -> Ledger:
+    """The ledger that is named, or else the policy's, or else that of this user; it is made if it is not there."""
+    return ledger if isinstance(ledger, Ledger) else Ledger(_named(ledger, policy))
+
+
+def existing_ledger(ledger: AnyLedger, plan: Plan) -> Ledger | None:
+    """The same ledger if it is there; None if the release will make it, which must then be possible where it is named.
+
+    What a ledger would refuse whatever it holds is refused here: a release that is refused leaves no empty ledger behind.
+    """
+    check_name(plan.policy.dataset)
+    checked_terms(terms_of(plan))
+    for item in charges_of(plan):
+        checked(item)
+    if isinstance(ledger, Ledger):
+        return ledger
+    named = _named(ledger, plan.policy)
+    try:
+        return Ledger(named, create_missing=False)
+    except NoLedgerError:
+        place = Path(os.path.abspath(default_path() if named is None else named))
+        check_place(place, with_folder=named is None)
+        return None
+
+
+def _named(ledger: str | os.PathLike[str] | None, policy: Policy) -> str | os.PathLike[str] | None:
+    return policy.ledger_path() if ledger is None else ledger
+
+
+def spend(book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool) -> Balance:
+    """Record the price before anything is drawn."""
+    policy = plan.policy
+    terms, units = terms_of(plan, raise_budget), _units(plan, engine, source)
+    book.spend(policy.dataset, charges_of(plan), name, policy.digest(), units, terms=terms)
+    return book.remaining(policy.dataset)
+
+
+def rehearse(ledger: AnyLedger, plan: Plan, engine: Engine, source: Source) -> tuple[Balance | None, str | None]:
+    """What the ledger knows of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
+
+    Nothing is recorded. Budget, neighbours, protected distances and single units are asked about just as by :func:`spend`. A
+    ledger that cannot be used at all is an error, as it is for a release.
+    """
+    policy = plan.policy
+    book = existing_ledger(ledger, plan)
+    if book is None:  # the first release makes it, and fits if the policy itself does
+        return None, None
+    balance = book.remaining(policy.dataset) if policy.dataset in book.datasets() else None
+    units = _units(plan, engine, source)
+    try:
+        book.rehearse(policy.dataset, charges_of(plan), units, terms=terms_of(plan))
+    except LedgerError as problem:
+        return balance, str(problem)
+    return balance, None
+
+
+def charges_of(plan: Plan) -> list[Charge]:
+    """What the ledger records of a release: every part with its price, and every column that is given away as it is."""
+    found = [
+        Charge(title(part), "column", part.price, part.delta, part.protects, protected_by(part))
+        if isinstance(part, ColumnPlan)
+        else Charge(title(part), "query", part.price, part.delta, part.protects)
+        for part in plan.parts
+    ]
+    return found + [Charge(name, "kept", Fraction(0), guarantee=KEPT_WORDS) for name in plan.kept]
+
+
+def terms_of(plan: Plan, raise_budget: bool = False) -> Terms:
+    """The budget of a policy, and between which tables it is meant."""
+    budget, scope = plan.policy.budget, plan.policy.ledger.scope
+    return Terms(budget.epsilon, budget.delta, scope, plan.neighbours, raise_budget=raise_budget)
+
+
+def _units(plan: Plan, engine: Engine, source: Source) -> Iterator[bytes] | None:
+    """Who takes part, where every unit has an account of its own."""
+    return engine.units(source, plan.policy.unit) if plan.policy.ledger.scope == "unit" else None
+
+
+def protected_by(column: ColumnPlan) -> Protected | None:
+    """The protected distance in the column's own unit; None for a column that is kept as it is.
+
+    >>> import pyarrow as pa
+    >>> from noisewright.releases.plan import make_plan
+    >>> from noisewright.releases.policy.policy import as_policy
+    >>> policy = as_policy({"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [
+    ...     {"name": "visit", "mechanism": "laplace", "protect": 7, "epsilon": 1}]})
+    >>> protected_by(make_plan(policy, {"visit": pa.date32()}).columns[0])
+    Protected(columns=('visit',), distance=Fraction(7, 1), unit='day')
+    """
+    if column.mechanism is None:
+        return None
+    if column.protect is None:
+        return Protected(column.names, None)
+    metric = base_metric(column.mechanism.guarantee.metric)
+    if isinstance(metric, LocalMetres):
+        unit = "metre"
+    elif isinstance(metric, Line):
+        unit = UNITS.get(kind_of(column.types[0]) or "", "") if len(column.types) == 1 else "line"
+    else:
+        unit = metric.name
+    return Protected(column.names, column.protect, unit)

@@ -1,0 +1,25 @@
+"""What a release writes: certificate, lock and files, under a hidden name until they are whole; and checking such a folder."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.releases.output.certificate import ReleaseCertificate as ReleaseCertificate
+    from noisewright.releases.output.layout import ANSWERS as ANSWERS
+    from noisewright.releases.output.layout import CERTIFICATE as CERTIFICATE
+    from noisewright.releases.output.layout import REPORT as REPORT
+    from noisewright.releases.output.layout import answer_files as answer_files
+    from noisewright.releases.output.layout import has_its_files as has_its_files
+    from noisewright.releases.output.lock import LOCK as LOCK
+    from noisewright.releases.output.lock import Lock as Lock
+    from noisewright.releases.output.lock import file_digest as file_digest
+    from noisewright.releases.output.lock import foreign_file as foreign_file
+    from noisewright.releases.output.mark import Mark as Mark
+    from noisewright.releases.output.mark import content_digest as content_digest
+    from noisewright.releases.output.mark import fingerprint as fingerprint
+    from noisewright.releases.output.staging import Staging as Staging
+    from noisewright.releases.output.verify import FolderCheck as FolderCheck
+    from noisewright.releases.output.verify import verify_folder as verify_folder
+else:
+    __getattr__, __dir__ = door(__name__)

@@ -1,0 +1,141 @@
+"""The certificate of a release: one document with the certificate of every part, what each part costs, and the total.
+
+``certificate.json`` of a release can be checked by anybody, with ``noisewright verify certificate.json`` or with the exported
+checker alone: :mod:`noisewright.core.certificates.checker.checker_release` proves every part again and that the prices and
+the total follow.
+
+A part says ``times``, ``distance`` and ``price``: one unit is in it so many times, and two values that are protected are at most
+``distance`` apart in the metric of the part's certificate ("any": any two values that the certificate is about; "radius": places
+within the radius that the certificate names). Kept columns and answers that are exact are listed, as not protected.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from noisewright.core import VERSION as PROGRAM
+from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS, Certificate
+from noisewright.core.certificates.checker import checker, checker_release
+from noisewright.core.errors import CertificateError
+
+if TYPE_CHECKING:
+    from noisewright.releases.columns.plan import ColumnPlan
+    from noisewright.releases.plan import Plan
+    from noisewright.releases.queries.plan import QueryPlan
+
+__all__ = ["ReleaseCertificate"]
+
+
+@dataclass(frozen=True)
+class ReleaseCertificate:
+    """A release certificate as the JSON document it is; build one with :meth:`build`."""
+
+    document: Mapping[str, Any]
+
+    @classmethod
+    def build(cls, plan: Plan, simulated: bool) -> ReleaseCertificate:
+        """The certificate of a planned release; ``simulated`` says that its draws are not for release."""
+        parts = [part for column in plan.columns if not column.keep for part in _column(column, simulated)]
+        parts += [part for query in plan.queries for part in _query(query, simulated)]
+        unit = plan.policy.unit
+        document: dict[str, Any] = {
+            "format": checker_release.FORMAT,
+            "version": checker_release.VERSION,
+            "made_by": f"noisewright {PROGRAM}",
+            "dataset": plan.policy.dataset,
+            "unit": {"column": unit.column, "rows": unit.rows},
+            "neighbours": plan.policy.neighbours,
+            "between": plan.between,
+            "floating": plan.policy.floating,
+            "parts": parts,
+            "kept": list(plan.kept),
+            "exact": [q.name for q in plan.queries if all(s.noise is None for s in q.statistics)],
+            "total": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)},
+            "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,
+        }
+        return cls({**document, "digest": checker.digest(document)})
+
+    @classmethod
+    def from_json(cls, text: str) -> ReleaseCertificate:
+        """Read a release certificate; :meth:`verify` proves it."""
+        try:
+            document = checker.read(text)
+        except (TypeError, ValueError, RecursionError):
+            raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None
+        if not isinstance(document, dict) or document.get("format") != checker_release.FORMAT:
+            raise CertificateError("this is JSON, but not the certificate of a release.")
+        return cls(document)
+
+    def to_json(self) -> str:
+        """The certificate as JSON text."""
+        return json.dumps(self.document, indent=1, ensure_ascii=True) + "\n"
+
+    def verify(self) -> list[str]:
+        """Prove everything again, with integers alone; what is proved, sentence by sentence, or a :class:`CertificateError`.
+
+        A release with floating parts is not proved as a whole; the error then says what is, and what is not.
+        """
+        try:
+            return checker.check(dict(self.document)).splitlines()
+        except checker.NotProved as problem:
+            raise CertificateError(f"the certificate does not prove its claim: {problem}") from None
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 that names this certificate."""
+        return str(self.document["digest"])
+
+
+def _column(column: ColumnPlan, simulated: bool) -> Iterator[dict[str, Any]]:
+    for certificate in column.certificates(simulated):
+        yield {
+            "name": ", ".join(column.outputs),
+            "kind": "column",
+            "columns": list(column.names),
+            "protects": column.protects,
+            "times": column.times,
+            "distance": _distance(certificate, column.distance, column.protects),
+            "price": str(column.price),
+            "delta": str(column.delta),
+            "certificate": dict(certificate.document),
+        }
+
+
+def _query(query: QueryPlan, simulated: bool) -> Iterator[dict[str, Any]]:
+    for statistic in query.statistics:
+        if statistic.noise is not None:
+            yield {
+                "name": query.name,
+                "kind": "query",
+                "statistic": statistic.name,
+                "protects": query.protects,
+                "times": statistic.noise.times,
+                "distance": "1",
+                "price": str(statistic.noise.price),
+                "delta": str(statistic.noise.delta),
+                "certificate": dict(statistic.noise.certificate(simulated).document),
+            }
+
+
+def _distance(certificate: Certificate, distance: Fraction, protects: str) -> str:
+    """The protected distance as the document says it: in the plainest words that cost no more than the number."""
+    number = str(distance)
+    words = (
+        ["any"]
+        if protects.startswith("any two values")
+        else ["radius"]
+        if "radius" in certificate.document["claim"]
+        else []
+    )
+    for word in words:
+        try:
+            costs = [checker_release.loss_of(certificate.document, said)[0] for said in (word, number)]
+        except (checker.NotProved, LookupError):
+            continue
+        if costs[0] <= costs[1]:
+            return word
+    return number

@@ -1,0 +1,287 @@
+"""``policy.lock``: what a release was made with, so that it can be told apart from another one and its files checked.
+
+It holds the program's versions, the policy and its digest, the names and types of the table's columns, the engine, where random
+bits came from, the time, and the SHA-256 of every file that was written. The data are named by a *keyed* fingerprint only (an
+HMAC under the ledger's secret key, with a nonce of its own): a plain hash of a table of which all but one value is known would
+confirm a guess of that value, and one without a nonce would tell whether the table changed between two releases. The lock of a
+release ends with a seal, another HMAC under that key: whoever changes a file and its hash in the lock cannot make it.
+
+>>> import tempfile
+>>> from noisewright.releases.ledger.ledger import Ledger
+>>> ledger = Ledger(tempfile.mkdtemp() + "/ledger.sqlite")
+>>> policy = Policy.from_dict({"dataset": "clinic", "budget": {"epsilon": 1}, "queries": [
+...     {"name": "patients", "aggregate": "count", "epsilon": 1}]})
+>>> nonce = bytes(32)
+>>> lock = Lock.build(policy=policy, release="first", nonce=nonce, fingerprint=ledger.fingerprint(b"the table", nonce),
+...                   engine="local", simulated=False, outputs={}, seal=ledger.seal)
+>>> lock.sealed_by(ledger.seal), lock.document["data"] == ledger.fingerprint(b"the table", lock.nonce)
+(True, True)
+>>> Lock({**lock.document, "outputs": {"data.csv": "sha256:0"}}).sealed_by(ledger.seal)
+False
+"""
+
+from __future__ import annotations
+
+import base64
+import fnmatch
+import hashlib
+import hmac
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from noisewright.core import VERSION as PROGRAM
+from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
+from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.releases.policy.policy import Policy
+
+__all__ = ["LOCK", "Lock", "file_digest", "foreign_file"]
+
+FORMAT = "noisewright-lock"
+VERSION = 3
+LOCK = "policy.lock"
+NOTES = ("_SUCCESS", "_started*", "_committed*", ".*.crc")
+"""What Spark leaves beside the files of a table."""
+PARTS = {"local": ("numpy", "pyarrow", "duckdb"), "spark": ("numpy", "pyarrow", "duckdb", "pyspark")}
+CHUNK = 1 << 20
+FIELDS = {
+    "made_by": str,
+    "versions": dict,
+    "policy": dict,
+    "policy_digest": str,
+    "release": str,
+    "schema": str,
+    "nonce": str,
+    "data": str,
+    "engine": str,
+    "randomness": str,
+    "at": str,
+    "outputs": dict,
+    "digest": str,
+}
+
+
+Seal = Callable[[bytes], str]
+"""A ledger's :meth:`~noisewright.releases.ledger.ledger.Ledger.seal`."""
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A lock as the JSON document it is; build one with :meth:`build`."""
+
+    document: Mapping[str, Any]
+
+    @classmethod
+    def build(
+        cls,
+        *,
+        policy: Policy,
+        release: str,
+        nonce: bytes,
+        fingerprint: str,
+        engine: str,
+        simulated: bool,
+        outputs: Mapping[str, Path],
+        types: Mapping[str, pa.DataType] | None = None,
+        rows: int | None = None,
+        table_rows: int | None = None,
+        seed: int | None = None,
+        at: datetime | None = None,
+        seal: Seal | None = None,
+    ) -> Lock:
+        """The lock of a release whose ``outputs`` (name in the folder of the release, where it is now) are written.
+
+        ``release``: its name in the ledger. ``fingerprint``: the ledger's keyed fingerprint of the data with ``nonce``.
+        ``types``: of the table's columns. ``rows``: of the released table; ``table_rows``: of the given one, where that is
+        public. ``seed``: of a simulation, never of a release. ``seal``: the ledger's, for a release.
+        """
+        if seed is not None and not simulated:
+            raise ParameterError("a release for use has no seed; only a simulation has one.")
+        when = datetime.now(UTC) if at is None else at.astimezone(UTC)
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "made_by": f"noisewright {PROGRAM}",
+            "versions": {"python": platform.python_version(), **_versions(engine)},
+            "policy": policy.to_json(),
+            "policy_digest": policy.digest(),
+            "release": release,
+            "schema": _spelled(types or {}),
+            "nonce": nonce.hex(),
+            "data": fingerprint,
+            "engine": engine,
+            "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,
+            **({"rows": rows} if rows is not None else {}),
+            **({"table_rows": table_rows} if table_rows is not None else {}),
+            **({"seed": seed} if seed is not None else {}),
+            "at": when.replace(microsecond=0).isoformat().replace("+00:00", "Z"),
+            "outputs": {name: file_digest(path) for name, path in sorted(outputs.items())},
+        }
+        if seal is not None:
+            document["seal"] = seal(_canonical(document, "seal", "digest"))
+        return cls({**document, "digest": _digest(document)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Lock:
+        """Read a lock; it is checked for shape."""
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            raise FileFormatError("this is not a policy.lock: it is not JSON, or it was cut short.") from None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise FileFormatError("this is JSON, but not a policy.lock of Noisewright.")
+        if document.get("version") != VERSION:
+            raise FileFormatError(
+                f"this policy.lock is not of version {VERSION}; read it with the program that wrote it."
+            )
+        wrong = [name for name, kind in FIELDS.items() if not isinstance(document.get(name), kind)]
+        if wrong:
+            raise FileFormatError(f"the policy.lock is incomplete or malformed: look at {', '.join(wrong)}.")
+        return cls(document)
+
+    def to_json(self) -> str:
+        """The lock as JSON text."""
+        return json.dumps(self.document, indent=1, ensure_ascii=True) + "\n"
+
+    def sealed_by(self, seal: Seal) -> bool:
+        """Whether the ledger with this seal made the lock, and nobody changed it since."""
+        stated = self.document.get("seal")
+        own = seal(_canonical(self.document, "seal", "digest"))
+        return isinstance(stated, str) and hmac.compare_digest(stated.encode(), own.encode())
+
+    @property
+    def intact(self) -> bool:
+        """Whether it has the digest that it states. Whoever changes a lock can state another one; only a seal ends that."""
+        return bool(self.document["digest"] == _digest(self.document))
+
+    @property
+    def nonce(self) -> bytes:
+        """What the fingerprint of the data begins with."""
+        try:
+            return bytes.fromhex(self.document["nonce"])
+        except ValueError:
+            raise FileFormatError("the policy.lock is incomplete or malformed: look at nonce.") from None
+
+    @property
+    def types(self) -> dict[str, pa.DataType]:
+        """The types of the columns of the table that was given."""
+        try:
+            content = base64.b64decode(self.document["schema"], validate=True)
+            schema = pa.ipc.read_schema(pa.py_buffer(content))
+        except (ValueError, OSError, pa.ArrowException):
+            raise FileFormatError("the policy.lock is incomplete or malformed: look at schema.") from None
+        return dict(zip(schema.names, schema.types, strict=True))
+
+    def foreign(self, folder: Path) -> list[str]:
+        """The names of files and folders in ``folder`` that are no part of this release."""
+        return list(_foreign(folder, set(self.document["outputs"])))
+
+    def changed(self, folder: Path) -> list[str]:
+        """The names of output files in ``folder`` that are missing or are not as they were written."""
+        found = []
+        for name, stated in self.document["outputs"].items():
+            path = folder / name
+            if Path(name).is_absolute() or ".." in Path(name).parts or not path.exists() or file_digest(path) != stated:
+                found.append(name)
+        return found
+
+    @property
+    def rows(self) -> int | None:
+        """The rows of the released table, if there is one."""
+        found = self.document.get("rows")
+        return found if isinstance(found, int) else None
+
+    @property
+    def table_rows(self) -> int | None:
+        """The rows of the table that was given, where their number is public."""
+        found = self.document.get("table_rows")
+        return found if isinstance(found, int) else None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it was a simulation, which is not for release."""
+        return bool(self.document["randomness"] != RELEASE_RANDOMNESS)
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file; of a folder (a table in many files), of the names and digests of all files in it.
+
+    Names that begin with a dot or an underscore are notes that programs leave beside their data, and do not count.
+    """
+    total = hashlib.sha256()
+    if path.is_dir():
+        files = sorted(p for p in path.rglob("*") if p.is_file())
+        for file in files:
+            name = file.relative_to(path)
+            if not any(part.startswith((".", "_")) for part in name.parts):
+                total.update(f"{name.as_posix()}\0{file_digest(file)}\n".encode())
+    else:
+        with path.open("rb") as content:
+            while chunk := content.read(CHUNK):
+                total.update(chunk)
+    return f"sha256:{total.hexdigest()}"
+
+
+def foreign_file(folder: Path) -> str | None:
+    """The name of something in ``folder`` that is no part of an earlier release there; None if all of it is, or it is empty.
+
+    It goes by the names that the lock of that release lists. A folder without such a lock is all foreign.
+    """
+    try:
+        outputs = set(Lock.from_json((folder / LOCK).read_text(encoding="utf-8")).document["outputs"])
+    except (OSError, UnicodeError, FileFormatError):
+        return next((path.name for path in sorted(folder.iterdir())), None)
+    return next(_foreign(folder, outputs), None)
+
+
+def _foreign(folder: Path, outputs: set[str]) -> Iterator[str]:
+    known = outputs | {LOCK}
+    parents = {parent.as_posix() for name in outputs for parent in Path(name).parents} - {"."}
+    for place, folders, files in os.walk(folder):
+        here = Path(place).relative_to(folder)
+        inside = bool({p.as_posix() for p in (here, *here.parents)} & outputs)  # a table in many files
+        for name in sorted(files):
+            path = (here / name).as_posix()
+            note = any(fnmatch.fnmatch(name, pattern) for pattern in NOTES)
+            plain = not name.startswith((".", "_"))
+            if not (path in known or (inside and (plain or note))):
+                yield path
+        for name in sorted(folders):
+            path = (here / name).as_posix()
+            if os.path.islink(Path(place) / name) or not (path in known | parents or inside):
+                yield path
+                folders.remove(name)
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    return f"sha256:{hashlib.sha256(_canonical(document, 'digest')).hexdigest()}"
+
+
+def _canonical(document: Mapping[str, Any], *without: str) -> bytes:
+    """The same bytes for the same content, without some of its keys."""
+    content = {key: value for key, value in document.items() if key not in without}
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+
+def _spelled(types: Mapping[str, pa.DataType]) -> str:
+    """Names and types alone: a schema can carry notes, and those can carry anything."""
+    schema = pa.schema([pa.field(name, type_) for name, type_ in types.items()])
+    return base64.b64encode(schema.serialize().to_pybytes()).decode("ascii")
+
+
+def _versions(engine: str) -> dict[str, str]:
+    found = {}
+    for name in PARTS.get(engine, PARTS["local"]):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    return found

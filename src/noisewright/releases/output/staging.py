@@ -1,0 +1,223 @@
+"""Outputs that appear whole: a folder is filled under a hidden name beside its target, then takes the target's name in one step.
+
+>>> import tempfile
+>>> target = Path(tempfile.mkdtemp()) / "released"
+>>> with Staging(target) as staging:
+...     _ = (staging.folder / "certificate.json").write_text("{}")
+...     staging.publish()
+>>> [path.name for path in target.iterdir()], [path.name for path in target.parent.iterdir()]
+(['certificate.json'], ['released'])
+
+Until :meth:`Staging.publish`, and after anything that goes wrong (an error, Ctrl-C, SIGTERM), there is the old output and nothing
+else. A process that is killed outright leaves its hidden folder behind; the next :class:`Staging` for the same target removes it
+if its process is provably gone: the name holds the process's number, its start time and the boot and container it ran in.
+
+Where a file system cannot exchange two folders in one step, the old output is first renamed to a hidden backup. A crash in the
+moment between the two renames leaves no output under the target's name; the next use puts the backup back.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, NoReturn
+
+from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.files.processes import alive, dead, place, started
+from noisewright.files.renames import exchange, rename_new, sync_folder
+from noisewright.releases.output.lock import foreign_file
+
+__all__ = ["Staging"]
+
+CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+"""Errors of a disk that is full, limited, read-only or failing; they become a sentence about the target."""
+ENDINGS = ("SIGTERM", "SIGHUP")
+
+
+class Staging:
+    """A folder in the making; ``with Staging(target) as staging``: write into ``staging.folder``, then ``staging.publish()``.
+
+    ``replace``: an output that is there may be replaced, if it is one and nothing else: an empty folder, or one in which
+    ``foreign`` finds no file that is not of an earlier release. Nobody loses a file of their own to a mistyped name.
+    """
+
+    def __init__(
+        self,
+        target: str | os.PathLike[str],
+        replace: bool = False,
+        *,
+        foreign: Callable[[Path], str | None] = foreign_file,
+    ) -> None:
+        self.replace = replace
+        self.foreign = foreign
+        self.published = False
+        self._handlers: dict[signal.Signals, Any] = {}
+        try:
+            self.target = Path(os.path.realpath(target))
+        except ValueError:
+            raise FileFormatError(f"{str(target)!r} cannot be the name of an output.") from None
+        self._pid = os.getpid()
+        self._tag = f"{self._pid}-{started(self._pid)}-{place()}-{secrets.token_hex(4)}"
+        self.folder = self._hidden("staging")
+
+    def __enter__(self) -> Staging:
+        try:
+            _clean(self.target)
+            self._check()
+            self._listen()
+            self.folder.mkdir()
+            self._check_alone()
+        except OSError as problem:
+            self._leave()
+            raise self._unwritable(problem) from None
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if os.getpid() != self._pid:  # a forked child that leaves the block: the folder is its parent's
+            return
+        self._leave()
+        if isinstance(problem, OSError) and problem.errno in CANNOT_WRITE:
+            raise self._unwritable(problem) from None
+        if isinstance(problem, (FileFormatError, DataError)) and str(self.folder) in str(problem):
+            raise type(problem)(str(problem).replace(str(self.folder), str(self.target))) from None
+
+    def publish(self) -> None:
+        """Make everything durable, and let it take the target's name in one step."""
+        try:
+            for path in _inside_out(self.folder):
+                _sync(path)
+            self._check()
+            if not self.target.exists():
+                rename_new(self.folder, self.target)
+            elif not exchange(self.folder, self.target):
+                self._replace_in_two_steps()
+            sync_folder(self.target.parent)
+        except FileExistsError:
+            raise self._taken() from None
+        except OSError as problem:
+            raise self._unwritable(problem) from None
+        self.published = True
+        shutil.rmtree(self.folder, ignore_errors=True)  # after an exchange, this is the old output
+
+    def _listen(self) -> None:
+        """Let signals to end the process come as exceptions, unless the program has its own way with them."""
+        if threading.current_thread() is threading.main_thread():
+            for name in ENDINGS:
+                ending = getattr(signal, name, None)
+                if ending is not None and signal.getsignal(ending) is signal.SIG_DFL:
+                    self._handlers[ending] = signal.signal(ending, _end)
+
+    def _leave(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        for ending, handler in self._handlers.items():
+            signal.signal(ending, handler)
+        self._handlers.clear()
+
+    def _replace_in_two_steps(self) -> None:
+        backup = self._hidden("backup")
+        os.rename(self.target, backup)
+        try:
+            rename_new(self.folder, self.target)
+        except BaseException:
+            rename_new(backup, self.target)
+            raise
+        shutil.rmtree(backup, ignore_errors=True)
+
+    def _check(self) -> None:
+        """Refuse a target that is taken, or that is not an output."""
+        if self.target.name == "":
+            raise ParameterError(f"{self.target} cannot be replaced by an output; name a folder in it.")
+        if not os.path.lexists(self.target):
+            if not self.target.parent.is_dir():
+                raise FileFormatError(f"{self.target} cannot be written: there is no folder {self.target.parent}.")
+            return
+        if not self.replace:
+            raise self._taken()
+        if not self.target.is_dir():
+            raise ParameterError(f"{self.target} is a file, and the output is a folder; choose another name.")
+        if (other := self.foreign(self.target)) is not None:
+            raise ParameterError(
+                f"{self.target} is not replaced, because it holds {other!r}, which is no part of an earlier output; move that "
+                "away, or choose another name."
+            )
+
+    def _check_alone(self) -> None:
+        """Refuse a target that another process is about to publish to: only one of the two could, and both would have spent.
+
+        Each makes its folder before it looks, so of two that begin in the same moment at least one sees the other.
+        """
+        for path, tag in _hidden_folders(self.target):
+            if path != self.folder and tag[3] == "staging" and alive(int(tag[0]), tag[1], tag[2]):
+                raise ParameterError(
+                    f"{self.target} is being written by another process; wait for its end, or choose another name."
+                )
+
+    def _taken(self) -> ParameterError:
+        return ParameterError(f"{self.target} is there already; choose another name, or ask for it to be replaced.")
+
+    def _unwritable(self, problem: OSError) -> FileFormatError:
+        return FileFormatError(f"{self.target} cannot be written: {problem.strerror or 'the disk refused'}.")
+
+    def _hidden(self, what: str) -> Path:
+        return self.target.parent / f".{self.target.name}.{self._tag}.{what}"
+
+
+def _inside_out(folder: Path) -> Iterator[Path]:
+    """Every file, then the folder that holds it, down to ``folder`` itself."""
+    for inner, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            yield Path(inner) / name
+        yield Path(inner)
+
+
+def _sync(path: Path) -> None:
+    if path.is_dir():
+        sync_folder(path)
+    else:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+# What dead processes left behind -----------------------------------------------------------------------------------------
+
+
+def _clean(target: Path) -> None:
+    """Remove what dead processes left beside ``target``, and put back an output that one of them had just moved aside."""
+    with suppress(OSError):
+        for path, (pid, started, place, what) in _hidden_folders(target):
+            if not dead(int(pid), started, place):
+                continue
+            if what == "backup" and not os.path.lexists(target):
+                rename_new(path, target)
+            else:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _hidden_folders(target: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """The folders of processes that write or wrote to ``target``: process number, start, place, and what it is."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)-(\d+)-([0-9a-f]+)-[0-9a-f]+\.(staging|backup)")
+    for path in sorted(target.parent.iterdir()):
+        if found := pattern.fullmatch(path.name):
+            yield path, found.groups()
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    """Turn a signal to end into an exception, so that the folder is removed on the way out."""
+    raise SystemExit(128 + number)

@@ -1,0 +1,152 @@
+"""The folder of a release, checked as a whole: that its certificate is about the files that lie beside it.
+
+``certificate.json`` alone proves arithmetic about the parts that it lists. Somebody who rewrites the whole file can leave a part
+out and state a smaller total, and the rest is still proved. So the folder is checked against its ``policy.lock``:
+
+* the folder holds the files that the lock lists and no others, each has the SHA-256 that is stated there, and so has the lock;
+* the policy in the lock, planned again, gives the parts, prices and total of the certificate, the same kept columns, and the
+  columns of the released table.
+
+Somebody who rewrites all files can still make them agree with each other. Only the ledger ends that: it sealed the lock, and it
+recorded the release with its policy, the price of every part and the digest of the certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noisewright.core.errors import LedgerError, NoisewrightError
+from noisewright.releases.ledger.ledger import Ledger
+from noisewright.releases.ledger.spending import charges_of
+from noisewright.releases.output.certificate import ReleaseCertificate
+from noisewright.releases.output.layout import CERTIFICATE, has_its_files
+from noisewright.releases.output.lock import LOCK, Lock
+from noisewright.releases.plan import Plan, make_plan
+from noisewright.releases.policy.policy import Policy
+from noisewright.releases.sources.open import source_of
+
+__all__ = ["FolderCheck", "verify_folder"]
+
+ABOUT = ("dataset", "unit", "neighbours", "floating", "kept", "exact", "total", "randomness")
+PART = ("name", "kind", "statistic", "columns", "protects", "times", "distance", "price", "delta")
+
+
+@dataclass(frozen=True)
+class FolderCheck:
+    """What was found: ``agreed`` says what holds, ``problems`` what does not. The proof of the certificate is apart."""
+
+    agreed: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def verify_folder(folder: Path, ledger: Ledger | None = None) -> FolderCheck:
+    """Check that the files of a release belong together, and with a ledger that they are what it recorded."""
+    try:
+        lock = Lock.from_json((folder / LOCK).read_text(encoding="utf-8"))
+        certificate = ReleaseCertificate.from_json((folder / CERTIFICATE).read_text(encoding="utf-8"))
+    except (OSError, UnicodeError):
+        return FolderCheck((), (f"there is no {LOCK} or no {CERTIFICATE} that can be read in the folder.",))
+    except NoisewrightError as problem:
+        return FolderCheck((), (str(problem),))
+    agreed: list[str] = []
+    problems: list[str] = []
+
+    def say(found: list[str], otherwise: str) -> None:
+        problems.extend(found)
+        if not found:
+            agreed.append(otherwise)
+
+    say(_files(folder, lock), "every file is as it was written, and there is no other")
+    plan, found = _planned(lock)
+    if plan is None:
+        problems.extend(found)
+    else:
+        say(
+            _about(plan, certificate, lock),
+            "the certificate has the parts and prices that follow from the policy in the lock",
+        )
+        say(_outputs(folder, plan, lock), "the released columns and answers are those of the policy")
+        if ledger is not None:
+            say(_recorded(plan, certificate, lock, ledger), f"{ledger.path} sealed the lock and recorded this release")
+    return FolderCheck(tuple(agreed), tuple(problems))
+
+
+def _files(folder: Path, lock: Lock) -> list[str]:
+    try:
+        found = [] if lock.intact else [f"{LOCK} was changed after the release: its digest does not match."]
+        found += [f"{name} is missing or was changed after the release." for name in lock.changed(folder)]
+        return found + [f"{name} is no part of the release." for name in lock.foreign(folder)]
+    except OSError as problem:
+        return [f"the folder cannot be read: {problem.strerror}."]
+
+
+def _planned(lock: Lock) -> tuple[Plan | None, list[str]]:
+    """The plan that the locked policy gives for a table with the locked columns."""
+    try:
+        policy = Policy.from_dict(lock.document["policy"], LOCK)
+        if policy.digest() != lock.document["policy_digest"]:
+            return None, ["the policy in the lock was changed: its digest does not match."]
+        return make_plan(policy, lock.types, lock.table_rows), []
+    except NoisewrightError as problem:
+        return None, [f"the policy in the lock cannot be planned again: {problem}"]
+
+
+def _about(plan: Plan, certificate: ReleaseCertificate, lock: Lock) -> list[str]:
+    """Where the certificate differs from the one that the plan gives."""
+    stated: Any = certificate.document
+    wanted: Any = ReleaseCertificate.build(plan, simulated=lock.simulated).document
+    found = [
+        f"the certificate says another {name} than the policy in the lock gives."
+        for name in ABOUT
+        if stated.get(name) != wanted[name]
+    ]
+    listed = [document.get("parts") for document in (stated, wanted)]
+    parts = [[_part(part) for part in parts] if isinstance(parts, list) else [] for parts in listed]
+    if parts[0] != parts[1]:
+        missing = [part["name"] for part in parts[1] if part not in parts[0]]
+        which = f" (look at {missing[0]!r})" if missing else ""
+        found.append(f"the parts of the certificate are not those that the policy in the lock gives{which}.")
+    return found
+
+
+def _part(part: Any) -> dict[str, Any]:
+    """What must agree: proofs may differ between versions of the program, but not what is claimed."""
+    if not isinstance(part, dict) or not isinstance(part.get("certificate"), dict):
+        return {"name": None}
+    own = part["certificate"]
+    return {**{name: part.get(name) for name in PART}, "claim": own.get("claim"), "mechanism": own.get("mechanism")}
+
+
+def _outputs(folder: Path, plan: Plan, lock: Lock) -> list[str]:
+    if not has_its_files(plan, lock.document["outputs"]):
+        return ["the lock does not list the files that a release under its policy has."]
+    if not plan.columns:
+        return []
+    (table,) = (name for name in lock.document["outputs"] if name.startswith("data."))
+    try:
+        names = source_of(folder / table).schema.names
+    except NoisewrightError as problem:
+        return [f"the released table cannot be read: {problem}"]
+    if names != [name for column in plan.columns for name in column.outputs]:
+        return ["the released table has other columns than the policy in the lock gives."]
+    return []
+
+
+def _recorded(plan: Plan, certificate: ReleaseCertificate, lock: Lock, ledger: Ledger) -> list[str]:
+    if not lock.sealed_by(ledger.seal):
+        return [f"{ledger.path} did not seal this lock: it is of another ledger, or it was changed."]
+    try:
+        entries = [e for e in ledger.entries(plan.policy.dataset) if e.release_id == lock.document["release"]]
+    except LedgerError:
+        entries = []
+    if not entries:
+        return [f"{ledger.path} has no record of this release."]
+    first = entries[0]
+    if first.state != "finished" or first.output != certificate.document.get("digest"):
+        return [f"{ledger.path} has no record that this release was finished with this certificate."]
+    charged = [(c.name, c.kind, c.epsilon, c.delta) for c in charges_of(plan)]
+    if first.policy != plan.policy.digest() or charged != [(e.name, e.kind, e.epsilon, e.delta) for e in entries]:
+        return [f"{ledger.path} recorded another policy, or other prices, for this release."]
+    return []

@@ -1,0 +1,332 @@
+r"""Plans: what a release would promise, cost and do to accuracy, before anything is drawn.
+
+The price of a release is the sum of the prices of its columns and answers: whatever is published about one unit composes. It
+is stated between *neighbours*, two tables that differ in the data of one unit, by at most the protected distance in each
+column. :attr:`Plan.between` says that in words, and no epsilon is shown without it.
+
+>>> import pyarrow as pa
+>>> from noisewright.releases.policy.policy import as_policy
+>>> policy = as_policy({"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [
+...     {"name": "smoker", "mechanism": "randomised-response", "categories": [True, False], "epsilon": 1},
+...     {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": "1/2"}]})
+>>> plan = make_plan(policy, {"age": pa.int64(), "smoker": pa.bool_(), "note": pa.string()})
+>>> plan.epsilon, plan.dropped
+(Fraction(3, 2), ('note',))
+>>> print(plan.between)
+two tables that differ in one row: by any two values in smoker, by at most 5 in age
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from noisewright.core.accountant import Accountant
+from noisewright.core.errors import GuaranteeError, ParameterError
+from noisewright.core.exact import as_fraction, float_up, upward
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.metrics.metric import Discrete
+from noisewright.releases.columns.plan import ColumnPlan, compile_column
+from noisewright.releases.columns.types import check_stated
+from noisewright.releases.policy.policy import Policy
+from noisewright.releases.queries.plan import QueryPlan, compile_query
+
+__all__ = ["LARGE_EPSILON", "Plan", "listed", "make_plan", "percent", "solve", "title"]
+
+LARGE_EPSILON = 10
+"""Above this, odds may change more than twenty thousandfold, and a warning says so."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is decided before the first draw; build it with :func:`make_plan`."""
+
+    policy: Policy
+    columns: tuple[ColumnPlan, ...]
+    queries: tuple[QueryPlan, ...]
+    dropped: tuple[str, ...]
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def parts(self) -> tuple[ColumnPlan | QueryPlan, ...]:
+        """What costs something or could: perturbed columns and answers, in the order of the policy."""
+        return (*(c for c in self.columns if not c.keep), *self.queries)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that are passed through, unprotected."""
+        return tuple(name for column in self.columns if column.keep for name in column.names)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What the whole release costs one unit, exactly."""
+        return sum((part.price for part in self.parts), Fraction(0))
+
+    @property
+    def delta(self) -> Fraction:
+        """The extra probability of the whole release, exactly."""
+        return sum((part.delta for part in self.parts), Fraction(0))
+
+    @property
+    def neighbours(self) -> str:
+        """Who is a unit, and how two neighbours differ: what all releases of a dataset must have in common to add up."""
+        unit = self.policy.unit
+        one = "one row" if unit.column is None else f"the rows of one {unit.column} (at most {unit.rows})"
+        there = ", there or not" if self.policy.neighbours == "add-remove" else ""
+        return f"two tables that differ in {one}{there}"
+
+    @property
+    def between(self) -> str:
+        """The pairs of tables that the total is about: neighbours that are at most the protected distances apart."""
+        alike: dict[str, list[str]] = {}
+        for column in self.columns:
+            if not column.keep:
+                alike.setdefault(column.protects, []).append(" with ".join(column.names))
+        ways = [f"by {protects} in {listed(names)}" for protects, names in alike.items()]
+        return self.neighbours + (f": {', '.join(ways)}" if ways else "")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the whole release between neighbours, by the core's accountant, rounded up."""
+        account = Accountant(["the data of one unit", "other data of that unit"])
+        for part in self.parts:
+            account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
+        return account.guarantee()
+
+    @property
+    def reading(self) -> str:
+        """What somebody who knows everything but one unit's data can conclude, in plain words."""
+        if not self.parts:
+            return "Nothing is protected: every released column is kept as it is."
+        promise = self.guarantee
+        if promise.delta:
+            return (
+                f"Between two such tables no event is more than e^{upward(promise.epsilon, 4)} times as likely under one as "
+                f"under the other, plus {upward(promise.delta, 3)}. Somebody who guesses between them is right at most "
+                f"{percent(promise.guess())} of the time."
+            )
+        return (
+            "Whatever is released, and whatever else somebody knows, the odds between two such tables change by a factor of at "
+            f"most e^{upward(promise.epsilon, 4)}: a belief of 1 % can become at most {percent(promise.posterior(0.01))}, one "
+            f"of 50 % at most {percent(promise.posterior(0.5))}."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as plain data."""
+        return {
+            "dataset": self.policy.dataset,
+            "unit": self.policy.unit.model_dump(mode="json"),
+            "neighbours": self.policy.neighbours,
+            "epsilon": float_up(self.epsilon),
+            "delta": float_up(self.delta),
+            "between": self.between,
+            "reading": self.reading,
+            "columns": [
+                {
+                    "names": list(c.names),
+                    "kept": c.keep,
+                    "mechanism": None if c.mechanism is None else c.mechanism.name,
+                    **_common(c),
+                }
+                for c in self.columns
+            ],
+            "queries": [{"name": q.name, **_common(q)} for q in self.queries],
+            "dropped": list(self.dropped),
+            "warnings": list(self.warnings),
+        }
+
+
+def make_plan(policy: Policy, types: Mapping[str, pa.DataType], rows: int | None = None) -> Plan:
+    """Compile a policy for a table with columns of the given types, and so many rows where that is known.
+
+    The number of rows is used only where it is public. What follows from it (a mean's expected error) is published, too.
+    """
+    check_stated(policy, types)
+    rows = _public(rows, policy)
+    columns = tuple(compile_column(c, place, types, policy) for place, c in enumerate(policy.columns))
+    queries = tuple(compile_query(q, place, types, policy, rows) for place, q in enumerate(policy.queries))
+    named = {name for column in columns for name in column.names}
+    plan = Plan(policy, columns, queries, tuple(name for name in types if name not in named) if columns else ())
+    budget = policy.budget
+    if plan.epsilon > budget.epsilon or plan.delta > budget.delta:
+        asked = f"epsilon {upward(plan.epsilon)}" + (f" and delta {upward(plan.delta)}" if plan.delta else "")
+        allowed = f"epsilon {upward(budget.epsilon)}" + (f" and delta {upward(budget.delta)}" if plan.delta else "")
+        key = "epsilon" if plan.epsilon > budget.epsilon else "delta"
+        raise GuaranteeError(
+            f"{policy.line('budget', key)}: this release would cost one unit {asked}, but the budget of {policy.dataset!r} is "
+            f"{allowed}; lower some epsilons, or leave columns or answers out."
+        )
+    if not policy.floating:
+        for part in plan.parts:
+            if any(c.numerics != "exact" for c in part.certificates(simulated=False)):
+                kind = "columns" if isinstance(part, ColumnPlan) else "queries"
+                raise GuaranteeError(
+                    f"{policy.line(kind, part.position, 'mechanism')}: {title(part)}: what this mechanism draws is not proved "
+                    "(its numerics are floating); choose an exact mechanism, or say floating = true in the policy."
+                )
+    return Plan(policy, columns, queries, plan.dropped, tuple(_warnings(plan)))
+
+
+def solve(
+    policy: Policy, types: Mapping[str, pa.DataType], targets: Mapping[str, Any], rows: int | None = None
+) -> Policy:
+    """The policy with the smallest epsilons that reach the wanted expected errors.
+
+    ``targets`` maps the name of a column (joint columns: with commas between) or of an answer to an error in the unit that
+    the plan shows. The epsilons are found by bisection and rounded up to three digits.
+    """
+    check_stated(policy, types)
+    changed, rows = policy, _public(rows, policy)
+    for name, wanted in targets.items():
+        goal = as_fraction(wanted, f"the wanted error of {name}")
+        if goal <= 0:
+            raise ParameterError(f"the wanted error of {name} must be above 0; say for example {name}=2.5.")
+        changed = _solve_one(changed, types, name, float(goal), rows)
+    return changed
+
+
+def _public(rows: int | None, policy: Policy) -> int | None:
+    """The number of rows, if neighbours have the same number: not where a unit may be there or not, or own several."""
+    return rows if policy.neighbours == "replace" and policy.unit.column is None else None
+
+
+def _solve_one(policy: Policy, types: Mapping[str, pa.DataType], name: str, goal: float, rows: int | None) -> Policy:
+    where = _find(policy, name)
+
+    def error(epsilon: Fraction) -> float:
+        tried = _with_epsilon(policy, where, epsilon)
+        kind, place = where
+        found = (
+            compile_column(tried.columns[place], place, types, tried).error
+            if kind == "columns"
+            else compile_query(tried.queries[place], place, types, tried, rows).error
+        )
+        if found is None:
+            raise ParameterError(
+                f"the error of {name} depends on the data, so no epsilon can be solved for; choose one."
+            )
+        return found
+
+    low, high = Fraction(1, 1000), Fraction(1000)
+    if error(high) > goal:
+        raise ParameterError(
+            f"no epsilon up to {high} brings the expected error of {name} down to {goal:g}; ask for a larger error."
+        )
+    if error(low) <= goal:
+        return _with_epsilon(policy, where, low)
+    while high / low > Fraction(1001, 1000):
+        middle = _three_digits(Fraction(float(low * high) ** 0.5))
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if error(middle) <= goal else (middle, high)
+    return _with_epsilon(policy, where, high)
+
+
+def _find(policy: Policy, name: str) -> tuple[str, int]:
+    for place, column in enumerate(policy.columns):
+        if name == ",".join(column.names) and not column.keep:
+            return "columns", place
+    for place, query in enumerate(policy.queries):
+        if name == query.name:
+            return "queries", place
+    known = [",".join(c.names) for c in policy.columns if not c.keep] + [q.name for q in policy.queries]
+    raise ParameterError(f"there is no perturbed column or query called {name!r}; choose one of {', '.join(known)}.")
+
+
+def _with_epsilon(policy: Policy, where: tuple[str, int], epsilon: Fraction) -> Policy:
+    kind, place = where
+    parts = list(getattr(policy, kind))
+    parts[place] = parts[place].model_copy(update={"epsilon": epsilon})
+    return policy.model_copy(update={kind: tuple(parts)})
+
+
+def _three_digits(value: Fraction) -> Fraction:
+    return Fraction(upward(value, 3))
+
+
+def _warnings(plan: Plan) -> list[str]:
+    """What a person should think about before signing; those that need the data are found by the engine."""
+    found = []
+    for part in plan.parts:
+        if part.price > LARGE_EPSILON:
+            found.append(
+                f"{title(part)} costs epsilon {upward(part.price)}: odds may change by a factor of up to "
+                f"e^{upward(part.price, 3)}, which is close to no protection; an epsilon of 1 is usual, above 10 is not."
+            )
+    if len(plan.parts) > 1 and plan.epsilon > LARGE_EPSILON >= max(part.price for part in plan.parts):
+        found.append(
+            f"all parts together cost epsilon {upward(plan.epsilon)}: somebody who combines them can change their odds by a "
+            f"factor of up to e^{upward(plan.epsilon, 3)}."
+        )
+    found += [warning for column in plan.columns for warning in _thin(column)]
+    shown = [listed(c.names) for c in plan.columns if not c.keep and c.missing == "keep" and c.fill is None]
+    if shown:
+        found.append(f"{listed(shown)}: whether a value is missing is shown as it is, which may itself be a secret.")
+    if plan.kept:
+        found.append(f"{listed(plan.kept)}: kept as it is, so not protected; make sure that it points to nobody.")
+    perturbed = [listed(c.names) for c in plan.columns if not c.keep]
+    if len(perturbed) > 1 and plan.policy.neighbours == "replace":
+        found.append(
+            f"{listed(perturbed)} are perturbed one by one: where they say the same about a person (a postcode and a "
+            "place, an age and a year of birth), each gives the others away a little, and their prices add up."
+        )
+    asked = {q.column for q in plan.policy.queries if q.column} & {
+        n for c in plan.columns if not c.keep for n in c.names
+    }
+    if asked:
+        found.append(
+            f"{listed(sorted(asked))}: both released row by row and asked about; the rows may already answer the question."
+        )
+    return found
+
+
+def _thin(column: ColumnPlan) -> list[str]:
+    """A warning where the protected distance is tiny beside the lattice of the outputs, or beside the declared range."""
+    if column.protect is None or column.mechanism is None:
+        return []
+    step, width = getattr(getattr(column.mechanism, "lattice", None), "step", None), column.width
+    fine = [Fraction(step)] if isinstance(step, (int, Fraction)) else []
+    fine += [width / 1000] if width is not None else []
+    if not any(column.protect < size for size in fine):
+        return []
+    words = column.protects.partition(" (whether")[0].removeprefix("at most ")
+    return [
+        f"{title(column)}: values farther apart than {words} are hardly protected, and that is a tiny distance here."
+    ]
+
+
+def percent(belief: float) -> str:
+    """A probability in per cent, rounded up, but never to certainty.
+
+    >>> percent(0.12345), percent(0.99999), percent(1.0)
+    ('12.4 %', '99.999 %', '100 %')
+    """
+    digits = 3
+    while digits < 12 and belief < 1 and upward(100 * belief, digits) == "100":
+        digits += 1
+    return f"{upward(100 * belief, digits)} %"
+
+
+def _common(part: ColumnPlan | QueryPlan) -> dict[str, Any]:
+    return {
+        "epsilon": float_up(part.price),
+        "delta": float_up(part.delta),
+        "protects": part.protects,
+        "error": part.error,
+        "error_words": part.error_words,
+    }
+
+
+def title(part: ColumnPlan | QueryPlan) -> str:
+    """A part of a release by its name."""
+    return listed(part.names) if isinstance(part, ColumnPlan) else part.name
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence."""
+    names = list(names)
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

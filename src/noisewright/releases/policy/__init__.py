@@ -1,0 +1,23 @@
+"""Policies: what a TOML file may say, and what is said about it when it is wrong."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.releases.policy.parameters import SET_BY as SET_BY
+    from noisewright.releases.policy.parameters import WORDS as WORDS
+    from noisewright.releases.policy.parameters import Accepts as Accepts
+    from noisewright.releases.policy.parameters import accepts as accepts
+    from noisewright.releases.policy.parameters import offered as offered
+    from noisewright.releases.policy.parameters import tidy as tidy
+    from noisewright.releases.policy.policy import Aggregate as Aggregate
+    from noisewright.releases.policy.policy import Budget as Budget
+    from noisewright.releases.policy.policy import ColumnPolicy as ColumnPolicy
+    from noisewright.releases.policy.policy import LedgerPolicy as LedgerPolicy
+    from noisewright.releases.policy.policy import Policy as Policy
+    from noisewright.releases.policy.policy import QueryPolicy as QueryPolicy
+    from noisewright.releases.policy.policy import UnitPolicy as UnitPolicy
+    from noisewright.releases.policy.policy import as_policy as as_policy
+else:
+    __getattr__, __dir__ = door(__name__)

@@ -1,0 +1,309 @@
+"""From what is wrong with a policy to sentences that name the file, the line, the key, what it must be and what to write.
+
+>>> report = Report("clinic.toml", {"budget": {"epsilon": -1}}, locate("[budget]\\nepsilon = -1"))
+>>> report.sentence(("budget", "epsilon"), "must be greater than 0; write a number such as 0.5")
+'clinic.toml, line 2: budget.epsilon = -1 must be greater than 0; write a number such as 0.5.'
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
+from fractions import Fraction
+from typing import Any
+
+from pydantic import ValidationError
+
+from noisewright.core.errors import PolicyError
+from noisewright.releases.policy._locate import Path, Places, locate
+from noisewright.releases.policy._values import Problem
+
+__all__ = ["Report", "all_problems", "did_you_mean", "path_text", "problems_of", "read_toml", "spell"]
+
+Keys = Callable[[Path], Sequence[str]]
+"""The keys that the table at a path may have."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A policy as it was given, to say where something in it is wrong."""
+
+    name: str
+    data: Any
+    places: Places | None
+
+    def sentence(self, path: Path, told: str) -> str:
+        """One sentence about the key at ``path``, which ``told`` ends."""
+        end = "" if told.endswith("?") else "."
+        return f"{self.where(path)}: {_subject(self.data, path)} {told}{end}"
+
+    def where(self, path: Path) -> str:
+        """The file, and the line where it is known."""
+        return self.name if self.places is None else f"{self.name}, line {self.places.line(path)}"
+
+    def error(self, problems: Iterable[Problem]) -> PolicyError:
+        """All problems as one error, in the order of the lines."""
+        order = self.places.place if self.places is not None else (lambda path: (0, 0))
+        told = [self.sentence(path, words) for path, words in sorted(problems, key=lambda p: order(p[0]))]
+        return PolicyError(*told)
+
+
+def problems_of(error: ValidationError, keys: Keys) -> list[Problem]:
+    """What Pydantic found, in our words."""
+    found: list[Problem] = []
+    for detail in error.errors(include_url=False, include_input=False):
+        path: Path = tuple(detail["loc"])
+        context = detail.get("ctx", {})
+        if detail["type"] == "wrong":
+            found += [((*path, *inner), told) for inner, told in context["problems"]]
+        elif detail["type"] == "extra_forbidden":
+            found.append((path, unknown(str(path[-1]), keys(path[:-1]))))
+        else:
+            found.append((path, _words(detail["type"], path, context, detail["msg"])))
+    return found
+
+
+def unknown(key: str, known: Sequence[str]) -> str:
+    """What to say of a key that is none of those that are known."""
+    return f"is not a known key; {did_you_mean(key, known)}"
+
+
+def did_you_mean(given: str, known: Sequence[str]) -> str:
+    """The nearest known word, or all of them."""
+    near = get_close_matches(given[:100].lower(), known, n=1, cutoff=0.6)
+    return f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
+
+
+def _words(kind: str, path: Path, context: dict[str, Any], message: str) -> str:
+    last = str(path[-1]) if path else "the policy"
+    if kind == "missing":
+        return f"is missing; write {_EXAMPLES.get(last, f'{last} = ...')}"
+    if kind == "literal_error":
+        return f"must be {context['expected']}".replace("'", '"')
+    if kind == "tuple_type":
+        return f"must be a list of tables; write [[{last}]] with two brackets on each side"
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        listed = path and isinstance(path[-1], int)
+        header = f"[[{path[0]}]]" if listed else f"[{last}]"
+        return f"must be a table; write {header} and its keys on the lines below"
+    if kind == "invalid_key":
+        return "is a key that is not text; write keys as text"
+    return f"is refused: {message[:1].lower()}{message[1:]}"
+
+
+_EXAMPLES = {
+    "dataset": 'dataset = "clinic"',
+    "budget": "[budget] and below it epsilon = 3",
+    "epsilon": "epsilon = 1",
+    "name": 'name = "age"',
+    "aggregate": 'aggregate = "count"',
+}
+
+
+def _subject(data: Any, path: Path) -> str:
+    """The key, with its value where that is short."""
+    if not path:
+        return "the policy"
+    here: Any = data
+    for step in path:
+        try:
+            here = here[step]
+        except (LookupError, TypeError):
+            return path_text(path)
+    value = show(here)
+    return path_text(path) if value is None else f"{path_text(path)} = {value}"
+
+
+def path_text(path: Path) -> str:
+    """``columns[1].epsilon``."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            plain = re.fullmatch(r"[A-Za-z0-9_-]+", step)
+            text += ("." if text else "") + (step if plain else _quoted(step))
+    return text
+
+
+def show(value: Any) -> str | None:
+    """A value as it may stand in a sentence; None for what is long."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= 128 else None
+    if isinstance(value, (float, Decimal, datetime.date, datetime.time)):
+        return str(value)[:40]
+    if isinstance(value, Fraction):
+        return spell(value)
+    if isinstance(value, (list, tuple)) and 0 < len(value) <= 3:
+        parts = [show(part) for part in value if not isinstance(part, (list, tuple))]
+        return None if None in parts or len(parts) < len(value) else f"[{', '.join(map(str, parts))}]"
+    return "[]" if isinstance(value, (list, tuple)) and not value else None
+
+
+def _quoted(text: str) -> str:
+    shown = text if len(text) <= 40 else text[:40] + "..."
+    return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown) + '"'
+
+
+def spell(value: Fraction) -> str:
+    """An exact number as a decimal where it is one of few digits, else as a fraction."""
+    if value.numerator.bit_length() > 128 or value.denominator.bit_length() > 128:
+        return "a number of very many digits"
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest == 1:
+        exact = Decimal(value.numerator) / Decimal(value.denominator)
+        if Fraction(exact) == value:
+            return f"{exact.normalize():f}"
+    return str(value)
+
+
+def read_toml(text: str, name: str) -> tuple[dict[str, Any], Places]:
+    """The data of a TOML text, with decimals as they were written, and where everything stands."""
+    try:
+        return tomllib.loads(text, parse_float=_decimal), locate(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PolicyError(_syntax(str(error), text, name)) from None
+    except RecursionError:
+        raise PolicyError(f"{name}: lists or tables are nested too deeply; a policy needs three levels.") from None
+    except ValueError:  # Python's limit on the digits of an integer
+        long = re.search(r"[\d_]{4000}", text)
+        line = text.count("\n", 0, long.start() if long else 0) + 1
+        raise PolicyError(f"{name}, line {line}: a number has thousands of digits; write a shorter one.") from None
+
+
+def _decimal(written: str) -> Decimal:
+    try:
+        return Decimal(written)
+    except InvalidOperation:  # an exponent that no computer holds; refused wherever a number is read
+        return Decimal("nan")
+
+
+_SYNTAX = [
+    ("Expected '=' after a key", "a key must be followed by an equals sign; write key = value"),
+    ("Expected newline or end of document", "something follows a complete value; write one key = value on a line"),
+    ("Cannot overwrite a value", "a key is given twice, or a table has the name of a value; write each key once"),
+    ("Cannot declare", "a table is given twice; write each [table] once, and [[columns]] for one of many"),
+    (
+        "Cannot mutate immutable namespace",
+        "a table that is complete already is extended; write all its keys in one place",
+    ),
+    ("Duplicate inline table key", "a key is given twice between braces; write each key once"),
+    ("Invalid statement", 'a line must be key = value, [table] or [[columns]]; text values need quotes, such as "age"'),
+    ("Invalid initial character for a key", "a key is missing or has a strange character; put such a key in quotes"),
+    ("Invalid value", 'a value is missing or not understood; text needs quotes, such as "age"'),
+    ("Unterminated string", "a text is not closed; add the missing quote"),
+    ("Illegal character '\\n'", "a text is not closed on its line; add the missing quote"),
+    ("Unescaped '\\'", "a backslash in a text begins an unknown sign; write two backslashes, or use single quotes"),
+    ('Expected "\'"', "a text is not closed; add the missing quote"),
+    ("Unclosed array", "a list is not closed; add the missing bracket ]"),
+    ("Unclosed inline table", "a table between braces is not closed; add the missing brace }"),
+    ("at the end of a table declaration", "the name of a table is not closed; write [name]"),
+    ("at the end of an array declaration", "the name of a table is not closed; write [[name]]"),
+    ("invalid character", "there is a control character; remove it"),
+    ("Illegal character", "there is a control character; remove it"),
+    ("Invalid date or datetime", "a date does not exist; write it like 2024-02-28"),
+]
+"""What the reader of TOML says, and what we say."""
+
+
+def _syntax(message: str, text: str, name: str) -> str:
+    place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", message)
+    line = int(place[1]) if place and place[1] else text.rstrip().count("\n") + 1
+    said = message[: place.start()] if place else message
+    words = next(
+        (ours for theirs, ours in _SYNTAX if theirs in said), f"{said[:1].lower()}{said[1:]}; correct the line"
+    )
+    return f"{name}, line {line}: this is not TOML: {words}."
+
+
+Validate = Callable[[Any], Any]
+
+DECIDING = ("keep", "mechanism", "within", "values", "bins")
+"""Without one of these keys, another one may only seem to be missing."""
+
+
+def all_problems(data: dict[str, Any], error: ValidationError, validate: Validate, keys: Keys) -> list[Problem]:
+    """What ``error`` tells, and what is wrong beside it."""
+    found = problems_of(error, keys)
+    fresh, cut = found, set[Path]()
+    for _ in range(4):
+        owners = {_owner(path) for path, told in fresh if not _absent(told)} - cut
+        if not owners:
+            break
+        cut |= owners
+        hidden = {path[:-1] for path in cut if path[-1] in DECIDING}
+        fresh = [
+            (path, told)
+            for path, told in _again(_without(data, cut), validate, keys)
+            if not (_absent(told) and path[:-1] in hidden) and _owner(path) not in cut
+        ]
+        found = [*found, *(problem for problem in fresh if problem not in found)]
+    whole = _again(_repaired(_without(data, cut), found), validate, keys)
+    told_of = {path for path, _ in found}
+    return [*found, *(problem for problem in whole if problem[0] not in told_of and not _absent(problem[1]))]
+
+
+def _again(data: Any, validate: Validate, keys: Keys) -> list[Problem]:
+    try:
+        validate(data)
+    except ValidationError as error:
+        return problems_of(error, keys)
+    return []
+
+
+def _absent(told: str) -> bool:
+    return told.startswith("is missing")
+
+
+def _owner(path: Path) -> Path:
+    """The key of a table that a problem belongs to: ``columns[1].within`` for ``columns[1].within[0]``."""
+    return path[:3] if len(path) > 1 and isinstance(path[1], int) else path[:2]
+
+
+def _without(data: Any, cut: set[Path]) -> Any:
+    """A copy of nested data without the keys at some paths; elements of lists stay, so that positions do."""
+    gone = {path[0] for path in cut if len(path) == 1}
+
+    def rest(step: Any) -> set[Path]:
+        return {path[1:] for path in cut if len(path) > 1 and path[0] == step}
+
+    if isinstance(data, dict):
+        return {key: _without(value, rest(key)) for key, value in data.items() if key not in gone}
+    if isinstance(data, (list, tuple)) and cut:
+        return [_without(value, rest(position)) for position, value in enumerate(data)]
+    return data
+
+
+def _repaired(data: dict[str, Any], found: list[Problem]) -> dict[str, Any]:
+    """The policy with a harmless part in the place of each part that has a problem."""
+    broken = {path[:2] if path[:1] in (("columns",), ("queries",)) else path[:1] for path, _ in found}
+    repaired = {"dataset": "any", **{key: value for key, value in data.items() if (key,) not in broken}}
+    if ("unit",) in broken:
+        repaired["unit"] = {"column": "any"}
+    for kind, harmless in (("columns", {"keep": True}), ("queries", {"aggregate": "count", "epsilon": 1})):
+        parts = repaired.get(kind, ())
+        repaired[kind] = [
+            {**harmless, "name": _name(part, position)} if (kind, position) in broken else part
+            for position, part in enumerate(parts if isinstance(parts, (list, tuple)) else ())
+        ]
+    if "budget" not in repaired or any(path[0] == "queries" for path in broken if path):
+        repaired["budget"] = {"epsilon": 1e300, "delta": 0.999}
+    return repaired
+
+
+def _name(part: Any, position: int) -> Any:
+    """The name of a part that has a problem, which may be that of another part; or one that nothing else has."""
+    given = part.get("name") if isinstance(part, dict) else None
+    return given if given else f"part {position} of the policy"

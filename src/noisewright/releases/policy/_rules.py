@@ -1,0 +1,219 @@
+"""What must hold between the keys of a policy, beyond the kind of each value.
+
+Every rule yields problems (a path from the part it looks at, and the end of a sentence), so that all of them are told at once.
+A sentence about a key that is not there begins with "is missing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from noisewright.mechanisms.oracles.oracle import ORACLES
+from noisewright.mechanisms.registry import registry
+from noisewright.releases.policy._problems import did_you_mean, spell
+from noisewright.releases.policy._values import Problem
+from noisewright.releases.policy.parameters import SET_BY, WORDS, Accepts, accepts, offered, tidy
+
+if TYPE_CHECKING:
+    from noisewright.releases.policy.policy import ColumnPolicy, Policy, QueryPolicy, UnitPolicy
+
+__all__ = ["column_rules", "policy_rules", "query_rules", "unit_rules"]
+
+
+def unit_rules(unit: UnitPolicy) -> Iterator[Problem]:
+    """Rows belong together only by a column that says so."""
+    if unit.rows > 1 and unit.column is None:
+        yield ("column",), f'is missing: rows = {unit.rows} needs to know whose rows they are; write column = "patient"'
+
+
+def column_rules(column: ColumnPolicy) -> Iterator[Problem]:
+    """A column is kept, or perturbed by a registered mechanism with parameters that it takes."""
+    if isinstance(column.rename, tuple) != isinstance(column.name, tuple) and column.rename is not None:
+        yield ("rename",), "must have the form of name; write one name for one, or a list for a list"
+    elif column.rename is not None and len(column.outputs) != len(column.names):
+        yield ("rename",), f"must have {len(column.names)} names, as many as name has"
+    if column.keep:
+        idle = {key: type(column).model_fields[key].default for key in _PERTURBING}
+        for key in (*(k for k, value in idle.items() if getattr(column, k) != value), *(column.model_extra or {})):
+            yield (key,), "does nothing to a kept column, which is released as it is; remove it, or remove keep = true"
+        return
+    if column.fill is not None and column.missing == "keep":
+        yield ("fill",), 'does not go with missing = "keep"; remove one of them'
+    if column.mechanism is None:
+        yield (
+            ("mechanism",),
+            f'is missing; write mechanism = "laplace" (or {", ".join(n for n in offered() if n != "laplace")}), or '
+            "keep = true to release the column unprotected",
+        )
+    elif column.mechanism not in registry:
+        yield ("mechanism",), f"is not a mechanism; {did_you_mean(column.mechanism, offered())}"
+    elif column.mechanism in ORACLES:
+        yield ("mechanism",), "gives reports to estimate from, not values of the column; use randomised-response here"
+    else:
+        yield from _mechanism_rules(column, column.mechanism, accepts(column.mechanism))
+
+
+_PERTURBING = ("mechanism", "epsilon", "delta", "protect", "missing", "fill")
+
+
+def _mechanism_rules(column: ColumnPolicy, mechanism: str, accepted: Accepts) -> Iterator[Problem]:
+    own = [key for key in type(column).model_fields if key not in ("keep",)]
+    for key in column.model_extra or {}:
+        if key in SET_BY:
+            yield (key,), f"is set by {SET_BY[key]}; {_INSTEAD[SET_BY[key]]}"
+        elif key not in accepted.allowed:
+            takes = f"{mechanism} takes {', '.join(accepted.allowed) or 'no parameters'}"
+            yield (key,), f"is not known here: {takes}; {did_you_mean(key, [*own, *accepted.allowed])}"
+    for key in accepted.required:
+        if key not in (column.model_extra or {}):
+            example = WORDS[key][1] if key in WORDS else f"{key} = ..."
+            yield (key,), f"is missing: {mechanism} needs it; write {example}"
+    if column.epsilon is None and accepted.priced:
+        yield (
+            ("epsilon",),
+            "is missing; write epsilon = 1, the loss between two values that are protected from each other",
+        )
+    if "delta" in accepted.names and not column.delta:
+        yield ("delta",), f"is missing: {mechanism} needs one above 0; write delta = 1e-6"
+    if column.delta and "delta" not in accepted.names:
+        yield ("delta",), f"is not for {mechanism}, which promises a delta of 0; remove it"
+    found, problems = tidy(mechanism, column.model_extra or {})
+    yield from problems
+    if column.protect == "any" and not any(path[0] == "within" for path, _ in problems):
+        yield from _reach_rules(column, accepted, found.get("within"))
+
+
+_INSTEAD = {
+    "protect": "write protect = 1, the distance within which two values are to look alike",
+    "epsilon": "write epsilon = 1, the loss between two values that are protected from each other",
+}
+
+
+def _reach_rules(column: ColumnPolicy, accepted: Accepts, within: object) -> Iterator[Problem]:
+    """Protecting any two values needs to know how far apart two values can be."""
+    said = "protect" in column.model_fields_set
+    if "radius" in accepted.names:
+        words = f"{column.mechanism} needs a distance; write protect = 500, within which two places are to look alike"
+        yield ("protect",), f"is not enough: {words}" if said else f"is missing: {words}"
+    elif "sensitivity" in accepted.names and not _bounded(within):
+        words = "any two values are protected only where they have a range; write within = [0, 120], or a distance"
+        yield ("protect",), f"is not enough: {words} such as 5" if said else f"is missing: {words} such as protect = 5"
+
+
+def _bounded(within: object) -> bool:
+    if not isinstance(within, tuple):
+        return False
+    ends = [end for part in within for end in part] if isinstance(within[0], tuple) else list(within)
+    return None not in ends
+
+
+NEEDS: dict[str, tuple[str, ...]] = {
+    "count": (),
+    "sum": ("column", "within"),
+    "mean": ("column", "within"),
+    "variance": ("column", "within"),
+    "quantile": ("column", "within", "quantile"),
+    "histogram": ("column",),
+}
+"""The keys that each aggregate needs."""
+
+TAKES = {**NEEDS, "mean": ("column", "within", "weights"), "variance": ("column", "within", "weights")}
+TAKES |= {"histogram": ("column", "within", "values", "bins"), "quantile": (*NEEDS["quantile"], "bins")}
+TAKES["quantile"] = ("column", "within", "quantile", "bins")
+"""The keys that each aggregate takes, beside those that all take."""
+
+WEIGHTS = {"mean": ("a sum and a count", 2), "variance": ("a sum of squares, a sum and a count", 3)}
+
+QUERY_EXAMPLES = {"column": 'column = "age"', "within": "within = [0, 120]", "quantile": "quantile = 0.5"}
+
+
+def query_rules(query: QueryPolicy) -> Iterator[Problem]:
+    """An answer has what its aggregate needs, and nothing that it does not take."""
+    kind = query.aggregate
+    for key in ("column", "within", "quantile", "values", "bins", "weights"):
+        given = getattr(query, key) is not None
+        if given and key not in TAKES[kind]:
+            where = "; use where to choose rows" if (kind, key) == ("count", "column") else ""
+            yield (key,), f"is not for aggregate = {kind!r}; remove it{where}".replace("'", '"')
+        elif not given and key in NEEDS[kind]:
+            yield (key,), f'is missing: aggregate = "{kind}" needs it; write {QUERY_EXAMPLES[key]}'
+    if kind == "histogram":
+        yield from _histogram_rules(query)
+    if query.quantile is not None and not 0 < query.quantile < 1:
+        yield ("quantile",), "must be between 0 and 1, without them; write 0.5 for the median"
+    if query.weights is not None and kind in WEIGHTS and len(query.weights) != WEIGHTS[kind][1]:
+        parts, count = WEIGHTS[kind]
+        yield ("weights",), f"must have {count} numbers, because a {kind} is made of {parts}; write {[1] * count}"
+    if query.mechanism is not None and query.mechanism not in registry:
+        yield ("mechanism",), f"is not a mechanism; {did_you_mean(query.mechanism, offered())}"
+
+
+def _histogram_rules(query: QueryPolicy) -> Iterator[Problem]:
+    if query.values is None and query.bins is None:
+        yield (
+            ("values",),
+            'is missing: a histogram needs public values or bins; write values = ["yes", "no"] or bins = [0, 18, 65, 120]',
+        )
+    if query.values is not None and query.bins is not None:
+        yield ("bins",), "and values exclude each other; remove one of them"
+    if isinstance(query.bins, int) and query.within is None:
+        yield ("within",), f"is missing: {query.bins} bins of equal width need a range; write within = [0, 120]"
+    if query.within is not None and not isinstance(query.bins, int):
+        yield ("within",), "is for a number of bins only; remove it, or write bins = 10"
+
+
+def policy_rules(policy: Policy) -> Iterator[Problem]:
+    """What must hold for the policy as a whole."""
+    if not policy.columns and not policy.queries:
+        yield ("columns",), "is missing: nothing would be released; write at least one [[columns]] or [[queries]]"
+    if policy.columns and policy.neighbours == "add-remove":
+        yield (
+            ("neighbours",),
+            "does not go with [[columns]]: a released table shows how many rows there are, so a unit cannot be "
+            'hidden by leaving it out; write neighbours = "replace"',
+        )
+    if policy.ledger.scope == "unit" and policy.unit.column is None:
+        yield ("ledger", "scope"), 'needs to know the units; write unit.column = "patient", or scope = "dataset"'
+    yield from _name_rules(policy)
+    yield from _budget_rules(policy)
+
+
+def _name_rules(policy: Policy) -> Iterator[Problem]:
+    inputs: set[str] = set()
+    outputs: set[str] = set()
+    for position, column in enumerate(policy.columns):
+        twice = [name for name in column.names if name in inputs]
+        if twice:
+            yield ("columns", position, "name"), f'holds "{twice[0]}", which an earlier column holds; name it once'
+        elif any(name in outputs for name in column.outputs):
+            key = "name" if column.rename is None else "rename"
+            yield ("columns", position, key), "gives an output column the name of an earlier one; choose another"
+        elif len(set(column.outputs)) < len(column.outputs):
+            yield ("columns", position, "rename"), "holds a name twice; write each name once"
+        inputs.update(column.names)
+        outputs.update(column.outputs)
+    asked: set[str] = set()
+    for position, query in enumerate(policy.queries):
+        if query.name in asked:
+            yield ("queries", position, "name"), "is the name of an earlier query; choose another"
+        asked.add(query.name)
+
+
+def _budget_rules(policy: Policy) -> Iterator[Problem]:
+    """The stated epsilons and deltas alone may not exceed the budget; what they really cost is for the plan to say."""
+    rows = policy.unit.rows
+    perturbed = [c for c in policy.columns if c.mechanism is not None and accepts(c.mechanism).priced]
+    times = f" (each column counts {rows} times, once for each row of a unit)" if rows > 1 and perturbed else ""
+    for key, allowed in (("epsilon", policy.budget.epsilon), ("delta", policy.budget.delta)):
+        columns = sum((getattr(c, key) or Fraction(0) for c in perturbed), Fraction(0))
+        total = rows * columns + sum((getattr(q, key) or Fraction(0) for q in policy.queries), Fraction(0))
+        if total > allowed:
+            asked = spell(total)
+            much = f"the {asked} that" if asked[0].isdigit() else "what"
+            yield (
+                ("budget", key),
+                f"is less than {much} the columns and queries ask for together{times}; lower some of them, leave some "
+                "out, or raise the budget",
+            )

@@ -1,0 +1,123 @@
+"""The JSON schema of policies: what an editor completes and checks while a policy is written.
+
+Pydantic describes the keys; the registry adds the mechanisms and, for each of them, the parameters it takes. What a schema
+cannot say (sums against a budget, names used twice) is left to :class:`~noisewright.releases.policy.policy.Policy`.
+
+>>> from noisewright.releases.policy.policy import Policy
+>>> "laplace" in Policy.schema()["$defs"]["ColumnPolicy"]["properties"]["mechanism"]["enum"]
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from noisewright.mechanisms.registry import registry
+from noisewright.releases.policy._numbers import IS_NUMBER, IS_PLACE
+from noisewright.releases.policy.parameters import WORDS, accepts, offered
+
+if TYPE_CHECKING:
+    from noisewright.releases.policy.policy import Policy
+
+__all__ = ["policy_schema"]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def policy_schema(policy: type[Policy]) -> dict[str, Any]:
+    """The schema of a whole policy, with the mechanisms that are registered now."""
+    schema = policy.model_json_schema(mode="validation")
+    schema["title"] = "Noisewright policy"
+    schema["description"] = "What to protect, how, and what it may cost."
+    for kind, title in TITLES.items():
+        schema["$defs"][kind]["title"] = title
+        schema["$defs"][kind]["description"] = schema["$defs"][kind]["description"].partition("\n")[0].replace("``", "")
+    _columns(schema["$defs"]["ColumnPolicy"])
+    _mechanism(schema["$defs"]["QueryPolicy"])
+    schema["anyOf"] = [{"required": ["columns"]}, {"required": ["queries"]}]
+    return {"$schema": DIALECT, **schema}
+
+
+TITLES = {
+    "Budget": "Budget",
+    "UnitPolicy": "Unit",
+    "LedgerPolicy": "Ledger",
+    "ColumnPolicy": "Column",
+    "QueryPolicy": "Query",
+}
+
+
+def _columns(schema: dict[str, Any]) -> None:
+    """Mechanisms with their parameters."""
+    _mechanism(schema)
+    own = list(schema["properties"])
+    takers = {name: accepts(name) for name in offered()}
+    for parameter in sorted({p for accepted in takers.values() for p in accepted.allowed}):
+        users = [name for name, accepted in takers.items() if parameter in accepted.allowed]
+        words, example = WORDS.get(parameter, ("A parameter of the mechanism.", ""))
+        described = f"{words} For {', '.join(users)}."
+        schema["properties"][parameter] = {
+            "title": parameter.replace("_", " ").capitalize(),
+            "description": f"{described} Example: {example}" if example else described,
+            **FORMS.get(parameter, {}),
+        }
+    schema["additionalProperties"] = False
+    kept = {"properties": {"keep": {"const": True}}, "required": ["keep"]}
+    schema["allOf"] = [
+        {
+            "if": kept,
+            "then": {"propertyNames": {"enum": ["name", "keep", "rename"]}},
+            "else": {"required": ["mechanism"]},
+        },
+        *(_one(name, own) for name in takers),
+    ]
+
+
+def _one(name: str, own: list[str]) -> dict[str, Any]:
+    """What a column must and may have when its mechanism is ``name``."""
+    accepted = accepts(name)
+    needs = [*(["epsilon"] if accepted.priced else []), *(["delta"] if "delta" in accepted.names else [])]
+    needs += ["protect"] if "radius" in accepted.names else []
+    choices = {key: {"enum": list(values)} for key, values in accepted.choices.items()}
+    then: dict[str, Any] = {
+        "required": [*needs, *accepted.required],
+        "propertyNames": {"enum": [*own, *accepted.allowed]},
+    }
+    if choices:
+        then["properties"] = choices
+    return {"if": {"properties": {"mechanism": {"const": name}}, "required": ["mechanism"]}, "then": then}
+
+
+def _mechanism(schema: dict[str, Any]) -> None:
+    """The names of mechanisms, and what each of them does."""
+    given = schema["properties"]["mechanism"]
+    summaries = "; ".join(f"{name}: {registry[name].summary}" for name in offered())
+    schema["properties"]["mechanism"] = {
+        "title": given["title"],
+        "description": f"{given['description']} {summaries}.",
+        "type": "string",
+        "enum": offered(),
+    }
+
+
+_END = {"anyOf": [*IS_PLACE["anyOf"], {"type": "null"}]}
+_INTERVAL = {"type": "array", "items": _END, "minItems": 2, "maxItems": 2}
+_SEVERAL = {"type": "array", "items": _INTERVAL, "minItems": 1}
+_NAMES = {"type": ["array", "integer", "string", "object"]}
+
+FORMS: dict[str, dict[str, Any]] = {
+    "within": {"anyOf": [_INTERVAL, _SEVERAL]},
+    "excluding": _SEVERAL,
+    "categories": _NAMES,
+    "points": _NAMES,
+    "candidates": _NAMES,
+    "outside": {"type": "string"},
+    "metric": {"type": "string"},
+    "dimension": {"type": "integer", "minimum": 1},
+    "margin": IS_NUMBER,
+    "lattice": {"anyOf": [{"const": "auto"}, *IS_NUMBER["anyOf"]]},
+    "reference": {"type": "array", "items": IS_NUMBER, "minItems": 2, "maxItems": 2},
+    "grid": {"type": "array", "minItems": 2},
+    "share": {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
+}
+"""The form of the parameters that are the same in every mechanism."""

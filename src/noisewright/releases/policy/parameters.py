@@ -1,0 +1,216 @@
+"""What a column may say to its mechanism, read from the signature of the mechanism's constructor.
+
+A mechanism that is new in the registry is known here at once: its parameters may be written in a policy under their own
+names, except for those that the policy sets itself (:data:`SET_BY`).
+
+>>> accepted = accepts("randomised-response")
+>>> accepted.allowed, accepted.required
+(('categories',), ('categories',))
+>>> tidy("laplace", {"within": ("0.5", 2), "scope": "metric"})
+({'within': (Fraction(1, 2), 2), 'scope': 'metric'}, [])
+"""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import math
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import whole_or_fraction
+from noisewright.core.metrics.metric import named_metric
+from noisewright.mechanisms.oracles.oracle import ORACLES
+from noisewright.mechanisms.registry import names, registry
+from noisewright.mechanisms.signatures import hints_of, is_choice, parameters_of, plain_types
+from noisewright.releases.policy._labels import label
+from noisewright.releases.policy._numbers import PUBLIC_RANGE, number, place
+from noisewright.releases.policy._values import Problem, inner_problems, wrong
+
+__all__ = ["SET_BY", "WORDS", "Accepts", "accepts", "offered", "tidy"]
+
+SET_BY = {
+    "epsilon": "epsilon",
+    "delta": "delta",
+    "sensitivity": "protect",
+    "radius": "protect",
+    "level": "epsilon",
+}
+"""Parameters of constructors that are not written as such, and the key of a column that sets each of them."""
+
+WORDS = {
+    "within": ("The public range of the values, or several ranges; inf for an open end.", "within = [0, 120]"),
+    "excluding": ("Gaps inside the range where no output may fall.", "excluding = [[213, 244]]"),
+    "outside": ("What happens to a value outside the range.", 'outside = "clamp"'),
+    "scope": ("Whom the promise compares: neighbours (adjacent) or all pairs, by distance.", 'scope = "metric"'),
+    "margin": ("How far true values are known to stay from the walls.", "margin = 1"),
+    "shape": ("The form of the noise at a wall.", 'shape = "symmetric"'),
+    "lattice": ("The step of the public lattice that outputs lie on: a power of two, or auto.", "lattice = 0.25"),
+    "categories": ("The possible values, or how many there are (0, 1, 2 and so on).", 'categories = ["yes", "no"]'),
+    "candidates": ("The public answers that one is picked from.", 'candidates = ["soup", "salad"]'),
+    "points": ("The possible values, which are also the possible outputs.", "points = [0, 1, 2]"),
+    "metric": ("The distance between values.", 'metric = "line"'),
+    "reference": ("A public place near all true places: latitude and longitude.", "reference = [48.85, 2.35]"),
+    "remap": ("Public places; every output moves to the nearest one.", "remap = [[48.85, 2.35], [48.86, 2.29]]"),
+    "dimension": ("How many numbers form one value; the number of names unless said.", "dimension = 2"),
+    "share": ("How much probability goes to the points themselves, at most 1/2.", "share = 0.5"),
+    "grid": ("The public positions at which a curve is given.", "grid = [0, 1, 2]"),
+    "norm": ("The distance between curves.", 'norm = "sup"'),
+    "rule": ("How the scale is found: the smallest that suffices, or the older rule.", 'rule = "exact"'),
+}
+"""What each parameter means, and how it is written."""
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """The parameters of one mechanism, as a policy sees them."""
+
+    names: frozenset[str]
+    allowed: tuple[str, ...]
+    required: tuple[str, ...]
+    exact: frozenset[str]
+    choices: Mapping[str, tuple[Any, ...]]
+
+    @property
+    def priced(self) -> bool:
+        """Whether an epsilon is asked for; a mechanism that ignores its input has none."""
+        return not self.names.isdisjoint(("epsilon", "level"))
+
+
+def offered() -> list[str]:
+    """The mechanisms that a policy may name; reports of a frequency oracle are no values of a column."""
+    return [name for name in names() if name not in ORACLES]
+
+
+def accepts(mechanism: str) -> Accepts:
+    """What the constructor of a registered mechanism takes."""
+    return _read(registry[mechanism].constructor)
+
+
+@lru_cache(maxsize=256)
+def _read(constructor: Callable[..., Any]) -> Accepts:
+    hints, found = hints_of(constructor), parameters_of(constructor)
+    allowed = tuple(name for name in found if name not in SET_BY)
+    needed = [name for name in allowed if found[name].default is inspect.Parameter.empty]
+    return Accepts(
+        names=frozenset(found),
+        allowed=allowed,
+        required=tuple(name for name in needed if name != "dimension"),
+        exact=frozenset(name for name in allowed if Fraction in plain_types(hints.get(name))),
+        choices={name: typing.get_args(hints[name]) for name in allowed if is_choice(hints.get(name))},
+    )
+
+
+def tidy(mechanism: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """The parameters of a mechanism in one form, and what is wrong with them.
+
+    Exact parameters become whole numbers and fractions, labels become whole numbers and floats (as data are), the ends of
+    ranges may be dates, and an open end is None. Parameters that the mechanism does not take are left out.
+    """
+    accepted = accepts(mechanism)
+    found: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for name in (name for name in given if name in accepted.allowed):
+        try:
+            found[name] = _in_form(name, given[name], accepted)
+        except PydanticCustomError as error:
+            problems += inner_problems(error, name)
+    return found, problems
+
+
+def _in_form(name: str, value: Any, accepted: Accepts) -> Any:
+    if name in ("within", "excluding"):
+        return _ranges(value, gaps=name == "excluding")
+    if name == "metric":
+        return _metric(value)
+    if name in accepted.choices and value not in accepted.choices[name]:
+        raise wrong(f"must be {_either(accepted.choices[name])}")
+    return _numbers(value, exact=name in accepted.exact)
+
+
+def _metric(value: Any) -> str:
+    if not isinstance(value, str):
+        raise wrong('must be the name of a metric; write text such as "line" or "discrete"')
+    try:
+        named_metric(value)
+    except ParameterError as error:
+        raise wrong(f"is refused: {str(error).rstrip('.')}") from None
+    return value
+
+
+def _numbers(value: Any, exact: bool) -> Any:
+    """Exact numbers, or labels as data have them."""
+    if isinstance(value, tuple):
+        return tuple(_numbers(part, exact) for part in value)
+    if isinstance(value, dict):
+        if exact:
+            raise wrong("must be a number or a list of numbers, not a table")
+        return {key: _numbers(part, exact) for key, part in value.items()}
+    if value is None:
+        raise wrong("must not be null; remove the key")
+    if not isinstance(value, (Decimal, Fraction)) and not (exact and isinstance(value, str)):
+        return value
+    if not exact:
+        return label(value)
+    try:
+        return whole_or_fraction(number(value))
+    except PydanticCustomError:
+        if isinstance(value, str):  # a word such as "auto"
+            return value
+        raise
+
+
+def _ranges(value: Any, gaps: bool) -> Any:
+    """An interval or several, with ends that are exact numbers, dates, or None where the interval is open."""
+    teach = "write gaps such as [[213, 244]]" if gaps else "write the lower end first, such as [0, 120]"
+    if isinstance(value, str) and not gaps:
+        raise wrong(PUBLIC_RANGE)
+    if not isinstance(value, tuple):
+        raise wrong(f"must be a list of ends; {teach}")
+    if value and all(isinstance(part, tuple) for part in value):
+        for position, part in enumerate(value):
+            if len(part) != 2 or any(isinstance(end, tuple) for end in part):
+                raise wrong(((position,), f"must be a list of two ends; {teach}"))
+        return tuple(_interval(part, (position,), gaps) for position, part in enumerate(value))
+    if gaps or len(value) != 2 or any(isinstance(part, tuple) for part in value):
+        raise wrong(f"must be {'' if gaps else 'two ends or '}a list of pairs of ends; {teach}")
+    return _interval(value, (), gaps)
+
+
+def _interval(pair: tuple[Any, ...], path: tuple[int, ...], gaps: bool) -> tuple[Any, Any]:
+    low, high = _end(pair[0], -math.inf, path), _end(pair[1], math.inf, path)
+    if low is None or high is None:
+        return low, high
+    days = isinstance(low, datetime.date) and not isinstance(low, datetime.datetime)
+    try:
+        # A gap of dates is given by its first and its last day, which may be the same day.
+        rising = bool(low <= high if gaps and days else low < high)
+    except TypeError:  # a number and a date, a date and a time, or a local time and one with an offset
+        raise wrong((path, "must have two ends of one kind; write two numbers, two dates or two times")) from None
+    if not rising:
+        raise wrong((path, "must have its lower end first; write a range such as [0, 120]"))
+    return low, high
+
+
+def _end(value: Any, open_at: float, path: tuple[int, ...]) -> Any:
+    if value is None or (isinstance(value, Decimal) and value == Decimal(open_at)):
+        return None
+    try:
+        found = place(value)
+        return whole_or_fraction(found) if isinstance(found, Fraction) else found
+    except PydanticCustomError:
+        words = "must have ends that are numbers or dates (inf for an open upper end, -inf for an open lower one)"
+        raise wrong((path, words)) from None
+
+
+def _either(choices: tuple[Any, ...]) -> str:
+    words = [f'"{choice}"' for choice in choices]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,165 @@
+r"""Noise for vectors of whole numbers: any registered mechanism for numbers, calibrated for what one unit can change.
+
+A vector changes by at most ``l1`` in all, by at most ``largest`` in one entry, and in at most ``changed`` entries. Each entry
+gets independent noise, so losses add over the entries that change, and there are two sound ways to calibrate:
+
+* a promise for the **metric** (``geometric``, ``laplace``, ``snapped-laplace``): a loss of ``epsilon d / l1`` for a change of
+  ``d``, in sum at most ``epsilon``;
+* a promise between **neighbours** only (``staircase``, ``gaussian``, ``approximate-laplace``), which says nothing better about
+  small changes: each entry is private for ``largest`` at ``epsilon / changed`` and ``delta / changed``, paid ``changed`` times.
+  (No use is made of the smaller noise that an L2 bound would allow Gaussian noise on many entries.)
+
+For one entry the two are the same. The price is read off the certificate of what is drawn, times :attr:`Noise.times`.
+
+>>> from fractions import Fraction
+>>> count = calibrate("geometric", epsilon=Fraction(1), l1=2, largest=1, changed=2, floor=0)
+>>> count.price, count.times, count.certificate(simulated=False).verify()
+(Fraction(1, 1), 1, 'epsilon = 1 per unit of 1/2 * line')
+>>> stairs = calibrate("staircase", epsilon=Fraction(1), l1=2, largest=1, changed=2, floor=0)
+>>> stairs.price, stairs.times, stairs.certificate(simulated=False).verify()
+(Fraction(1, 1), 2, 'epsilon = 0.5 between neighbours (line at most 1)')
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import as_fraction
+from noisewright.core.mechanism import Mechanism
+from noisewright.mechanisms.numbers.additive import AdditiveMechanism
+from noisewright.mechanisms.numbers.geometric import GeometricMechanism
+from noisewright.mechanisms.registry import names, registry
+from noisewright.mechanisms.signatures import parameters_of
+
+__all__ = ["Noise", "calibrate", "usable"]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A mechanism on whole numbers (or on scores) and how often its loss counts against one unit."""
+
+    mechanism: Mechanism
+    times: int = 1
+
+    @property
+    def price(self) -> Fraction:
+        """What it costs one unit, exactly."""
+        return self.times * self._claim("epsilon")
+
+    @property
+    def delta(self) -> Fraction:
+        """The extra probability, exactly."""
+        return self.times * self._claim("delta")
+
+    def certificate(self, simulated: bool) -> Certificate:
+        """What is proved about one entry; a change by one unit of its metric is what ``times`` entries together can suffer."""
+        return self.mechanism.certificate(np.random.default_rng(0) if simulated else None)
+
+    @property
+    def error(self) -> float:
+        """The expected absolute error of one entry, in steps: exact for unbounded noise, at the worst entry for ranges."""
+        if isinstance(self.mechanism, AdditiveMechanism) and self.mechanism.within is None:
+            # Its own figure includes the rounding of numbers between lattice points, and there are none here.
+            return 2 * float(self.mechanism.law.sums(np.array(np.inf), "absolute"))
+        return self.mechanism.error("absolute")
+
+    def add(self, exact: NDArray[np.object_], rng: np.random.Generator | None) -> NDArray[np.object_]:
+        """Noisy whole numbers, as Python integers: none is too large to be exact."""
+        if isinstance(self.mechanism, GeometricMechanism) or (
+            isinstance(self.mechanism, AdditiveMechanism) and self.mechanism.within is None
+        ):
+            noise = np.asarray(self.mechanism.release(np.zeros(exact.shape, dtype=np.int64), rng))
+            return np.asarray(exact + noise.astype(np.int64).astype(object), dtype=object)
+        released = self.mechanism.release(exact.astype(np.int64), rng)
+        return np.asarray(np.rint(released).astype(np.int64).astype(object), dtype=object)
+
+    def _claim(self, name: str) -> Fraction:
+        return as_fraction(self.certificate(simulated=False).document["claim"][name], name)
+
+
+def usable() -> list[str]:
+    """The names of registered mechanisms that add noise to numbers for a sensitivity."""
+    known = {"epsilon", "delta", "sensitivity"}
+    return [
+        name
+        for name in names()
+        if {"epsilon", "sensitivity"} <= _takes(name)
+        and _takes(name) & {"lattice", "within"}
+        and {p.name for p in _signature(name).values() if p.default is p.empty} <= known
+    ]
+
+
+def calibrate(
+    name: str,
+    *,
+    epsilon: Fraction,
+    l1: int,
+    largest: int,
+    changed: int,
+    delta: Fraction | None = None,
+    floor: int | None = None,
+    within: tuple[int, int] | None = None,
+) -> Noise:
+    """The noise of a mechanism by its name. ``floor``: no entry is below it; ``within``: nor outside of this. Both public."""
+    if name not in usable():
+        raise ParameterError(
+            f"an answer cannot be protected by {name!r}; choose one of {', '.join(usable())}, or leave the mechanism out."
+        )
+    takes = _takes(name)
+    if "delta" in takes and delta is None:
+        raise ParameterError(f"{name} needs a delta above 0, for example delta = 1e-9.")
+    if "delta" not in takes and delta:
+        raise ParameterError(f"{name} has no delta; leave delta out, or choose gaussian or approximate-laplace.")
+    if name == "geometric":
+        return _checked(Noise(_build(name, epsilon=epsilon, sensitivity=l1)), epsilon, delta)
+    more: dict[str, Any] = {"lattice": 1}
+    if name == "laplace":
+        return _checked(Noise(_ranged(epsilon, l1, changed, floor, within)), epsilon, delta)
+    if "scope" in takes and changed > 1:
+        return _checked(Noise(_build(name, epsilon=epsilon, sensitivity=l1, scope="metric", **more)), epsilon, delta)
+    if delta is not None:
+        more["delta"] = delta / changed
+    made = _build(name, epsilon=epsilon / changed, sensitivity=largest, **more)
+    return _checked(Noise(made, changed), epsilon, delta)
+
+
+def _ranged(epsilon: Fraction, l1: int, changed: int, floor: int | None, within: tuple[int, int] | None) -> Mechanism:
+    """Laplace noise that stays where the answer can be."""
+    where: tuple[int | None, int | None] | None = (
+        within if within is not None else None if floor is None else (floor, None)
+    )
+    scope = "adjacent" if changed == 1 else "metric"
+    more: dict[str, Any] = {} if where is None else {"within": where, "outside": "clamp"}
+    if where is None or where[1] is not None or scope == "adjacent":
+        more["lattice"] = 1  # on a half line, noise for the metric chooses its own lattice
+    return _build("laplace", epsilon=epsilon, sensitivity=l1, scope=scope, **more)
+
+
+def _checked(noise: Noise, epsilon: Fraction, delta: Fraction | None) -> Noise:
+    """Never more than was asked for, whatever a constructor did."""
+    if noise.price > epsilon or noise.delta > (delta or 0):
+        raise ParameterError(
+            f"{noise.mechanism.name} costs more than the epsilon and delta of this answer; choose another."
+        )
+    return noise
+
+
+def _build(name: str, **parameters: Any) -> Mechanism:
+    return registry[name].constructor(**parameters)
+
+
+def _takes(name: str) -> set[str]:
+    return set(_signature(name))
+
+
+def _signature(name: str) -> Mapping[str, inspect.Parameter]:
+    return parameters_of(registry[name].constructor)

@@ -1,0 +1,125 @@
+"""How a report is laid out: the page around it, lists and tables, and one style sheet for light, dark and paper.
+
+Nothing is loaded from anywhere. Everything that is given as text is spelled as text.
+
+>>> facts([("Engine", "local & fast")])
+'<dl><dt>Engine</dt><dd>local &amp; fast</dd></dl>'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from noisewright.releases.report.charts import spelled
+
+__all__ = ["facts", "page", "table"]
+
+
+def page(title: str, body: str, banner: str = "") -> str:
+    """A whole page; ``body`` is HTML, ``title`` and ``banner`` are text."""
+    above = f'<p class="banner" role="alert">{spelled(banner)}</p>' if banner else ""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>"
+        f"<title>{spelled(title)}</title><style>{STYLE}</style></head><body>{above}<main>{body}</main></body></html>\n"
+    )
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Names and values, one below the other."""
+    return f"<dl>{''.join(f'<dt>{spelled(what)}</dt><dd>{spelled(value)}</dd>' for what, value in rows)}</dl>"
+
+
+def table(
+    caption: str,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Iterable[int] = (),
+    last_is_total: bool = False,
+) -> str:
+    right = set(numbers)
+
+    def cells(row: Sequence[str], tag: str, scope: str) -> str:
+        found = []
+        for k, value in enumerate(row):
+            name = tag if k or tag == "th" else "th"
+            where = f' scope="{scope if tag == "th" else "row"}"' if name == "th" else ""
+            style = ' class="number"' if k in right else ""
+            found.append(f"<{name}{where}{style}>{spelled(value)}</{name}>")
+        return "".join(found)
+
+    total = [' class="total"' if last_is_total and k == len(rows) - 1 else "" for k in range(len(rows))]
+    body = "".join(f"<tr{style}>{cells(row, 'td', 'row')}</tr>" for style, row in zip(total, rows, strict=True))
+    return (
+        f'<div class="scroll"><table><caption>{spelled(caption)}</caption><thead><tr>{cells(head, "th", "col")}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+STYLE = """\
+:root { color-scheme: light dark; --paper: #ffffff; --ink: #1c2733; --soft: #55636f; --line: #d5dce2; --panel: #f4f7f9;
+  --released: #2b7bba; --estimated: #c4500b; --accent: #1f6f54; --alarm: #a51d2d; --alarm-ink: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14191e; --ink: #e6ebf0; --soft: #a3b0bc; --line: #36424d;
+  --panel: #1d252c; --released: #57a6e0; --estimated: #f5a13d; --accent: #6fcfa9; --alarm: #c9304a; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 16px/1.55 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+main { max-width: 54rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .25rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.3rem; margin: 2.75rem 0 .6rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+h3 { font-size: 1.08rem; margin: 2rem 0 .4rem; overflow-wrap: anywhere; }
+p, ul, dl { margin: .5rem 0; }
+ul { padding-left: 1.3rem; }
+li { margin: .3rem 0; }
+.soft, caption, figcaption { color: var(--soft); font-size: .9rem; }
+.banner { background: var(--alarm); color: var(--alarm-ink); padding: .9rem 1.25rem; font-weight: 700; margin: 0;
+  text-align: center; }
+.short { background: var(--panel); border-left: 4px solid var(--accent); padding: .6rem 1.1rem; border-radius: 0 6px 6px 0;
+  margin: 1.2rem 0; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; margin: .8rem 0; font-size: .93rem; }
+caption { text-align: left; padding-bottom: .4rem; }
+th, td { text-align: left; vertical-align: top; padding: .45rem .8rem .45rem 0; border-bottom: 1px solid var(--line);
+  overflow-wrap: break-word; }
+th { font-weight: 600; }
+thead th { border-bottom: 2px solid var(--line); }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.number { white-space: nowrap; }
+tr.total > * { font-weight: 700; }
+dl { display: grid; grid-template-columns: 11rem 1fr; gap: .3rem 1.2rem; }
+dt { font-weight: 600; }
+dd { margin: 0; overflow-wrap: anywhere; }
+code, pre { font: .9em ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; }
+pre { background: var(--panel); padding: .7rem .9rem; border-radius: 6px; overflow-x: auto; }
+figure { margin: 1rem 0; }
+figcaption { margin-top: .3rem; }
+svg { width: 100%; height: auto; display: block; }
+svg text { font: 12px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: var(--ink); }
+svg .tick { fill: var(--soft); }
+svg .value { font-variant-numeric: tabular-nums; }
+svg .grid { stroke: var(--line); stroke-width: 1; }
+svg .axis { stroke: var(--soft); stroke-width: 1; }
+svg .frame { fill: none; stroke: var(--line); }
+svg .released, svg .now { fill: var(--released); }
+svg .spent { fill: var(--soft); }
+svg .left { fill: var(--line); }
+svg path.estimated { fill: none; stroke: var(--estimated); stroke-width: 2.2; }
+svg path.thin { stroke-width: 1.2; }
+svg line.estimated { stroke: var(--estimated); stroke-width: 2.2; }
+svg circle.estimated { fill: var(--estimated); stroke: var(--paper); stroke-width: 1.5; }
+svg rect.estimated { fill: var(--estimated); }
+.key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .1em; vertical-align: -.05em;
+  background: var(--released); }
+.key.cell { background: var(--estimated); }
+.key.line { height: .3em; width: 1.2em; vertical-align: .2em; background: var(--estimated); }
+.key.dot { height: .7em; width: .7em; border-radius: 50%; vertical-align: 0; background: var(--estimated); }
+.key.spent { background: var(--soft); }
+.key.left { background: var(--line); }
+@media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
+@media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --panel: #f2f2f2;
+    --released: #2b7bba; --estimated: #c4500b; --accent: #1f6f54; --alarm: #a51d2d; }
+  body { font-size: 10.5pt; } main { max-width: none; padding: 0; } h2, h3 { break-after: avoid; }
+  figure, tr, .short { break-inside: avoid; }
+  .banner, .key, svg { -webkit-print-color-adjust: exact; print-color-adjust: exact; } }
+"""

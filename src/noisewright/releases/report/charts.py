@@ -1,0 +1,269 @@
+"""Charts of a report: small SVG pictures inside the page, drawn here, with nothing to load and nothing to run.
+
+Blue bars and cells are released counts; orange lines and dots are estimates of the table before. The two differ in shape as well
+as in colour, so they can be told apart in print and by everybody. Colours are CSS classes (``released``, ``estimated`` and so on)
+that the page defines for light and dark. Each picture has a title and a description for screen readers.
+
+>>> picture = chart(Marginal("smoker", "categories", (36.0, 64.0), labels=("yes", "no")))
+>>> picture.startswith("<svg") and "<title" in picture and "yes" in picture
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from html import escape
+from itertools import pairwise
+
+from noisewright.releases.report.marginals import Marginal
+
+__all__ = ["chart", "short", "spelled", "ticks"]
+
+WIDTH = 720
+CHARACTER = 6.6
+"""The width of a character of a label at 12 px, on average; labels are cut so that they fit."""
+MOST_LABEL = 26
+
+
+def chart(marginal: Marginal, number: int = 0) -> str:
+    """The picture of a marginal; ``number`` makes the ids of one page differ."""
+    if marginal.kind == "categories":
+        body, height = _bars(marginal)
+    elif marginal.kind == "places":
+        body, height = _cells(marginal)
+    else:
+        body, height = _histogram(marginal)
+    title, words = spelled(f"Released values of {marginal.name}"), spelled(_description(marginal))
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-labelledby="chart{number}-title chart{number}-words" '
+        f'xmlns="http://www.w3.org/2000/svg"><title id="chart{number}-title">{title}</title>'
+        f'<desc id="chart{number}-words">{words}</desc>{body}</svg>'
+    )
+
+
+def ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Round numbers from ``low`` to ``high``, at most ``most`` of them.
+
+    >>> ticks(0, 4700, 5)
+    [0.0, 1000.0, 2000.0, 3000.0, 4000.0]
+    """
+    if not high > low:
+        return [low]
+    rough = (high - low) / max(1, most - 1)
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(k * unit for k in (1, 2, 2.5, 5, 10, 20) if (high - low) / (k * unit) < most)
+    first = math.ceil(low / step - 1e-9)
+    return [round(k * step, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def short(value: float) -> str:
+    """A number on an axis or at a bar: ``950``, ``12,300``, ``1.2 million``.
+
+    >>> short(12300.4), short(1_230_000), short(0.25)
+    ('12,300', '1.23 million', '0.25')
+    """
+    if abs(value) >= 1e9:
+        return f"{value / 1e9:.3g} billion"
+    if abs(value) >= 1e6:
+        return f"{value / 1e6:.3g} million"
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+
+
+# Categories ---------------------------------------------------------------------------------------------------------------
+
+
+def _bars(marginal: Marginal) -> tuple[str, float]:
+    labels = [_cut(label) for label in marginal.labels]
+    left = 14 + CHARACTER * max(map(len, labels), default=0)
+    row, top = 26, 24
+    columns = [("released", marginal.counts)] + (
+        [] if marginal.estimated is None else [("estimated", marginal.estimated)]
+    )
+    right = 86 * len(columns)
+    largest = max((*marginal.counts, *(marginal.high or ()), *(marginal.estimated or ()), 1.0))
+    height = top + row * len(labels) + 26
+    scale = (WIDTH - left - right) / largest
+    parts = list(_grid_across(largest, left, scale, top, height - 22))
+    for n, (title, values) in enumerate(columns):
+        x = WIDTH - 86 * (len(columns) - 1 - n)
+        parts.append(_text(x, top - 10, title, "end", "tick"))
+        parts += [_text(x, top + (k + 0.5) * row + 4, short(value), "end", "value") for k, value in enumerate(values)]
+    for k, (label, count) in enumerate(zip(labels, marginal.counts, strict=True)):
+        y = top + (k + 0.5) * row
+        parts.append(_text(left - 6, y + 4, label, "end", whole=marginal.labels[k]))
+        parts.append(_rect("released", left, y + 4 - row / 2, count * scale, row - 8))
+        if marginal.low is not None and marginal.high is not None:
+            parts.append(_line("estimated", left + marginal.low[k] * scale, y, left + marginal.high[k] * scale))
+        if marginal.estimated is not None:
+            at = left + marginal.estimated[k] * scale
+            parts.append(f'<circle class="estimated" cx="{at:.1f}" cy="{y:g}" r="4"/>')
+    return "".join(parts), height
+
+
+def _grid_across(largest: float, left: float, scale: float, top: float, bottom: float) -> Iterator[str]:
+    for tick in ticks(0, largest):
+        x = left + tick * scale
+        yield f'<line class="grid" x1="{x:.1f}" y1="{top:g}" x2="{x:.1f}" y2="{bottom:g}"/>'
+        yield _text(x, bottom + 16, short(tick), "middle", "tick")
+
+
+# Numbers and dates --------------------------------------------------------------------------------------------------------
+
+
+def _histogram(marginal: Marginal) -> tuple[str, float]:
+    left, right, top, bottom = 66, 16, 12, 208
+    first, last = marginal.edges[0], marginal.edges[-1]
+    across = (WIDTH - left - right) / (last - first)
+    largest = max((*marginal.counts, *(marginal.high or ()), *(marginal.estimated or ()), 1.0))
+    up = (bottom - top) / largest
+
+    def x(value: float) -> float:
+        return left + (value - first) * across
+
+    parts = []
+    for tick in ticks(0, largest, 5):
+        y = bottom - tick * up
+        parts.append(f'<line class="grid" x1="{left}" y1="{y:.1f}" x2="{WIDTH - right}" y2="{y:.1f}"/>')
+        parts.append(_text(left - 8, y + 4, short(tick), "end", "tick"))
+    for (low, high), count in zip(pairwise(marginal.edges), marginal.counts, strict=True):
+        parts.append(_rect("released", x(low) + 0.6, bottom - count * up, max(0.5, x(high) - x(low) - 1.2), count * up))
+    if marginal.estimated is not None:
+        parts.append(_steps(marginal, marginal.estimated, x, bottom, up))
+    parts.append(f'<line class="axis" x1="{left}" y1="{bottom}" x2="{WIDTH - right}" y2="{bottom}"/>')
+    marks = (
+        _dates(first, last)
+        if marginal.kind == "dates"
+        else [(t, short(t) if abs(t) >= 1e6 else f"{t:g}") for t in ticks(first, last, 9)]
+    )
+    for value, label in marks:
+        parts.append(f'<line class="axis" x1="{x(value):.1f}" y1="{bottom}" x2="{x(value):.1f}" y2="{bottom + 5}"/>')
+        parts.append(_text(x(value), bottom + 19, label, "middle", "tick"))
+    return "".join(parts), bottom + 26
+
+
+def _steps(
+    marginal: Marginal, estimated: tuple[float, ...], x: Callable[[float], float], bottom: float, up: float
+) -> str:
+    """The estimate as a stepped line, with a whisker in the middle of each step."""
+    path, whiskers = [], []
+    for k, ((low, high), estimate) in enumerate(zip(pairwise(marginal.edges), estimated, strict=True)):
+        y = bottom - estimate * up
+        path.append(f"{'L' if k else 'M'}{x(low):.1f} {y:.1f}H{x(high):.1f}")
+        if marginal.low is not None and marginal.high is not None:
+            ends = (bottom - marginal.low[k] * up, bottom - marginal.high[k] * up)
+            middle = (x(low) + x(high)) / 2
+            whiskers.append(f"M{middle:.1f} {ends[0]:.1f}V{ends[1]:.1f}")
+    return f'<path class="estimated" d="{"".join(path)}"/><path class="estimated thin" d="{"".join(whiskers)}"/>'
+
+
+def _dates(first: float, last: float) -> list[tuple[float, str]]:
+    """Days on an axis: days, beginnings of months, or beginnings of years, whichever gives a readable few."""
+    start, end = (_day(math.ceil(day)) for day in (first, last))
+    if (end - start).days <= 60:
+        marks = [start + timedelta(days=int(k)) for k in ticks(0, (end - start).days, 7) if k == int(k)]
+        return [((day - date(1970, 1, 1)).days, f"{day.day} {day:%b}") for day in marks]
+    months = [date(y, m, 1) for y in range(start.year, end.year + 1) for m in range(1, 13)]
+    months = [day for day in months if start <= day <= end]
+    every = next((k for k in (1, 2, 3, 6) if len(months) / k <= 9), 12)
+    if every == 12:
+        years = [day for day in months if day.month == 1]
+        stride = next((k for k in (1, 2, 5, 10, 20, 50) if len(years) / k <= 9), 100)
+        return [((day - date(1970, 1, 1)).days, f"{day.year}") for day in years if day.year % stride == 0]
+    return [((day - date(1970, 1, 1)).days, f"{day:%b %Y}") for day in months if (day.month - 1) % every == 0]
+
+
+def _day(number: int) -> date:
+    """A day by its number from 1970; the edge of a bar beyond all years is at the first or the last of them."""
+    return date.fromordinal(min(max(date(1970, 1, 1).toordinal() + number, 1), date.max.toordinal()))
+
+
+# Places -------------------------------------------------------------------------------------------------------------------
+
+
+def _cells(marginal: Marginal) -> tuple[str, float]:
+    """One map of the released places and, if there is one, one of the estimate; stronger colour means more."""
+    grids = [("released", "Released", marginal.counts)]
+    if marginal.estimated is not None:
+        grids.append(("estimated", "Estimated before", marginal.estimated))
+    side, top, gap = 270.0, 26.0, 70.0
+    rows, columns = len(marginal.edges) - 1, len(marginal.across) - 1
+    parts = []
+    for k, (style, title, counts) in enumerate(grids):
+        left = gap + k * (side + gap)
+        width, height = side / columns, side / rows
+        largest = max((*counts, 1.0))
+        parts.append(_text(left, top - 10, f"{title}: at most {short(largest)} in a cell", "start", "value"))
+        parts.append(f'<rect class="frame" x="{left:g}" y="{top:g}" width="{side:g}" height="{side:g}"/>')
+        for row in range(rows):
+            for column in range(columns):
+                count = counts[row * columns + column]
+                if count / largest >= 0.002:
+                    parts.append(
+                        f'<rect class="{style} cell" x="{left + column * width:.1f}" y="{top + side - (row + 1) * height:.1f}" '
+                        f'width="{width:.1f}" height="{height:.1f}" opacity="{math.sqrt(count / largest):.2f}"/>'
+                    )
+        parts += _frame_ticks(marginal, left, top, side, numbers=k == 0)
+    return "".join(parts), top + side + 28
+
+
+def _frame_ticks(marginal: Marginal, left: float, top: float, side: float, numbers: bool) -> Iterator[str]:
+    south, north = marginal.edges[0], marginal.edges[-1]
+    west, east = marginal.across[0], marginal.across[-1]
+    for tick in ticks(west, east, 5):
+        x = left + (tick - west) / (east - west) * side
+        yield f'<line class="axis" x1="{x:.1f}" y1="{top + side:g}" x2="{x:.1f}" y2="{top + side + 5:g}"/>'
+        yield _text(x, top + side + 19, f"{tick:g}", "middle", "tick")
+    for tick in ticks(south, north, 6):
+        y = top + side - (tick - south) / (north - south) * side
+        yield f'<line class="axis" x1="{left - 5:g}" y1="{y:.1f}" x2="{left:g}" y2="{y:.1f}"/>'
+        if numbers:
+            yield _text(left - 9, y + 4, f"{tick:g}", "end", "tick")
+
+
+# Words and shapes ---------------------------------------------------------------------------------------------------------
+
+
+def spelled(text: str) -> str:
+    """Text for HTML and SVG: marked up by nothing in it, and without characters that are not for display.
+
+    >>> spelled('<b> "a" & b\\x00')
+    '&lt;b&gt; &quot;a&quot; &amp; b\\\\x00'
+    """
+    return escape("".join(c if c.isprintable() else " " if c.isspace() else repr(c)[1:-1] for c in text))
+
+
+def _description(marginal: Marginal) -> str:
+    total = short(sum(marginal.counts))
+    if marginal.kind == "categories":
+        order = sorted(zip(marginal.counts, marginal.labels, strict=True), reverse=True)[:5]
+        words = "; ".join(f"{label}: {short(count)}" for count, label in order)
+        return f"Bars of {len(marginal.labels)} categories, {total} values. The largest: {words}."
+    if marginal.kind == "places":
+        return f"A map in {len(marginal.counts)} cells, {total} places; stronger colours hold more."
+    low, high = marginal.edges[0], marginal.edges[-1]
+    ends = [f"{_day(int(e))}" if marginal.kind == "dates" else f"{e:g}" for e in (low, high)]
+    peak = max(range(len(marginal.counts)), key=marginal.counts.__getitem__)
+    at = marginal.edges[peak]
+    where = f"{_day(int(at))}" if marginal.kind == "dates" else f"{at:g}"
+    return f"A histogram of {total} values from {ends[0]} to {ends[1]}; the highest bar begins at {where}."
+
+
+def _cut(label: str) -> str:
+    return label if len(label) <= MOST_LABEL else label[: MOST_LABEL - 1] + "…"
+
+
+def _rect(style: str, x: float, y: float, width: float, height: float) -> str:
+    return (
+        f'<rect class="{style}" x="{x:.1f}" y="{y:.1f}" width="{max(0.0, width):.1f}" height="{max(0.0, height):.1f}"/>'
+    )
+
+
+def _line(style: str, x1: float, y: float, x2: float) -> str:
+    return f'<line class="{style}" x1="{x1:.1f}" y1="{y:g}" x2="{x2:.1f}" y2="{y:g}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str, style: str = "label", whole: str | None = None) -> str:
+    more = f"<title>{spelled(whole)}</title>" if whole is not None and whole != text else ""
+    return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{more}{spelled(text)}</text>'

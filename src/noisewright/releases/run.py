@@ -1,0 +1,337 @@
+"""Releases: a policy and a table in; the protected table, answers, certificate and report out; the ledger remembers.
+
+The order is what makes it safe. Everything that can be refused is refused first: the policy, the types, the units, values that do
+not fit, the budget. Then the spend is recorded, durably; only then is anything drawn. Everything is written under a hidden name
+and appears in one step. Whatever goes wrong after the spend, the spend stays: something may have been drawn.
+
+>>> import tempfile
+>>> import pyarrow as pa
+>>> policy = {"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [
+...     {"name": "smoker", "mechanism": "randomised-response", "categories": [True, False], "epsilon": 1}]}
+>>> visits = pa.table({"smoker": [True, False, True], "note": ["a", "b", "c"]})
+>>> done = release(policy, visits, ledger=tempfile.mkdtemp() + "/ledger")
+>>> done.data.schema.names, done.data.num_rows, float(done.balance.left_epsilon)
+(['smoker'], 3, 2.0)
+>>> print(done.certificate.verify()[0])
+epsilon = 1 between two tables that differ in one unit (a unit is one row), for values as far apart as the parts say; 1 part:
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.releases.columns.types import source_for
+from noisewright.releases.engines import engine_for
+from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
+from noisewright.releases.ledger.ledger import Balance, Ledger
+from noisewright.releases.ledger.spending import existing_ledger, ledger_of, spend
+from noisewright.releases.output.certificate import ReleaseCertificate
+from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files, has_its_files
+from noisewright.releases.output.lock import LOCK, Lock
+from noisewright.releases.output.mark import Mark, content_digest, fingerprint
+from noisewright.releases.output.staging import Staging
+from noisewright.releases.plan import Plan, make_plan
+from noisewright.releases.policy.policy import Policy, as_policy
+from noisewright.releases.report.marginals import Marginal, bins_of, marginal_of
+from noisewright.releases.report.page import Made, report
+from noisewright.releases.sources.open import source_of
+from noisewright.releases.sources.source import Source
+from noisewright.releases.sources.written import read_written, written_batches
+
+__all__ = ["Release", "open_release", "plan_for", "release"]
+
+CHARTED = 1 << 20
+"""Charts count about so many rows, spread over the table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What a release gave. ``data`` is of the kind that came in; ``answers`` are Arrow tables by the names of their queries."""
+
+    plan: Plan
+    certificate: ReleaseCertificate
+    answers: Mapping[str, pa.Table]
+    balance: Balance | None
+    """The ledger's balance after this release; None for a simulation."""
+    rows: int | None
+    folder: Path | None
+    """Where it was written, if it was."""
+    simulated: bool
+    reread: bool = False
+    """Whether the output was there already, so that nothing was drawn and nothing spent."""
+    page: str = ""
+    """The report, as HTML."""
+    table: Any = None
+
+    @cached_property
+    def data(self) -> Any:
+        """The released table; None if the policy has only queries."""
+        if self.table is not None or self.folder is None:
+            return self.table
+        found = sorted(self.folder.glob("data.*"))
+        if not found:
+            return None
+        return read_written(found[0], _output_types(self.plan))
+
+    def __repr__(self) -> str:
+        parts = f"{self.rows:,} rows" if self.rows is not None else f"{len(self.answers)} answers"
+        note = "; a simulation, not for release" if self.simulated else ""
+        return f"Release({self.plan.policy.dataset!r}, {parts}, {self.plan.guarantee}{note})"
+
+
+def release(
+    policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
+    data: Any,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    engine: Literal["auto", "local", "spark"] = "auto",
+    master: str | None = None,
+    format: OutputFormat = "parquet",
+    seed: int | None = None,
+    replace: bool = False,
+    again: bool = False,
+    raise_budget: bool = False,
+    progress: Progress | None = None,
+) -> Release:
+    """Protect a table under a policy.
+
+    ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; what comes back is of the same kind. ``output``: a
+    folder for the table, the answers, the certificate, the report and the lock; it appears whole or not at all. If it holds the
+    release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
+    the whole price again. ``replace``: an earlier output of something else may be replaced, if nothing else lies in its folder.
+    ``ledger``: where the spend is recorded; the policy's, or that of this user, by default. ``seed`` makes a simulation:
+    repeatable, not recorded, and marked as not for release.
+    """
+    policy = as_policy(policy)
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise ParameterError("a seed is a whole number from 0 on; leave it out for a release.")
+    source = source_for(policy, data)
+    with ExitStack() as stack:
+        runner = stack.enter_context(engine_for(engine, source, master=master))
+        plan = plan_for(policy, source, runner)
+        book = None if seed is not None else existing_ledger(ledger, plan)
+        staging, content = None, b""
+        if output is not None:
+            _check_apart(source, output)
+            runner.check_output(source, plan.columns, format)
+            if not again and (found := open_release(output, plan, source, book)):
+                return found
+            staging = stack.enter_context(Staging(output, replace or again))
+            content = b"" if seed is not None else content_digest(source)
+        runner.check_units(source, policy.unit)
+        runner.check_values(source, [c for c in plan.columns if not c.keep], policy.unit)
+        exact = [[runner.aggregate(source, s, policy.unit) for s in query.statistics] for query in plan.queries]
+        for query, tables in zip(plan.queries, exact, strict=True):
+            query.check(tables)
+        name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+        balance = None
+        if seed is None:
+            if book is None:  # made only now: whatever was refused so far leaves no ledger behind
+                book = ledger_of(ledger, policy)
+            balance = spend(book, plan, name, runner, source, raise_budget)
+        # From here on things are drawn.
+        certificate = ReleaseCertificate.build(plan, simulated=seed is not None)
+        answers = {q.name: q.answer(tables, seed) for q, tables in zip(plan.queries, exact, strict=True)}
+        made = _Made(plan, certificate, answers, balance, seed, runner.name)
+        if staging is None:
+            return _in_memory(made, runner, source, book, name)
+        mark = Mark.new(book, content)
+        done = _to_folder(made, runner, source, staging, format, progress, mark, name)
+        _finish(book, name, certificate)
+        return done
+
+
+def plan_for(policy: Policy, source: Source, engine: Engine) -> Plan:
+    """The plan of a policy for a table."""
+    return make_plan(policy, engine.types(source), engine.rows(source))
+
+
+def open_release(folder: str | os.PathLike[str], plan: Plan, source: Source, book: Ledger | None) -> Release | None:
+    """The release in a folder, if it is of these data under this policy and the folder holds just the files that were written.
+
+    Only the ledger that recorded it can tell: it sealed the lock, which lists all files.
+    """
+    path, policy = Path(folder), plan.policy
+    try:
+        lock = Lock.from_json((path / LOCK).read_text(encoding="utf-8"))
+        if book is None or lock.simulated or not lock.sealed_by(book.seal):
+            return None
+        if lock.document["policy_digest"] != policy.digest() or lock.foreign(path) or lock.changed(path):
+            return None
+        if not has_its_files(plan, lock.document["outputs"]):
+            return None
+        if not secrets.compare_digest(lock.document["data"], fingerprint(book, content_digest(source), lock.nonce)):
+            return None
+        certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
+        page = (path / REPORT).read_text(encoding="utf-8")
+    except (OSError, UnicodeError, FileFormatError):
+        return None
+    answers = {q.name: _read(path / name) for q, name in zip(plan.queries, answer_files(plan), strict=True)}
+    return Release(
+        plan, certificate, answers, book.remaining(policy.dataset), lock.rows, path, False, reread=True, page=page
+    )
+
+
+def has_public_rows(policy: Policy) -> bool:
+    """Whether neighbours have the same number of rows, which is public then."""
+    return policy.neighbours == "replace" and policy.unit.column is None
+
+
+# Before the first draw ----------------------------------------------------------------------------------------------------
+
+
+def _check_apart(source: Source, output: str | os.PathLike[str]) -> None:
+    """Refuse data that lie where the output is to be: replacing the folder would delete them."""
+    folder = Path(os.path.realpath(output))
+    for path in source.paths:
+        if Path(os.path.realpath(path)).is_relative_to(folder):
+            raise ParameterError(
+                f"the data, {path}, lie inside the output folder {folder}; write to another folder, so that they are not lost."
+            )
+
+
+def _finish(book: Ledger | None, name: str, certificate: ReleaseCertificate) -> None:
+    """Note that the output is complete."""
+    if book is not None:
+        book.finish(name, certificate.digest)
+
+
+# Drawing and writing ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What is there before the rows are drawn."""
+
+    plan: Plan
+    certificate: ReleaseCertificate
+    answers: Mapping[str, pa.Table]
+    balance: Balance | None
+    seed: int | None
+    engine: str
+
+    def page(self, marginals: list[Marginal], rows: int | None, files: tuple[str, ...] = ()) -> str:
+        simulated = self.seed is not None
+        made = Made(datetime.now(UTC), self.engine, simulated, self.certificate.digest, rows, files)
+        return report(self.plan, made, balance=self.balance, marginals=marginals, answers=self.answers)
+
+    def result(self, rows: int | None, folder: Path | None, page: str, table: Any = None) -> Release:
+        return Release(
+            self.plan,
+            self.certificate,
+            self.answers,
+            self.balance,
+            rows,
+            folder,
+            self.seed is not None,
+            page=page,
+            table=table,
+        )
+
+
+def _in_memory(made: _Made, engine: Engine, source: Source, book: Ledger | None, name: str) -> Release:
+    """The release as a table of the kind that came in."""
+    plan, table, rows, marginals = made.plan, None, None, []
+    if plan.columns:
+        drawn = engine.frame(source, plan.columns, plan.policy.unit, made.seed)
+        rows = engine.length(drawn)
+        if isinstance(drawn, pa.Table):
+            marginals, table = _marginals(plan, iter(drawn.to_batches())), source.wrap(drawn)
+        else:  # a Spark frame stays with Spark
+            table = drawn
+    _finish(book, name, made.certificate)
+    return made.result(rows, None, made.page(marginals, rows), table)
+
+
+def _to_folder(
+    made: _Made,
+    engine: Engine,
+    source: Source,
+    staging: Staging,
+    format: OutputFormat,
+    progress: Progress | None,
+    mark: Mark,
+    name: str,
+) -> Release:
+    plan, folder, rows, marginals = made.plan, staging.folder, None, []
+    outputs: dict[str, Path] = {}
+    if plan.columns:
+        path = folder / f"data.{format}"
+        rows = engine.perturb(source, plan.columns, plan.policy.unit, path, format, made.seed, progress)
+        outputs[path.name] = path
+        charted = [name for column in plan.columns for name in column.outputs if not column.keep]
+        every = max(1, round(rows / CHARTED))
+        marginals = _marginals(plan, written_batches(path, _output_types(plan), charted, every))
+    if made.answers:
+        (folder / ANSWERS).mkdir()
+    for file, answer in zip(answer_files(plan), made.answers.values(), strict=True):
+        outputs[file] = folder / file
+        _write_csv(answer, outputs[file])
+    page = made.page(marginals, rows, tuple(outputs))
+    for file, text in ((CERTIFICATE, made.certificate.to_json()), (REPORT, page)):
+        outputs[file] = folder / file
+        outputs[file].write_text(text, encoding="utf-8")
+    lock = Lock.build(
+        policy=plan.policy,
+        release=name,
+        nonce=mark.nonce,
+        fingerprint=mark.fingerprint,
+        engine=made.engine,
+        simulated=made.seed is not None,
+        outputs=outputs,
+        types=engine.types(source),
+        rows=rows,
+        table_rows=engine.rows(source) if has_public_rows(plan.policy) else None,
+        seed=made.seed,
+        seal=None if mark.book is None else mark.book.seal,
+    )
+    (folder / LOCK).write_text(lock.to_json(), encoding="utf-8")
+    staging.publish()
+    return made.result(rows, staging.target, page)
+
+
+def _marginals(plan: Plan, batches: Iterator[pa.RecordBatch]) -> list[Marginal]:
+    """Charts of the released rows alone."""
+    columns = [column for column in plan.columns if not column.keep]
+    bins: dict[int, Any] = {}
+    counts: dict[int, Any] = {}
+    for batch in batches:
+        for column in columns:
+            arrays = [batch.column(batch.schema.get_field_index(name)) for name in column.outputs]
+            place = column.position
+            if place not in bins:
+                bins[place] = bins_of(column, arrays)
+            if bins[place] is not None:
+                found = bins[place].count(arrays)
+                counts[place] = found if place not in counts else counts[place] + found
+    return [marginal_of(c, bins[c.position], counts[c.position]) for c in columns if c.position in counts]
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.column_names)
+        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _read(path: Path) -> pa.Table:
+    source = source_of(path)
+    return pa.Table.from_batches(source.batches(source.schema.names), source.schema)
+
+
+def _output_types(plan: Plan) -> dict[str, pa.DataType]:
+    """The released columns and their types, in their order."""
+    return {name: kind for c in plan.columns for name, kind in zip(c.outputs, c.output_types, strict=True)}

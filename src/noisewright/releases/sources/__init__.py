@@ -1,0 +1,43 @@
+"""Where rows come from: files, frames and tables of other libraries, in the types that the policy knows."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.releases.sources.delimited import TYPES as TYPES
+    from noisewright.releases.sources.delimited import Delimited as Delimited
+    from noisewright.releases.sources.delimited import header_of as header_of
+    from noisewright.releases.sources.delimited import misfit as misfit
+    from noisewright.releases.sources.delimited import read_delimited as read_delimited
+    from noisewright.releases.sources.delimited import relation_of as relation_of
+    from noisewright.releases.sources.duck import MEMORY as MEMORY
+    from noisewright.releases.sources.duck import check_names as check_names
+    from noisewright.releases.sources.duck import connected as connected
+    from noisewright.releases.sources.duck import identifier as identifier
+    from noisewright.releases.sources.duck import literal as literal
+    from noisewright.releases.sources.duck import quiet as quiet
+    from noisewright.releases.sources.files import files_of as files_of
+    from noisewright.releases.sources.files import from_arrow as from_arrow
+    from noisewright.releases.sources.files import from_path as from_path
+    from noisewright.releases.sources.frames import from_pandas as from_pandas
+    from noisewright.releases.sources.frames import from_polars as from_polars
+    from noisewright.releases.sources.frames import in_memory as in_memory
+    from noisewright.releases.sources.open import source_of as source_of
+    from noisewright.releases.sources.source import BATCH as BATCH
+    from noisewright.releases.sources.source import SUFFIXES as SUFFIXES
+    from noisewright.releases.sources.source import Format as Format
+    from noisewright.releases.sources.source import Kind as Kind
+    from noisewright.releases.sources.source import Source as Source
+    from noisewright.releases.sources.source import dataset_of as dataset_of
+    from noisewright.releases.sources.source import stamps_of as stamps_of
+    from noisewright.releases.sources.spark import arrow_schema as arrow_schema
+    from noisewright.releases.sources.spark import sentences as sentences
+    from noisewright.releases.sources.spark import silent_python as silent_python
+    from noisewright.releases.sources.spark import spark_schema as spark_schema
+    from noisewright.releases.sources.spark import through_spark as through_spark
+    from noisewright.releases.sources.spark import zoned as zoned
+    from noisewright.releases.sources.written import read_written as read_written
+    from noisewright.releases.sources.written import written_batches as written_batches
+else:
+    __getattr__, __dir__ = door(__name__)

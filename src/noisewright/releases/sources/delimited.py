@@ -1,0 +1,179 @@
+r"""CSV and TSV files: a header, one dialect, and types that hold for every row.
+
+The dialect is that of RFC 4180 in UTF-8: the first row names the columns, double quotes protect, a doubled quote stands for one;
+the separator is a tab in ``.tsv`` files, and otherwise the comma, semicolon, tab or bar that the header has most of. An empty
+cell is missing.
+
+The columns that a policy uses are of the types that it says, and a cell that is not of its column's type refuses the whole
+file. Only the others (kept columns, which are not protected) get a type by their cells: of **all** rows, not of a sample, since a
+type that only most cells have would make a reader round or refuse the others later. Such a column is
+
+- whole numbers, if every cell is a 64-bit integer in its plain spelling (``007`` is a code, not a number);
+- numbers, if every cell is one and none starts with a superfluous 0;
+- dates (``2024-02-29``), times (``2024-02-29 12:30:00``), or moments (``2024-02-29 12:30:00+01:00``), if every cell is one;
+- text otherwise, ``yes`` and ``true`` included.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from noisewright.core.errors import DataError, FileFormatError
+from noisewright.releases.kinds.casts import ZONED, fits, name_of
+from noisewright.releases.sources.duck import check_names, connected, literal, quiet
+
+__all__ = ["TYPES", "Delimited", "header_of", "misfit", "read_delimited", "relation_of"]
+
+TYPES: dict[pa.DataType, str] = {
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.date32(): "DATE",
+    pa.timestamp("us"): "TIMESTAMP",
+    ZONED: "TIMESTAMP WITH TIME ZONE",
+    pa.bool_(): "BOOLEAN",
+    pa.string(): "VARCHAR",
+}
+"""Arrow types and how DuckDB spells them."""
+LADDER = (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"), ZONED)
+"""The types that are tried; the first that all cells have is chosen, and text if there is none."""
+SEPARATORS = (",", ";", "\t", "|")
+BATCH = 65_536
+CHUNK = 1 << 20
+
+
+class Delimited:
+    """What is known of delimited files: separator, schema, number of rows, and how DuckDB reads them."""
+
+    def __init__(self, paths: Sequence[str], separator: str, schema: pa.Schema, rows: int) -> None:
+        self.separator, self.schema, self.rows = separator, schema, rows
+        self.relation = relation_of(paths, separator, {field.name: TYPES[field.type] for field in schema})
+
+
+def read_delimited(paths: Sequence[str], types: Mapping[str, pa.DataType]) -> Delimited:
+    """Look through files with the same header; ``types`` fixes the types of the columns that it names."""
+    separator, names = header_of(paths[0])
+    for path in paths[1:]:
+        if header_of(path) != (separator, names):
+            raise DataError(
+                f"{Path(path).name} has another header than {Path(paths[0]).name}; all files need the same one."
+            )
+    possible = {name: [types[name]] if name in types else list(LADDER) for name in names}
+    seen: set[str] = set()
+    rows = 0
+    relation = relation_of(paths, separator, dict.fromkeys(names, "VARCHAR"))
+    sentence = (
+        f"{Path(paths[0]).name} is not a table in UTF-8 whose rows all have as many cells as the header has names, all end with "
+        "the same line break and are no longer than 2 MB"
+    )
+    for path in paths:
+        _check_whole(path)
+    with quiet(sentence, FileFormatError), connected() as duck:
+        for batch in duck.sql(f"SELECT * FROM {relation}").to_arrow_reader(BATCH):
+            rows += batch.num_rows
+            for name in names:
+                cells = batch.column(name)
+                if name in seen:  # each type that is left after the first cells takes in the one before it
+                    while possible[name] and not fits(cells, possible[name][0]):
+                        possible[name].pop(0)
+                elif cells.null_count < len(cells):
+                    possible[name] = [kind for kind in possible[name] if fits(cells, kind)]
+                    seen.add(name)
+    for name, kind in types.items():
+        if name in possible and not possible[name]:
+            raise misfit(name, kind)
+    chosen = {name: possible[name][0] if possible[name] and name in {*seen, *types} else pa.string() for name in names}
+    return Delimited(paths, separator, pa.schema(list(chosen.items())), rows)
+
+
+def header_of(path: str) -> tuple[str, list[str]]:
+    """The separator and the names in the first row."""
+    name = Path(path).name
+    opener = gzip.open if name.endswith(".gz") else open
+    sentence = f"{name} does not start with a row of column names in UTF-8"
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+            line = file.readline(1 << 20)
+    except EOFError:
+        raise _cut_short(name) from None
+    except OSError:
+        raise FileFormatError(f"{name} cannot be read, or is not compressed as its name says.") from None
+    except UnicodeError:
+        raise FileFormatError(
+            f"{name} is not in UTF-8; save it as UTF-8 (a spreadsheet calls that CSV UTF-8)."
+        ) from None
+    if not line.strip():
+        raise FileFormatError(f"{name} is empty; a table starts with a row of column names.")
+    plain = "".join(line.split('"')[::2])
+    stem = name.removesuffix(".gz")
+    separator = "\t" if stem.endswith(".tsv") else max(SEPARATORS, key=plain.count)
+    try:
+        (names,) = csv.reader(io.StringIO(line, newline=""), delimiter=separator)
+    except (csv.Error, ValueError):
+        raise FileFormatError(f"{sentence}.") from None
+    if not all(names):
+        raise FileFormatError(f"{name} has a column without a name; name every column in the first row.")
+    check_names(name, names)
+    return separator, names
+
+
+def _check_whole(path: str) -> None:
+    """Refuse a compressed file that was cut short or damaged: DuckDB would read what is left of it as if it were all."""
+    if not path.endswith(".gz"):
+        return
+    try:
+        with gzip.open(path, "rb") as file:
+            while file.read(CHUNK):
+                pass
+    except (EOFError, OSError, zlib.error):
+        raise _cut_short(Path(path).name) from None
+
+
+def _cut_short(name: str) -> FileFormatError:
+    return FileFormatError(f"{name} was cut short or damaged; compress or copy it again.")
+
+
+def relation_of(
+    paths: Sequence[str], separator: str, columns: Mapping[str, str], *, quoted_missing: bool = True
+) -> str:
+    """How DuckDB reads files with these columns; ``quoted_missing``: an empty cell in quotes is missing, too."""
+    listed = ", ".join(literal(path) for path in paths)
+    struct = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns.items())
+    return (
+        f"read_csv([{listed}], auto_detect=false, header=true, delim={literal(separator)}, quote='\"', escape='\"', "
+        f"strict_mode=true, allow_quoted_nulls={str(quoted_missing).lower()}, columns={{{struct}}})"
+    )
+
+
+def misfit(name: str, kind: pa.DataType) -> DataError:
+    """The error that a value is not of the type that the policy says; it tells no value."""
+    stated = name_of(kind) or "text"
+    words = _WORDS[stated]
+    if kind == ZONED:
+        words = "a time with an offset such as 2024-02-29 12:30:00+01:00"
+    other = f'say another type, such as types = {{ {name} = "{_WIDER[stated]}" }}'
+    if stated == "time":
+        ends = "without an offset" if kind == ZONED else "with one, such as 2024-01-31T00:00:00Z"
+        other = f"write the ends of its range {ends}, or {other}"
+    return DataError(
+        f"the column {name!r} holds something that is not {words}, its type by the policy ({stated}); correct the data, or "
+        f"{other}."
+    )
+
+
+_WORDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "date": "a date such as 2024-02-29",
+    "time": "a time such as 2024-02-29 12:30:00, without an offset",
+    "text": "text",
+    "boolean": "true or false",
+}
+_WIDER = {"integer": "number", "number": "text", "date": "time", "time": "text", "text": "integer", "boolean": "text"}
+"""The type that somebody may have meant instead."""

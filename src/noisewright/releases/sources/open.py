@@ -1,0 +1,89 @@
+"""Where the rows come from, and how they go back: files, tables and frames behind one :class:`Source`.
+
+=================================  =====================================================================================
+a path (or a glob, or a folder)    ``.parquet``, ``.csv``, ``.tsv`` (also ``.gz``), ``.arrow``/``.feather``, ``.jsonl``;
+                                   the files of a folder are read in the order of their names
+``table@file.duckdb``              a table or view of a DuckDB database
+``SELECT ...``                     whatever DuckDB can read
+pyarrow, pandas, Polars, DuckDB    tables, record batch readers, frames (lazy ones too) and relations
+Spark                              data frames, with the engine ``spark``
+=================================  =====================================================================================
+
+Rows have an order, and every pass over a source sees the same rows in that order: what can be read only once or may change
+between two readings (readers, lazy frames, relations, a SELECT) is written once to a private file that has no name.
+
+>>> source = source_of(pa.table({"age": [31, 47]}))
+>>> source.types, source.rows
+({'age': DataType(int64)}, 2)
+>>> [batch.num_rows for batch in source.batches(["age"])]
+[2]
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from noisewright.core.errors import ParameterError
+from noisewright.releases.kinds.casts import name_of
+from noisewright.releases.sources._copies import spooled
+from noisewright.releases.sources.duck import check_names, quiet
+from noisewright.releases.sources.files import from_path
+from noisewright.releases.sources.frames import from_pandas, from_polars, in_memory
+from noisewright.releases.sources.source import BATCH, Source
+
+__all__ = ["source_of"]
+
+
+def source_of(
+    data: Any,
+    types: Mapping[str, pa.DataType] | None = None,
+    stated: Collection[str] = frozenset(),
+    used: Collection[str] | None = None,
+) -> Source:
+    """The source of anything in the table above.
+
+    ``types``: of which type columns are where the data have no types of their own, by what a policy says (CSV, JSON lines,
+    pandas); a value that is not of that type is refused. Data with types keep them, but for columns of whole numbers of which a
+    policy has ``stated`` that they are numbers. ``used``: what must be copied has only these columns in its copy.
+    """
+    found = _source_of(data, dict(types or {}), used)
+    whole = {name for name in stated if name in found.types and name_of(found.types[name]) == "integer"}
+    widened = frozenset(name for name in whole if types is not None and name_of(types[name]) == "number")
+    if not widened or found.format in ("spark", "remote"):
+        return found
+    fields = [field.with_type(pa.float64()) if field.name in widened else field for field in found.schema]
+    return replace(found, schema=pa.schema(fields), widened=widened)
+
+
+def _source_of(data: Any, types: dict[str, pa.DataType], used: Collection[str] | None) -> Source:
+    if isinstance(data, (str, os.PathLike)):
+        return from_path(os.fspath(data), types, used)
+    module = type(data).__module__.partition(".")[0]
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    if isinstance(data, pa.Table):
+        return in_memory("arrow", "the Arrow table", data)
+    if isinstance(data, pa.RecordBatchReader):
+        return spooled("reader", "the record batch reader", data, used)
+    if isinstance(data, duckdb.DuckDBPyRelation):
+        with quiet("the DuckDB relation cannot be run"):
+            return spooled("duckdb", "the DuckDB relation", data.to_arrow_reader(BATCH), used)
+    if module == "pandas" and hasattr(data, "columns"):
+        return from_pandas(data, types)
+    if module == "polars" and hasattr(data, "lazy"):
+        return from_polars(data, used)
+    if module == "pyspark" and hasattr(data, "mapInArrow"):
+        from noisewright.releases.sources.spark import arrow_schema
+
+        schema = arrow_schema(data)
+        check_names("the Spark frame", schema.names)
+        return Source("spark", "the Spark frame", "spark", schema, held=data)
+    raise ParameterError(
+        "data are a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark, not " + type(data).__name__ + "."
+    )

@@ -1,0 +1,206 @@
+"""A table that can be read more than once, in order, whatever it came as: :class:`Source`."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import duckdb
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+from noisewright.core.errors import DataError, FileFormatError
+from noisewright.releases.sources.delimited import misfit
+from noisewright.releases.sources.duck import connected, identifier, literal, quiet
+
+__all__ = ["BATCH", "SUFFIXES", "Format", "Kind", "Source", "dataset_of", "stamps_of"]
+
+Kind = Literal["file", "arrow", "reader", "pandas", "polars", "polars-lazy", "duckdb", "spark"]
+"""What was handed over, and so what is handed back."""
+Format = Literal["parquet", "csv", "json", "arrow", "duckdb", "memory", "spark", "remote"]
+"""How the rows are stored while they are read."""
+SUFFIXES: dict[str, Format] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".csv.gz": "csv",
+    ".tsv.gz": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+BATCH = 65_536
+PARQUET_BUFFER = 1 << 20
+"""Column chunks are read through a window of this size, so that a file of one huge row group needs no more memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table that can be read more than once, in order; build it with :func:`~noisewright.releases.sources.open.source_of`."""
+
+    kind: Kind
+    name: str
+    """What messages call it: the name of a file, or what kind of table it is."""
+    format: Format
+    schema: pa.Schema
+    """Names and types; empty for what only Spark can reach."""
+    rows: int | None = None
+    paths: tuple[str, ...] = ()
+    relation: str = ""
+    """What DuckDB reads, as SQL after FROM, where the format is csv, json, parquet or duckdb."""
+    separator: str = ","
+    held: Any = field(default=None, repr=False)
+    """A table, a Spark frame, or what keeps a temporary file."""
+    stamps: tuple[tuple[int, int], ...] = ()
+    guessed: frozenset[str] = frozenset()
+    """Columns whose types were read off their values, because neither the table nor the policy tells them."""
+    widened: frozenset[str] = frozenset()
+    """Columns of whole numbers that are read as numbers, because the policy says so."""
+
+    left_out: tuple[tuple[str, pa.DataType], ...] = ()
+    """Columns that nobody asked for, and that were therefore not copied to a temporary file."""
+
+    @property
+    def types(self) -> dict[str, pa.DataType]:
+        """The Arrow type of every column."""
+        return dict(zip(self.schema.names, self.schema.types, strict=True)) | dict(self.left_out)
+
+    def batches(self, columns: Sequence[str], every: int = 1) -> Iterator[pa.RecordBatch]:
+        """All rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table."""
+        self.require(columns)
+        with quiet(f"{self.name} cannot be read to its end; it is damaged", FileFormatError):
+            for batch in self._batches(list(columns), every):
+                yield self._wide(batch)
+        self.check_unchanged()
+
+    @contextmanager
+    def database(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A DuckDB connection in which this source is the view ``data``."""
+        if self.format in ("spark", "remote"):
+            raise DataError(f"{self.name} can only be read by Spark; choose the engine spark.")
+        with connected() as duck:
+            with quiet(f"{self.name} cannot be read"):
+                if self.format == "duckdb":
+                    duck.execute(f"ATTACH {literal(self.paths[0])} AS source (READ_ONLY)")
+                relation = self.relation or "rows_of_source"
+                if self.format == "memory":
+                    duck.register("rows_of_source" if self.widened else "data", self.held)
+                elif self.format == "arrow":
+                    duck.register("rows_of_source" if self.widened else "data", dataset_of(self.paths))
+                if self.relation or self.widened:
+                    wide = ", ".join(
+                        f"CAST({identifier(n)} AS DOUBLE) AS {identifier(n)}" for n in sorted(self.widened)
+                    )
+                    replaced = f" REPLACE ({wide})" if wide else ""
+                    duck.execute(f"CREATE TEMP VIEW data AS SELECT *{replaced} FROM {relation}")
+            yield duck
+        self.check_unchanged()
+
+    def require(self, columns: Sequence[str]) -> None:
+        """Refuse names that are not there."""
+        for name in columns:
+            if name not in self.schema.names:
+                raise DataError(
+                    f"{self.name} has no column {name!r}; the names in a policy must be those of the table."
+                )
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that was rewritten since it was opened: checks and draws would be about different rows."""
+        if self.stamps and self.stamps != stamps_of(self.paths):
+            raise DataError(f"{self.name} was changed while it was read; start again when nothing writes to it.")
+
+    def wrap(self, table: pa.Table) -> Any:
+        """A table as the kind of thing that came in."""
+        match self.kind:
+            case "reader":
+                return table.to_reader()
+            case "pandas":
+                return table.to_pandas()
+            case "polars" | "polars-lazy":
+                import polars
+
+                frame = polars.from_arrow(table)
+                return frame.lazy() if self.kind == "polars-lazy" else frame  # type: ignore[union-attr]
+            case "duckdb":
+                return duckdb.from_arrow(table)
+            case "spark":
+                return self.held.sparkSession.createDataFrame(table)
+            case _:
+                return table
+
+    def _wide(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch with whole numbers as numbers, where that is asked for; none may lose a digit."""
+        for name in self.widened.intersection(batch.schema.names):
+            place = batch.schema.get_field_index(name)
+            if pa.types.is_integer(batch.column(place).type):
+                try:
+                    batch = batch.set_column(place, name, batch.column(place).cast(pa.float64()))
+                except pa.ArrowException:
+                    raise misfit(name, pa.float64()) from None
+        return batch
+
+    def _batches(self, columns: list[str], every: int = 1) -> Iterator[pa.RecordBatch]:
+        if every > 1 and self.format != "parquet":
+            yield from itertools.islice(self._batches(columns), 0, None, every)
+            return
+        match self.format:
+            case "parquet":
+                seen = 0
+                for path in self.paths:
+                    with pyarrow.parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER) as file:
+                        wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
+                        seen += file.num_row_groups
+                        for groups in _together(wanted, file.metadata):
+                            for batch in file.iter_batches(batch_size=BATCH, columns=columns, row_groups=groups):
+                                yield batch.select(columns)  # a name with a dot brings its namesakes along
+            case "arrow":
+                for path in self.paths:
+                    places = [self.schema.get_field_index(name) for name in columns]
+                    options = pa.ipc.IpcReadOptions(included_fields=places)
+                    with pa.memory_map(path) as mapped, pa.ipc.open_file(mapped, options=options) as file:
+                        for number in range(file.num_record_batches):
+                            yield file.get_batch(number).select(columns)
+            case "memory":
+                yield from self.held.select(columns).to_batches(max_chunksize=BATCH)
+            case _:
+                listed = ", ".join(identifier(name) for name in columns)
+                with self.database() as duck:
+                    yield from duck.sql(f"SELECT {listed} FROM data").to_arrow_reader(BATCH)
+
+
+def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:
+    """Row groups to read in one go: pyarrow keeps what it read of all of them until the last one is through."""
+    waiting: list[int] = []
+    rows = 0
+    for group in groups:
+        waiting.append(group)
+        rows += metadata.row_group(group).num_rows
+        if rows >= BATCH:
+            yield waiting
+            waiting, rows = [], 0
+    if waiting:
+        yield waiting
+
+
+def dataset_of(paths: tuple[str, ...]) -> Any:
+    """Arrow files as something that can be scanned."""
+    import pyarrow.dataset  # brings pandas along, where it is installed
+
+    return pyarrow.dataset.dataset(list(paths), format="ipc")
+
+
+def stamps_of(paths: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """The size and the time of every file; they change when somebody writes to it."""
+    try:
+        found = [os.stat(path) for path in paths]
+    except OSError:
+        return ((-1, -1),)
+    return tuple((one.st_size, one.st_mtime_ns) for one in found)

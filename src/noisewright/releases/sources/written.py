@@ -1,0 +1,77 @@
+"""The released table as it was written, read back in the types in which it was released.
+
+A CSV file has no types, and cells do not tell them: the categories ``"1"`` and ``"2"`` are text, and a column of true/false is no
+text. The plan of the release knows; so nothing is guessed here, and a quoted empty cell is an empty text, not a missing one.
+
+>>> import tempfile
+>>> path = Path(tempfile.mkdtemp()) / "data.csv"
+>>> _ = path.write_text('"smoker","ward"\\ntrue,"1"\\n,"2"\\n')
+>>> read_written(path, {"smoker": pa.bool_(), "ward": pa.string()}).to_pylist()
+[{'smoker': True, 'ward': '1'}, {'smoker': None, 'ward': '2'}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from noisewright.core.errors import FileFormatError
+from noisewright.releases.kinds.casts import ARROW, ZONED, name_of
+from noisewright.releases.sources.delimited import TYPES, header_of, relation_of
+from noisewright.releases.sources.duck import connected, quiet
+from noisewright.releases.sources.files import files_of, from_path
+from noisewright.releases.sources.source import Source, stamps_of
+
+__all__ = ["read_written", "written_batches"]
+
+
+def read_written(path: Path, types: Mapping[str, pa.DataType]) -> pa.Table:
+    """The whole table; ``types`` are those in which its columns were released."""
+    batches = list(written_batches(path, types))
+    return pa.Table.from_batches(batches, batches[0].schema if batches else pa.schema(list(types.items())))
+
+
+def written_batches(
+    path: Path, types: Mapping[str, pa.DataType], columns: Sequence[str] | None = None, every: int = 1
+) -> Iterator[pa.RecordBatch]:
+    """Its rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table."""
+    source = _delimited(path, types) if path.suffix == ".csv" else from_path(str(path), {}, None)
+    for batch in source.batches(source.schema.names if columns is None else columns, every):
+        yield pa.RecordBatch.from_arrays(
+            [_as_released(batch.column(name), types.get(name)) for name in batch.schema.names], batch.schema.names
+        )
+
+
+def _delimited(path: Path, types: Mapping[str, pa.DataType]) -> Source:
+    paths = files_of(str(path))
+    separator, names = header_of(paths[0])
+    relation = relation_of(paths, separator, {name: _in_sql(types.get(name)) for name in names}, quoted_missing=False)
+    with quiet(f"{path.name} is not as it was written", FileFormatError), connected() as duck:
+        schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
+    return Source("file", path.name, "csv", schema, None, paths, relation, separator, stamps=stamps_of(paths))
+
+
+def _in_sql(kind: pa.DataType | None) -> str:
+    """What DuckDB reads a released column as: something that holds all of its values."""
+    if kind is None:
+        return "VARCHAR"
+    if pa.types.is_uint64(kind):
+        return "UBIGINT"
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision}, {kind.scale})" if kind.precision <= 38 else "VARCHAR"
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return TYPES[ZONED]
+    known = name_of(kind)
+    return "VARCHAR" if known is None else TYPES[ARROW[known]]
+
+
+def _as_released(column: pa.Array, kind: pa.DataType | None) -> pa.Array:
+    """A column in its own width, unit and zone, which not all files keep; as it was read where that does not fit."""
+    if kind is None or column.type == kind or name_of(column.type) != name_of(kind):
+        return column
+    try:
+        return column.cast(kind)
+    except pa.ArrowException:
+        return column

@@ -1,8 +1,0 @@
-"""Makes ``experiments`` importable however the tests are collected."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

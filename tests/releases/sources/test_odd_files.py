@@ -1,0 +1,64 @@
+"""CSV files as people have them: from spreadsheets, cut short in a copy, compressed, empty, with odd line ends."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from noisewright.core.errors import NoisewrightError
+from noisewright.releases.sources.open import source_of
+
+ROWS = b"age,smoker\n31,yes\n47,no\n"
+MANY = b"age,smoker\n" + b"31,yes\n" * 50_000
+WHOLE = gzip.compress(MANY, 1, mtime=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rows"),
+    [
+        ("a.csv", ROWS, 2),
+        ("a.CSV", ROWS, 2),
+        ("a.csv", b"\xef\xbb\xbf" + ROWS, 2),
+        ("a.csv", ROWS.replace(b"\n", b"\r\n"), 2),
+        ("a.csv", ROWS.replace(b"\n", b"\r"), 2),
+        ("a.csv", ROWS.replace(b",", b";"), 2),
+        ("a.tsv", ROWS.replace(b",", b"\t"), 2),
+        ("a.csv", ROWS.rstrip(), 2),
+        ("a.csv", b"age,smoker\n", 0),
+        ("a.csv", b"age,smoker", 0),
+        ("a.csv.gz", WHOLE, 50_000),
+        ("a.csv.gz", WHOLE + gzip.compress(b"58,no\n", mtime=0), 50_001),
+    ],
+)
+def test_what_is_read(tmp_path, name, content, rows):
+    (tmp_path / name).write_bytes(content)
+    source = source_of(tmp_path / name)
+    assert (source.schema.names, source.rows) == (["age", "smoker"], rows)
+    assert sum(batch.num_rows for batch in source.batches(["smoker"])) == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.csv", b"", "a.csv is empty; a table starts with a row of column names"),
+        ("a.csv", b"\n\n", "a.csv is empty"),
+        ("a.csv", ROWS.replace(b"47", "\xe9".encode("latin-1")), "a.csv is not in UTF-8; save it as UTF-8"),
+        ("a.csv", ROWS.decode().encode("utf-16"), "a.csv is not in UTF-8"),
+        ("a.csv", b"age,smoker\r\n31,yes\n47,no\r\n", "all end with the same line break"),
+        ("a.csv", b"age,smoker\n31," + b"x" * 3_000_000 + b"\n", "are no longer than 2 MB"),
+        ("a.csv", b"age,smoker\n31\n", "as many cells as the header has names"),
+        ("a.csv", b"age,Age\n31,1\n", "two columns of the same name"),
+        ("a.csv.gz", ROWS, "is not compressed as its name says"),
+        ("a.csv.gz", WHOLE[:10], "was cut short or damaged"),
+        ("a.csv.gz", WHOLE[: len(WHOLE) // 2], "was cut short or damaged"),
+        ("a.csv.gz", WHOLE[:-4], "was cut short or damaged"),
+        ("a.csv.gz", WHOLE[:-8] + bytes(8), "was cut short or damaged"),
+    ],
+)
+def test_what_is_refused_and_why(tmp_path, name, content, words):
+    """A compressed file that was cut short would otherwise be a smaller table, and nobody would know."""
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(NoisewrightError, match=words) as problem:
+        source_of(tmp_path / name)
+    assert "31" not in str(problem.value)
