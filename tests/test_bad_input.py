@@ -317,11 +317,11 @@ ANYTHING: list[Any] = [
 
 @pytest.mark.parametrize(
     ("name", "parameter"),
-    [(name, parameter) for name in GOOD for parameter in inspect.signature(registry[name].constructor).parameters],
+    [(name, parameter) for name in GOOD for parameter in inspect.signature(registry[name].make).parameters],
 )
 def test_anything_at_all_as_a_parameter(name: str, parameter: str) -> None:
     """It is taken for what it is, or refused in a sentence; a parameter that is a number is never anything else."""
-    constructor = registry[name].constructor
+    constructor = registry[name].make
     signature = inspect.signature(constructor)
     for thing in ANYTHING:
         made, message = attempt(constructor, **{**GOOD[name], parameter: thing})

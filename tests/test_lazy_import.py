@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
+import inspect
+import pickle
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import noisewright as nw
+from noisewright.core.doors import homes
 
 HEAVY = ("numpy", "scipy", "pyarrow", "duckdb", "clarabel", "cryptography", "pydantic", "matplotlib")
 SLOW = {
@@ -81,29 +82,38 @@ assert done.data.num_rows == 1 and done.certificate.verify()
     assert loaded_after(code) & SLOW == set()
 
 
-def test_type_checkers_and_programs_see_the_same_names() -> None:
-    """The imports for type checkers, the table of homes and ``__all__`` say the same."""
-    assert nw.__file__ is not None
-    tree = ast.parse(Path(nw.__file__).read_text(encoding="utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    typed = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert typed.pop("unsafe") == "noisewright"
-    for room in nw._ROOMS:
-        assert typed.pop(room).startswith(f"noisewright.{room}.")  # for a type checker it is the function of that name
-    assert typed == nw._HOMES
-    assert sorted([*typed, *nw._ROOMS, "NoisewrightError", "unsafe"]) == sorted(nw.__all__)
-
-
 def test_every_public_name_is_there() -> None:
-    for name, home in nw._HOMES.items():
-        assert getattr(nw, name) is getattr(importlib.import_module(home), name)
-    for name in (*nw._ROOMS, "unsafe"):
-        assert getattr(nw, name) is importlib.import_module(f"noisewright.{name}")
-    assert all(callable(getattr(nw, room)) for room in nw._ROOMS)
-    assert set(nw.__all__) <= set(dir(nw))
+    table = homes("noisewright")
+    assert table["release"] == ("noisewright.releases.run", "release")
+    for name, (home, original) in table.items():
+        assert getattr(nw, name) is (
+            importlib.import_module(f"noisewright.{name}")
+            if home == "noisewright"
+            else getattr(importlib.import_module(home), original)
+        )
+    assert set(nw.__all__) == set(table) <= set(dir(nw))
     starred: dict[str, object] = {}
     exec("from noisewright import *", starred)
     assert set(nw.__all__) <= set(starred)
+
+
+def test_the_top_has_about_25_names_and_they_are_plain() -> None:
+    names = [name for name in nw.__all__ if not inspect.ismodule(getattr(nw, name))]
+    assert len(names) <= 28
+    for verb in (
+        "audit",
+        "compare",
+        "estimate",
+        "leakage",
+        "optimal",
+        "release",
+        "survey",
+        "load",
+        "save",
+        "mechanism",
+    ):
+        assert pickle.loads(pickle.dumps(getattr(nw, verb))) is getattr(nw, verb)
+        assert inspect.isfunction(getattr(nw, verb))
 
 
 def test_other_names_are_not() -> None:

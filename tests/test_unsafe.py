@@ -38,7 +38,7 @@ def test_unsafe_is_labelled_everywhere(make):
 def test_unsafe_is_not_registered():
     for name in registry.names():
         assert "unsafe" not in name
-        assert registry.registry[name].constructor not in ALL
+        assert registry.registry[name].make not in ALL
 
 
 @pytest.mark.parametrize(

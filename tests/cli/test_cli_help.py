@@ -51,5 +51,5 @@ def test_what_is_missing_is_named_with_where_to_read_on(call, words, missing):
 
 @pytest.mark.parametrize("name", registry.names())
 def test_every_option_of_a_mechanism_is_explained(name):
-    options = parameters_of(registry.registry[name].constructor)
+    options = parameters_of(registry.registry[name].make)
     assert [option.name for option in options if not option.help.split("Default:")[0].strip()] == []

@@ -445,7 +445,7 @@ def test_every_registered_mechanism_is_in_the_cases():
 
 def test_registry_refuses_a_taken_name_and_an_unknown_one():
     with pytest.raises(nw.NoisewrightError, match="registered already"):
-        registry.register("geometric", nw.geometric, secrets="", summary="")
+        registry.register(registry.registry["geometric"])
     with pytest.raises(nw.NoisewrightError, match="there is no mechanism called 'laplacian'"):
         registry.build("laplacian", epsilon=1)
     assert isinstance(registry.build("geometric", epsilon=1), GeometricMechanism)

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from noisewright.adversary.families.neighbours import neighbours as neighbours
     from noisewright.adversary.inference.cross_table import cross_table as cross_table
     from noisewright.adversary.inference.insensitive import insensitive as insensitive
+    from noisewright.adversary.measures.gain import Gain as Gain
     from noisewright.adversary.measures.hiding import hiding as hiding
     from noisewright.adversary.measures.uncertainty import uncertainty as uncertainty
+    from noisewright.adversary.measures.vulnerability import leakage as leakage
     from noisewright.adversary.orders.compare import compare as compare
     from noisewright.adversary.orders.deficiency import deficiency as deficiency
     from noisewright.adversary.orders.earth_move import earth_move as earth_move
     from noisewright.adversary.replacement.hasse import hasse as hasse
     from noisewright.adversary.replacement.hexagon import hexagon as hexagon
+    from noisewright.adversary.replacement.replacement import safe_replacement as safe_replacement
     from noisewright.adversary.witness import OWN as OWN
     from noisewright.adversary.witness import CorrelationWitness as CorrelationWitness
     from noisewright.adversary.witness import GainWitness as GainWitness

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from noisewright.core import channels as channels
     from noisewright.core import metrics as metrics
     from noisewright.core.accountant import Accountant as Accountant
+    from noisewright.core.addresses import Addresses as Addresses
     from noisewright.core.arrays import Floats as Floats
     from noisewright.core.arrays import Indices as Indices
     from noisewright.core.arrays import Integers as Integers
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from noisewright.core.labels import labels_between as labels_between
     from noisewright.core.labels import plain_label as plain_label
     from noisewright.core.mechanism import Mechanism as Mechanism
+    from noisewright.core.mechanism import Takes as Takes
     from noisewright.core.mechanism import as_mechanism as as_mechanism
     from noisewright.core.metrics.metric import Metric as Metric
     from noisewright.core.verdict import EXACT as EXACT

@@ -12,7 +12,8 @@ thrown away.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -21,7 +22,36 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
 
-__all__ = ["Mechanism", "as_mechanism"]
+__all__ = ["Mechanism", "Takes", "as_mechanism"]
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What a mechanism is given, what it gives, and how a budget reaches its constructor. Declared, never guessed."""
+
+    kind: str
+    """The kind of a secret: that of a column ("integer", "number", "vector", "image", "document", ...), "category" for a value of
+    any listed set, or "place" for the coordinates of a point."""
+    gives: str | None = None
+    """The kind of an output; None: the same."""
+    parts: int | None = 1
+    """How many columns hold one secret; None: as many as it has coordinates, or as a listed secret has parts."""
+    form: Literal["numpy", "arrow"] = "numpy"
+    """What ``release`` is given: a NumPy array, or an Arrow array (a struct for several columns)."""
+    budget: Literal["unit", "sensitivity", "level", "none"] = "unit"
+    """How epsilon is told: for each unit of the metric; for a ``sensitivity``; as a ``level`` within a ``radius``; not at all."""
+    purpose: Literal["column", "report", "choice"] = "column"
+    """What an output is: a value for each secret; a report that only a population can be read from; a choice among candidates."""
+    secrets: Literal["categories", "points"] | None = None
+    """The parameter that lists the secrets; None: they are not listed."""
+    within: bool = False
+    """Whether the range of the secrets is declared by ``within``."""
+    metric: bool = False
+    """Whether the metric is a parameter."""
+    lattice: bool = False
+    """Whether the step of the lattice is a parameter: whole numbers then stay whole on a step of 1."""
+    delta: bool = False
+    """Whether a delta is a parameter."""
 
 
 @runtime_checkable

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from noisewright.releases.cautions import data_cautions as data_cautions
     from noisewright.releases.columns.arguments import arguments as arguments
     from noisewright.releases.ledger.export import export as export
+    from noisewright.releases.ledger.ledger import Ledger as Ledger
     from noisewright.releases.plan import LARGE_EPSILON as LARGE_EPSILON
     from noisewright.releases.plan import Plan as Plan
     from noisewright.releases.plan import listed as listed
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from noisewright.releases.plan import percent as percent
     from noisewright.releases.plan import solve as solve
     from noisewright.releases.plan import title as title
+    from noisewright.releases.policy.policy import Policy as Policy
     from noisewright.releases.run import Release as Release
     from noisewright.releases.run import open_release as open_release
     from noisewright.releases.run import plan_for as plan_for

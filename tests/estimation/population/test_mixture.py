@@ -161,7 +161,7 @@ def test_oracles_are_combined(name):
     from noisewright.mechanisms.registry import registry
 
     rng = np.random.default_rng(3)
-    makers = [registry[name].constructor(TRAVEL, epsilon=epsilon) for epsilon in (2, 1)]
+    makers = [registry[name].make(TRAVEL, epsilon=epsilon) for epsilon in (2, 1)]
     told = [m.release(pa.array(rng.choice(TRAVEL, 4000, p=[0.6, 0.3, 0.1]).tolist()), rng) for m in makers]
     mixture = Mixture({"a": makers[0], "b": makers[1], "c": makers[1]})
     mixture.add(pa.concat_arrays(told), ["a"] * 4000 + ["b"] * 4000)

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noisewright.core.errors import NoisewrightError, PolicyError
-from noisewright.mechanisms.registry import register, registry
+from noisewright.core.mechanism import Takes
+from noisewright.mechanisms.registry import Entry, forget, register
 from noisewright.releases.policy.policy import ColumnPolicy, Policy, as_policy
 
 CLINIC = """
@@ -247,7 +248,8 @@ def test_a_mechanism_that_is_new_in_the_registry_is_known_at_once() -> None:
     def shuffle(*, epsilon: int | Fraction, decks: int, sensitivity: int = 1) -> None: ...
 
     column = {"name": "card", "mechanism": "shuffle", "decks": 2, "epsilon": 1, "protect": 3}
-    register("shuffle", shuffle, secrets="cards", summary="for this test")  # type: ignore[arg-type]
+    takes = Takes("number", budget="sensitivity")
+    register(Entry("shuffle", shuffle, takes, summary="for this test", words="cards"))  # type: ignore[arg-type]
     try:
         assert ColumnPolicy.model_validate(column).parameters == {"decks": 2}
         with pytest.raises(PolicyError, match=r"columns\[0\].decks is missing: shuffle needs it"):
@@ -260,7 +262,7 @@ def test_a_mechanism_that_is_new_in_the_registry_is_known_at_once() -> None:
             )
         assert "shuffle" in Policy.schema()["$defs"]["ColumnPolicy"]["properties"]["mechanism"]["enum"]
     finally:
-        del registry["shuffle"]
+        forget("shuffle")
 
 
 def sentence(path: object) -> str:

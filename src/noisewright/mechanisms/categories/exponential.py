@@ -24,8 +24,10 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_down
 from noisewright.core.labels import as_labels
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Line, Metric, as_metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism, closest, log_weights
+from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import check_dense
 
 __all__ = ["exponential", "exponential_channel"]
@@ -61,3 +63,12 @@ def exponential_channel(points: Iterable[Hashable], nominal: float, metric: Metr
     names = tuple(points)
     logs = log_weights(nominal / 2, metric.matrix(names))
     return Channel.from_logs(logs - logsumexp(logs, axis=1, keepdims=True), names, names)
+
+
+ENTRY = Entry(
+    "exponential",
+    exponential,
+    Takes("category", parts=None, form="arrow", secrets="points", metric=True),
+    summary="near outputs likelier, calibrated to its true epsilon",
+    words="points",
+)

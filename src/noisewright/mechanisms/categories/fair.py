@@ -30,9 +30,11 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Line
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.numbers.geometric import check_range
+from noisewright.mechanisms.registry import Entry
 
 __all__ = ["explicit_fair", "explicit_fair_channel"]
 
@@ -63,3 +65,12 @@ def explicit_fair_channel(epsilon: float, n: int) -> Channel:
     # The weights of every row are 1, then a = e^-epsilon twice, a^2 twice, ...; with an even number of outputs the last one
     # comes once.
     return Channel.from_logs(-epsilon * level - math.log(np.exp(-epsilon * level[0]).sum()))
+
+
+ENTRY = Entry(
+    "explicit-fair",
+    explicit_fair,
+    Takes("integer", within=True),
+    summary="every count keeps its value equally often",
+    words="counts",
+)

@@ -29,8 +29,10 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.core.labels import as_labels
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Metric, as_metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism, closest, log_weights
+from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import EXTRA, check_dense
 
 __all__ = ["metric_realising", "realising_channel"]
@@ -63,3 +65,12 @@ def realising_channel(points: Iterable[Hashable], epsilon: float, metric: Metric
     logs = math.log(float(share)) - math.log(len(names)) + log_weights(epsilon, metric.matrix(names))
     rest = np.log1p(-np.exp(logs).sum(axis=1, keepdims=True))
     return Channel.from_logs(np.hstack([logs, rest]), names, [*names, EXTRA])
+
+
+ENTRY = Entry(
+    "metric-realising",
+    metric_realising,
+    Takes("category", parts=None, form="arrow", secrets="points", metric=True),
+    summary="realises any finite metric exactly",
+    words="points",
+)

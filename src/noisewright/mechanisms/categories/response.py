@@ -31,6 +31,7 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import Exact, ceil_div, exp_bounds
 from noisewright.core.labels import encode_label
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.categories.categorical import (
     category_labels,
     discrete_certificate,
@@ -40,6 +41,7 @@ from noisewright.mechanisms.categories.categorical import (
     promised_loss,
 )
 from noisewright.mechanisms.losses import expected_loss
+from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import Labels, check_dense
 from noisewright.noise import bernoulli, uniform_below
 
@@ -160,3 +162,12 @@ def response_channel(
     matrix = np.full((size, size), other / (1 << width))
     np.fill_diagonal(matrix, keep / (1 << width))
     return Channel(matrix, categories, categories)
+
+
+ENTRY = Entry(
+    "randomised-response",
+    randomised_response,
+    Takes("category", parts=None, form="arrow", secrets="categories"),
+    summary="keep the truth or report at random",
+    words="categories",
+)

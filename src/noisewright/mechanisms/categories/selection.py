@@ -42,10 +42,12 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels, encode_label
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.places.curves import Differences
+from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import Labels, whole_numbers
 from noisewright.noise.bits import Bits, Rng, bits_from
 from noisewright.noise.search import decide
@@ -230,3 +232,12 @@ class _Law:
             low.append((least << width) // (least + below[1][-1] - most))
             high.append(ceil_div(most << width, most + below[0][-1] - least))
         return low, high
+
+
+ENTRY = Entry(
+    "selection",
+    selection,
+    Takes("number", parts=None, budget="sensitivity", purpose="choice"),
+    summary="picks a candidate by its score: the exponential mechanism",
+    words="scores",
+)

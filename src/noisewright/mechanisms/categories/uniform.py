@@ -23,8 +23,10 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.losses import expected_loss
+from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import Labels, check_dense, counted_labels
 from noisewright.noise import uniform_below
 
@@ -92,3 +94,12 @@ class UniformMechanism:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the points; the index is built again where it is used."""
         return {"points": self.points}
+
+
+ENTRY = Entry(
+    "uniform",
+    uniform,
+    Takes("category", parts=None, form="arrow", budget="none", secrets="points"),
+    summary="any output with equal probability: the baseline",
+    words="categories",
+)

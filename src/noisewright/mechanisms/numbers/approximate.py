@@ -34,8 +34,10 @@ from fractions import Fraction
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, log_bounds
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import BITS, LaplaceLaw, lattice_delta
 from noisewright.mechanisms.numbers.additive import AdditiveMechanism, Within, additive, checked, choose_lattice
+from noisewright.mechanisms.registry import Entry
 
 __all__ = ["approximate_laplace", "laplace_delta", "laplace_scale"]
 
@@ -100,3 +102,12 @@ def _smallest(epsilon: Fraction, delta: Fraction, steps: int, unit: Fraction, en
         else:
             low = middle
     return high
+
+
+ENTRY = Entry(
+    "approximate-laplace",
+    approximate_laplace,
+    Takes("number", budget="sensitivity", within=True, lattice=True, delta=True),
+    summary="Laplace noise for epsilon and delta",
+    words="numbers",
+)

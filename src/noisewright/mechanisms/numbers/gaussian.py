@@ -38,9 +38,11 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.checker.checker_noise import gaussian_delta
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import Indices, smallest_epsilon
 from noisewright.mechanisms.laws.roots import root
 from noisewright.mechanisms.numbers.additive import AdditiveMechanism, Within, additive, checked, choose_lattice
+from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Rng, discrete_gaussian
 
 __all__ = ["GaussianLaw", "analytic_delta", "analytic_sigma", "classical_sigma", "gaussian"]
@@ -216,3 +218,12 @@ def _continuous_sums(room: Floats, sigma: float, loss: str) -> Floats:
     if loss == "absolute":
         return np.asarray(sigma * (1 / math.sqrt(2 * math.pi) - bell) + r * beyond)
     return np.asarray(sigma * sigma * (0.5 - beyond - z * bell) + r * r * beyond)
+
+
+ENTRY = Entry(
+    "gaussian",
+    gaussian,
+    Takes("number", budget="sensitivity", within=True, lattice=True, delta=True),
+    summary="discrete Gaussian noise for epsilon and delta",
+    words="numbers",
+)

@@ -40,8 +40,10 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.algebra import line_in
 from noisewright.mechanisms.losses import check_loss
+from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import check_dense, whole_numbers
 from noisewright.noise import discrete_laplace
 
@@ -214,3 +216,12 @@ def _tail(rate: float, room: int, loss: str) -> float:
         return plain / (1 + a)
     weighted = a * (1 - cut) / q**2 - room * cut * a / q  # sum of k a^k, k = 1..room
     return (2 * weighted - plain) / (1 + a)
+
+
+ENTRY = Entry(
+    "geometric",
+    geometric,
+    Takes("integer", budget="sensitivity", within=True),
+    summary="integer noise, unbounded or clamped to a range",
+    words="whole numbers",
+)

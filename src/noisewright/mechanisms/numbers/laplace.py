@@ -54,6 +54,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.calibrate import continuous, on_lattice, ranged_proof
 from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.laws.lattice import LatticeLaw
@@ -62,6 +63,7 @@ from noisewright.mechanisms.laws.truncated import TruncatedLaplace
 from noisewright.mechanisms.laws.worst_answer import Cells, worst_answer
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.numbers.additive import checked
+from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import check_dense
 from noisewright.noise.lattice import LARGEST_INDEX, Lattice
 from noisewright.noise.laws.ranged import RangedSampler
@@ -282,3 +284,12 @@ def _lattice(
 
 def _points(ranges: tuple[Range, ...]) -> NDArray[np.int64]:
     return np.concatenate([np.arange(lo, hi + 1) for lo, hi in ranges if lo is not None and hi is not None])
+
+
+ENTRY = Entry(
+    "laplace",
+    laplace,
+    Takes("number", budget="sensitivity", within=True, lattice=True),
+    summary="Laplace noise that stays inside any feasible set, exact",
+    words="numbers",
+)

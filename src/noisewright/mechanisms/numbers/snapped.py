@@ -31,7 +31,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_down, float_up
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Mechanism, as_mechanism
+from noisewright.core.mechanism import Mechanism, Takes, as_mechanism
 from noisewright.mechanisms.laws.additive import LaplaceLaw
 from noisewright.mechanisms.laws.feasible import Feasible
 from noisewright.mechanisms.losses import expected_loss
@@ -43,6 +43,7 @@ from noisewright.mechanisms.numbers.additive import (
     checked,
     choose_lattice,
 )
+from noisewright.mechanisms.registry import Entry
 from noisewright.noise.lattice import Lattice
 
 __all__ = ["SnappedMechanism", "snapped", "snapped_laplace", "unsnapped"]
@@ -175,3 +176,12 @@ class SnappedMechanism:
         moved: NDArray[Any] = np.clip(outputs, lows[component], highs[component])
         whole = outputs.dtype.kind in "iu" and np.array_equal(moved, np.floor(moved))
         return moved.astype(outputs.dtype) if whole else moved
+
+
+ENTRY = Entry(
+    "snapped-laplace",
+    snapped_laplace,
+    Takes("number", budget="sensitivity", within=True, lattice=True),
+    summary="Laplace noise, then the nearest valid number",
+    words="numbers",
+)

@@ -34,8 +34,10 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.exact import Exact, float_up
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import Indices
 from noisewright.mechanisms.numbers.additive import AdditiveMechanism, Within, additive, checked, choose_lattice
+from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Rng
 from noisewright.noise.laws.staircase import staircase_noise
 
@@ -172,3 +174,12 @@ def _power_sums(rate: float, count: Floats) -> tuple[Floats, Floats, Floats]:
     s1 = (x * s0 - count * cut) / left
     s2 = (2 * x * s1 + x * s0 - count * count * cut) / left
     return x * s0, x * s1, x * s2
+
+
+ENTRY = Entry(
+    "staircase",
+    staircase,
+    Takes("number", budget="sensitivity", within=True, lattice=True),
+    summary="the additive noise with the least expected error",
+    words="numbers",
+)

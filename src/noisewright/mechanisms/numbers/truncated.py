@@ -39,8 +39,10 @@ from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import LaplaceLaw
 from noisewright.mechanisms.numbers.additive import AdditiveMechanism, additive, checked, choose_lattice
+from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Lattice
 
 __all__ = [
@@ -337,3 +339,12 @@ def _count(n: int) -> int:
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ParameterError("a grid needs a whole number of steps, 1 or more.")
     return int(n)
+
+
+ENTRY = Entry(
+    "truncated-laplace",
+    truncated_laplace,
+    Takes("number", budget="sensitivity", within=True, lattice=True),
+    summary="Laplace noise clamped to an interval, for all pairs",
+    words="numbers",
+)

@@ -39,6 +39,7 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, ceil_div
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
     category_labels,
@@ -55,6 +56,7 @@ from noisewright.mechanisms.oracles.oracle import (
     no_error,
     oracle_certificate,
 )
+from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import LARGEST_CHANNEL
 from noisewright.noise import uniform_below
 
@@ -176,3 +178,12 @@ class HadamardMechanism:
 
     def __repr__(self) -> str:
         return f"hadamard_response({len(self.categories)} categories, {self.outputs} outputs, {self.guarantee})"
+
+
+ENTRY = Entry(
+    "hadamard-response",
+    hadamard_response,
+    Takes("category", form="arrow", purpose="report", secrets="categories"),
+    summary="one short number from a Hadamard matrix",
+    words="categories",
+)

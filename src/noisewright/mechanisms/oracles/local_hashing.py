@@ -41,6 +41,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
     category_labels,
@@ -52,6 +53,7 @@ from noisewright.mechanisms.categories.categorical import (
 from noisewright.mechanisms.categories.response import ResponseMechanism, randomised_response
 from noisewright.mechanisms.oracles._report_rows import list_rows, plain_column
 from noisewright.mechanisms.oracles.oracle import Support, discrete_audit, no_error, oracle_certificate, rare_variance
+from noisewright.mechanisms.registry import Entry
 from noisewright.noise import uniform_below
 
 __all__ = ["LocalHashingMechanism", "local_hashing"]
@@ -290,3 +292,12 @@ def _whole(field: Any) -> NDArray[np.int64]:
     if not pa.types.is_integer(field.type):
         raise DataError("the parts of reports of local hashing are whole numbers; convert the columns first.")
     return np.asarray(field.cast(pa.int64(), safe=False).fill_null(-1).to_numpy(zero_copy_only=False))
+
+
+ENTRY = Entry(
+    "local-hashing",
+    local_hashing,
+    Takes("category", form="arrow", purpose="report", secrets="categories"),
+    summary="a private answer about one's own hash function",
+    words="categories",
+)

@@ -40,6 +40,7 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, ceil_div
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
     category_labels,
@@ -58,6 +59,7 @@ from noisewright.mechanisms.oracles._packed import (
     support_counts,
 )
 from noisewright.mechanisms.oracles.oracle import Support, discrete_audit, no_error, oracle_certificate, rare_variance
+from noisewright.mechanisms.registry import Entry
 from noisewright.noise import bernoulli, uniform_below
 
 __all__ = ["SubsetMechanism", "subset_selection"]
@@ -244,3 +246,12 @@ class SubsetMechanism:
 def _bit(codes: NDArray[np.intp]) -> NDArray[np.uint8]:
     """The bit of each category in its byte."""
     return np.uint8(1) << (codes & 7).astype(np.uint8)
+
+
+ENTRY = Entry(
+    "subset-selection",
+    subset_selection,
+    Takes("category", form="arrow", purpose="report", secrets="categories"),
+    summary="a set that holds the truth rather often",
+    words="categories",
+)

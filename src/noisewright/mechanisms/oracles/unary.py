@@ -41,6 +41,7 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
 from noisewright.core.exact import Exact, ceil_div, exp_bounds
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
     category_labels,
@@ -65,6 +66,7 @@ from noisewright.mechanisms.oracles.oracle import (
     no_error,
     oracle_certificate,
 )
+from noisewright.mechanisms.registry import Entry
 from noisewright.noise import bernoulli
 
 __all__ = ["UnaryMechanism", "unary_encoding"]
@@ -195,3 +197,12 @@ class UnaryMechanism:
 
     def __repr__(self) -> str:
         return f"unary_encoding({len(self.categories)} categories, {self.variant}, {self.guarantee})"
+
+
+ENTRY = Entry(
+    "unary-encoding",
+    unary_encoding,
+    Takes("category", form="arrow", purpose="report", secrets="categories"),
+    summary="one private bit for each category",
+    words="categories",
+)

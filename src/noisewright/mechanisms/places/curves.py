@@ -49,12 +49,14 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.algebra import Product, Scaled
 from noisewright.core.metrics.distances import Distances
 from noisewright.core.metrics.metric import Line, Metric
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.numbers.geometric import geometric
 from noisewright.mechanisms.places._coordinates import as_numbers
+from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.sanitised import product_channel
 from noisewright.mechanisms.values import check_dense
 from noisewright.noise import Lattice, discrete_laplace
@@ -276,3 +278,12 @@ def _range(within: tuple[Exact, Exact], lattice: Lattice) -> tuple[Fraction, Fra
     if max(abs(first), abs(last)) > LARGEST_STEPS:
         raise ParameterError("within is too wide for this lattice; use a coarser one with lattice=.")
     return low, high
+
+
+ENTRY = Entry(
+    "curve",
+    curve,
+    Takes("vector", parts=None, budget="sensitivity", within=True, lattice=True),
+    summary="lattice noise on every point, a guarantee for the function",
+    words="curves on a grid",
+)

@@ -54,6 +54,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, MetricError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.distances import Distances, TableDistances
 from noisewright.core.metrics.metric import Euclidean, Metric
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -61,6 +62,7 @@ from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.planar import PlanarLaplace, alike, per_unit, planar_lattice, rounding
 from noisewright.mechanisms.places.remap import Grid, Polygon, Remap, as_remap
+from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Lattice
 
 __all__ = ["EARTH_RADIUS", "GeoLaplace", "LatticeMetres", "LocalMetres", "geo_laplace"]
@@ -392,3 +394,12 @@ def _reference(reference: Any) -> tuple[float, float]:
 
 def _metres(length: float) -> str:
     return f"{length / 1000:.3g} km" if length >= 1000 else f"{length:.3g} m"
+
+
+ENTRY = Entry(
+    "geo-laplace",
+    geo_laplace,
+    Takes("place", parts=2, budget="level", lattice=True),
+    summary="places within a radius in metres look alike",
+    words="latitude, longitude",
+)

@@ -44,12 +44,14 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Discrete, Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.remap import Polygon, Remap, as_remap
+from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Lattice, discrete_planar_laplace
 from noisewright.noise.lattice import LARGEST_INDEX
 
@@ -354,3 +356,12 @@ def planar_moments(rate: Fraction) -> tuple[float, float]:
     curve = 2 / theta**2 + second / (1 + f) - (first / (1 + f)) ** 2
     # sqrt(n + 1/2) <= sqrt(n) + 1/(4 sqrt(n)); the mean of 1/|k| off the origin is below theta, P(0) below theta^2 / 6.
     return -slope + theta / 4 + theta**2 / 8, curve + slope**2 + 0.5
+
+
+ENTRY = Entry(
+    "planar-laplace",
+    planar_laplace,
+    Takes("place", parts=2, budget="level", lattice=True),
+    summary="private for the straight-line distance",
+    words="points of a plane",
+)

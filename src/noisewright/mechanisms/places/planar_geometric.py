@@ -36,11 +36,13 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Euclidean
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.planar import LARGEST_LOSS, planar_budget
 from noisewright.mechanisms.places.remap import Grid, Places
+from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import LARGEST_COUNT, check_dense
 from noisewright.noise import discrete_planar_laplace
 
@@ -257,3 +259,12 @@ def _plain(coordinate: Any) -> int | float:
     if math.isinf(number) or Fraction(number) != value:
         raise ParameterError("a coordinate is not an exact float; use whole numbers or multiples of a power of two.")
     return number
+
+
+ENTRY = Entry(
+    "planar-geometric",
+    planar_geometric,
+    Takes("place", parts=2, budget="level", secrets="points"),
+    summary="planar noise on a finite grid or list of places",
+    words="public places",
+)

@@ -45,12 +45,14 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Euclidean, Manhattan
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.planar import noise_lattice, per_unit
+from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Bits, Lattice, Rng, bits_from, discrete_laplace
 
 __all__ = ["ProductLaplace", "SphericalLaplace", "product_laplace", "spherical_laplace", "spherical_noise"]
@@ -280,3 +282,21 @@ def _dimension(dimension: Any) -> int:
             f"dimension must be from 1 to {LARGEST_DIMENSION}, not {'less' if dimension < 1 else 'more'}."
         )
     return int(dimension)
+
+
+SPHERICAL = Entry(
+    "spherical-laplace",
+    spherical_laplace,
+    Takes("vector", parts=None),
+    summary="Euclidean noise in n dimensions, in floats",
+    words="vectors",
+)
+
+
+PRODUCT = Entry(
+    "product-laplace",
+    product_laplace,
+    Takes("vector", parts=None, lattice=True),
+    summary="exact noise on each coordinate, for the Manhattan metric",
+    words="vectors",
+)

@@ -1,4 +1,4 @@
-"""The linear program of optimal privacy: solving it, repairing the answer into a private channel, bounding its distance to the best."""
+"""The linear program of optimal privacy: solving it, repairing the answer into a private channel, and a bound on what is left."""
 
 from typing import TYPE_CHECKING
 

@@ -68,7 +68,7 @@ class TooNearError(ParameterError):
 
 def fitted(entry: Entry, column: ColumnPolicy, types: Types) -> tuple[Mechanism, Fraction, Fraction]:
     """The mechanism, its exact claim for one unit of distance, and the protected distance in that unit, rounding included."""
-    known = set(parameters_of(entry.constructor))
+    known = set(parameters_of(entry.make))
     given = arguments(column.parameters, types)
     _check_labels(given, types)
     reach = _reach(column, given, known, types)
@@ -175,7 +175,7 @@ def _nearest(entry: Entry, given: dict[str, Any], known: set[str], types: Types)
         return None if math.isinf(least) else Fraction(least) * (1 - Fraction(1, 1 << 44))
     if "reference" in known:  # degrees, and distances in metres
         return None
-    whole = entry.secrets in WHOLE or all(codecs.kind_of(t) in ("whole", "date") for t in types)
+    whole = entry.words in WHOLE or all(codecs.kind_of(t) in ("whole", "date") for t in types)
     return Fraction(1) if whole else None
 
 
@@ -222,7 +222,7 @@ def _on_whole_numbers(entry: Entry, given: dict[str, Any], known: set[str], type
     whole = len(types) == 1 and codecs.kind_of(types[0]) in ("whole", "date", "time")
     if whole and "lattice" in known and not known & COORDINATES and "lattice" not in given:
         try:
-            return entry.constructor(**given, lattice=1)
+            return entry.make(**given, lattice=1)
         except ParameterError:
             pass  # too coarse for this epsilon, or something else that the constructor says below
-    return entry.constructor(**given)
+    return entry.make(**given)

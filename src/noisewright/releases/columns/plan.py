@@ -271,17 +271,17 @@ def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataTy
     if column.keep or column.mechanism is None:
         return ColumnPlan(position, column.names, column.outputs, own)
     entry = registry[column.mechanism]
-    takes = _takes(set(parameters_of(entry.constructor)))
+    takes = _takes(set(parameters_of(entry.make)))
     if takes == "scores":
         raise ParameterError(
-            f"{title_of(column.names)}: {entry.name} takes {entry.secrets} and gives no value for each; it cannot perturb a "
+            f"{title_of(column.names)}: {entry.name} takes {entry.words} and gives no value for each; it cannot perturb a "
             "column."
         )
     for name, type_ in zip(column.names, own, strict=True):
         _check_type(name, type_, entry, takes)
     try:
         if takes == "numbers" and len(own) > 1:
-            raise ParameterError(f"{entry.name} takes one column of {entry.secrets}, not {len(own)}; name each alone.")
+            raise ParameterError(f"{entry.name} takes one column of {entry.words}, not {len(own)}; name each alone.")
         plan = _perturbed(column, position, own, takes, times)
         _try_out(plan, entry)
     except NoisewrightError as problem:
@@ -334,7 +334,7 @@ def _check_type(name: str, type_: pa.DataType, entry: Entry, takes: Takes) -> No
     wordy = kind in ("text", "boolean")
     if (takes == "numbers" and wordy) or (takes == "coordinates" and kind not in ("whole", "number")):
         other = "a mechanism for categories, such as randomised-response" if wordy else "another mechanism"
-        raise DataError(f"{words}, but {entry.name} takes {entry.secrets}; choose {other}, or convert the column.")
+        raise DataError(f"{words}, but {entry.name} takes {entry.words}; choose {other}, or convert the column.")
 
 
 def _fill(column: ColumnPolicy, types: tuple[pa.DataType, ...]) -> tuple[Any, ...] | None:

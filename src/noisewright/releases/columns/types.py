@@ -105,7 +105,7 @@ def check_stated(policy: Policy, types: Mapping[str, pa.DataType]) -> None:
 
 
 def _of_column(column: ColumnPolicy) -> Iterator[Use]:
-    known = parameters_of(registry[column.mechanism or ""].constructor)
+    known = parameters_of(registry[column.mechanism or ""].make)
     given = column.parameters
     for place, name in enumerate(column.names):
         labels = None if COORDINATES & set(known) else _of_labels(given.get("categories", given.get("points")), place)

@@ -92,7 +92,7 @@ def offered() -> list[str]:
 
 def accepts(mechanism: str) -> Accepts:
     """What the constructor of a registered mechanism takes."""
-    return _read(registry[mechanism].constructor)
+    return _read(registry[mechanism].make)
 
 
 @lru_cache(maxsize=256)

@@ -154,7 +154,7 @@ def _checked(noise: Noise, epsilon: Fraction, delta: Fraction | None) -> Noise:
 
 
 def _build(name: str, **parameters: Any) -> Mechanism:
-    return registry[name].constructor(**parameters)
+    return registry[name].make(**parameters)
 
 
 def _takes(name: str) -> set[str]:
@@ -162,4 +162,4 @@ def _takes(name: str) -> set[str]:
 
 
 def _signature(name: str) -> Mapping[str, inspect.Parameter]:
-    return parameters_of(registry[name].constructor)
+    return parameters_of(registry[name].make)

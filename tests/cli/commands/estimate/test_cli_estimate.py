@@ -188,7 +188,7 @@ def test_frequency_oracles(call, tmp_path, name):
     from noisewright.mechanisms.registry import registry
 
     rng = np.random.default_rng(2)
-    mechanism = registry[name].constructor(TRAVEL, epsilon=2)
+    mechanism = registry[name].make(TRAVEL, epsilon=2)
     nw.save(mechanism, tmp_path / "m.json")
     told = mechanism.release(pa.array(rng.choice(TRAVEL, 8000, p=[0.6, 0.3, 0.1]).tolist()), rng)
     pq.write_table(pa.table({"report": told}), tmp_path / "reports.parquet")

@@ -229,7 +229,7 @@ def test_a_range_is_for_those_without_bounds(call, tmp_path):
 @pytest.mark.parametrize("name", ["unary-encoding", "local-hashing", "subset-selection", "hadamard-response"])
 def test_mixtures_of_oracles(call, tmp_path, name):
     rng = np.random.default_rng(2)
-    makers = [registry[name].constructor(TRAVEL, epsilon=epsilon) for epsilon in (2, 1)]
+    makers = [registry[name].make(TRAVEL, epsilon=epsilon) for epsilon in (2, 1)]
     told = [m.release(pa.array(rng.choice(TRAVEL, 4000, p=[0.6, 0.3, 0.1]).tolist()), rng) for m in makers]
     for number, (maker, reports) in enumerate(zip(makers, told, strict=True)):
         nw.save(maker, tmp_path / f"{number}.json")

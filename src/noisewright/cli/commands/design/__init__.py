@@ -85,7 +85,7 @@ def _application() -> typer.Typer:
 
     for name in names():
         entry = registry[name]
-        words = f"{_capital(entry.summary)}. For {entry.secrets}."
+        words = f"{_capital(entry.summary)}. For {entry.words}."
         application.command(name, cls=Command, help=words)(_command(entry))
     for name, module in EXTRAS.items():
         extra = import_module(module)
@@ -98,7 +98,7 @@ def _command(entry: Entry) -> Callable[..., None]:
     from noisewright.cli.shared.parameters import parameters_of
     from noisewright.core.errors import ParameterError
 
-    parameters = parameters_of(entry.constructor)
+    parameters = parameters_of(entry.make)
 
     def command(context: typer.Context, **values: Any) -> None:
         if isinstance(parameters, str):
@@ -110,7 +110,7 @@ def _command(entry: Entry) -> Callable[..., None]:
         given = {p.name: values[p.name] for p in parameters if values[p.name] is not None}
         readers = {p.name: p.read for p in parameters}
         with working("designing"):
-            mechanism = entry.constructor(**{name: readers[name](text) for name, text in given.items()})
+            mechanism = entry.make(**{name: readers[name](text) for name, text in given.items()})
             _finish(entry, mechanism, given, target, picture, as_json)
 
     options: dict[str, Any] = {}
@@ -246,7 +246,7 @@ def _list(as_json: bool) -> None:
     from noisewright.mechanisms.registry import names, registry
 
     entries = [registry[name] for name in names()]
-    options = {e.name: parameters_of(e.constructor) for e in entries}
+    options = {e.name: parameters_of(e.make) for e in entries}
     extras = {name: str(import_module(module).SUMMARY) for name, module in EXTRAS.items()}
 
     def spelled(p: Parameter) -> str:
@@ -262,7 +262,7 @@ def _list(as_json: bool) -> None:
             names = (
                 "from Python only" if isinstance(found, str) else " ".join(_dashed(p.name) for p in found if p.required)
             )
-            table.add_row(e.name, e.secrets, e.summary, names)
+            table.add_row(e.name, e.words, e.summary, names)
         for name in EXTRAS:
             table.add_row(name, "any secrets", extras[name], "--metric --epsilon")
         return [
@@ -274,7 +274,7 @@ def _list(as_json: bool) -> None:
         "mechanisms": [
             {
                 "name": e.name,
-                "secrets": e.secrets,
+                "secrets": e.words,
                 "summary": e.summary,
                 "options": None
                 if isinstance(found := options[e.name], str)

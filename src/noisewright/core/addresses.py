@@ -1,0 +1,103 @@
+"""Tables of addresses: things that are found by name and imported when they are first asked for.
+
+An address is ``"package.module:NAME"``. The house has its own; other packages add theirs by entry points of a group, and a
+program adds things that live only as long as it does. Two providers of one name is an error, never a silent choice.
+
+>>> Addresses("noisewright.examples", "example", {"pi": "math:pi"}).load("pi")
+3.141592653589793
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from noisewright.core.errors import ParameterError
+
+__all__ = ["Addresses"]
+
+OWN = "noisewright"
+
+
+class Addresses:
+    """Names and where they lead; ``group`` is that of the entry points, ``what`` is what one of them is called in messages."""
+
+    def __init__(self, group: str, what: str, own: Mapping[str, str]) -> None:
+        self.group, self.what = group, what
+        self._own = dict(own)
+        self._added: dict[str, Any] = {}
+        self._foreign: dict[str, Any] | None = None
+        self._loaded: dict[str, Any] = {}
+
+    def load(self, name: str) -> Any:
+        """What a name leads to; a :class:`KeyError` for a name that nobody offers."""
+        if name in self._added:
+            return self._added[name]
+        if name not in self._loaded:
+            self._loaded[name] = self._own_thing(name) if name in self._own else self._foreign_thing(name)
+        return self._loaded[name]
+
+    def add(self, name: str, thing: Any) -> None:
+        """Offer something for the rest of this process."""
+        if name in self:
+            raise ParameterError(f"a {self.what} called {name!r} is registered already; choose another name.")
+        self._added[name] = thing
+
+    def remove(self, name: str) -> None:
+        """Take back what :meth:`add` offered."""
+        self._added.pop(name, None)
+
+    def provider(self, name: str) -> str:
+        """Who offers a name: a distribution with its version, or this program."""
+        if name in self._own:
+            return OWN
+        if name in self._added:
+            return "this program"
+        distribution = self._entry_points[name].dist
+        return f"{distribution.name} {distribution.version}" if distribution is not None else "an unknown package"
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._added or name in self._entry_points
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*self._own, *self._entry_points, *self._added)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _own_thing(self, name: str) -> Any:
+        module, _, member = self._own[name].partition(":")
+        return getattr(import_module(module), member)
+
+    def _foreign_thing(self, name: str) -> Any:
+        point = self._entry_points[name]
+        try:
+            return point.load()
+        except Exception as problem:
+            raise ParameterError(
+                f"the {self.what} {name!r} of {self.provider(name)} cannot be loaded ({type(problem).__name__}); repair or "
+                "remove that package."
+            ) from problem
+
+    @property
+    def _entry_points(self) -> dict[str, Any]:
+        """What other packages offer, by name."""
+        if self._foreign is None:
+            from importlib.metadata import entry_points
+
+            found: dict[str, Any] = {}
+            for point in entry_points(group=self.group):
+                others = [found[point.name]] if point.name in found else []
+                if point.name in self._own or any(other.value != point.value for other in others):
+                    providers = sorted({OWN if not others else str(getattr(others[0].dist, "name", "?")), _name(point)})
+                    raise ParameterError(
+                        f"two packages offer a {self.what} called {point.name!r}: {' and '.join(providers)}; remove one of them."
+                    )
+                found[point.name] = point
+            self._foreign = found
+        return self._foreign
+
+
+def _name(point: Any) -> str:
+    return str(getattr(point.dist, "name", "?"))
