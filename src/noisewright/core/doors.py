@@ -45,7 +45,7 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
 @cache
 def homes(package: str) -> dict[str, tuple[str, str]]:
     """The public names of a package that has a door: the module of each, and what it is called there."""
-    loader: Any = sys.modules[package].__loader__
+    loader: Any = import_module(package).__loader__
     tree = ast.parse(loader.get_source(package))
     blocks = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
     return {
