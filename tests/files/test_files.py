@@ -174,5 +174,5 @@ def _no_space(_descriptor):
 
 
 def test_names_with_control_characters_survive_in_csv(tmp_path):
-    channel = Channel([[0.5, 0.5], [0.25, 0.75]], ["a\rb", "c\nd"], ["\r", "\x00"])
+    channel = nw.Channel([[0.5, 0.5], [0.25, 0.75]], ["a\rb", "c\nd"], ["\r", "\x00"])
     assert load(save(channel, tmp_path / "odd.csv")) == channel
