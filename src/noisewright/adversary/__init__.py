@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from noisewright.adversary.witness import PosteriorWitness as PosteriorWitness
     from noisewright.adversary.witness import PostProcessing as PostProcessing
     from noisewright.adversary.witness import gain_witness as gain_witness
-    from noisewright.adversary.witness import spelled as spelled
     from noisewright.adversary.witness import vulnerability as vulnerability
     from noisewright.adversary.workflows import Local as Local
     from noisewright.adversary.workflows import Oblivious as Oblivious

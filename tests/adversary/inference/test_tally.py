@@ -61,7 +61,7 @@ def test_the_promise_is_exact_for_every_participant(people: int, truth: Fraction
 @given(st.integers(1, 14), truths)
 def test_05_in6_the_noisy_tally_is_refined_by_the_randomised_one(people: int, truth: Fraction) -> None:
     """In fractions: the inverse of the geometric times the randomised tally has no negative entry, at any size."""
-    a = Survey(people, truth).factor
+    a = Survey(people, truth).decay
     rows = randomised_tally(people, truth)
     zero = (Fraction(0),) * (people + 1)
     for k in range(people + 1):

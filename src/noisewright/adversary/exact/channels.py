@@ -5,7 +5,7 @@ Refinement is decided by signs that floats get wrong, so everything that has exa
 =====================================  ==============================================================================
 nested lists of fractions, ints, text  ``[["1/3", "2/3"], [1, 0]]``: as written; rows must sum to one exactly
 certified tables and their mechanisms  the integers that are drawn from
-members of a family                    their fractions, where the family's factor is a fraction
+members of a family                    their fractions, where the family's decay is a fraction
 channels and nested lists of floats    floats, except where every entry is a multiple of ``2^-16`` and rows sum to one:
                                        halves and quarters are what they say, 0.1 is not
 =====================================  ==============================================================================

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from noisewright.adversary.families.closed import closed_margin as closed_margin
     from noisewright.adversary.families.closed import closed_post_processing as closed_post_processing
     from noisewright.adversary.families.closed import closed_refined as closed_refined
-    from noisewright.adversary.families.factors import LARGEST_EPSILON as LARGEST_EPSILON
-    from noisewright.adversary.families.factors import Factor as Factor
+    from noisewright.adversary.families.decay import LARGEST_EPSILON as LARGEST_EPSILON
+    from noisewright.adversary.families.decay import Decay as Decay
     from noisewright.adversary.families.families import FAMILIES as FAMILIES
     from noisewright.adversary.families.families import Family as Family
     from noisewright.adversary.families.families import as_family as as_family

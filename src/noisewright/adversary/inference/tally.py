@@ -97,7 +97,7 @@ class Survey:
             object.__setattr__(self, name, value)
 
     @property
-    def factor(self) -> Fraction:
+    def decay(self) -> Fraction:
         """``e^-epsilon``, that is ``(1-p)/(1+p)`` for the probability ``p`` of telling the truth."""
         truth = as_fraction(self.truth)
         return (1 - truth) / (1 + truth)
@@ -105,7 +105,7 @@ class Survey:
     @property
     def epsilon(self) -> float:
         """The promise to every participant, per answer that differs (Hamming distance), rounded up."""
-        return float_up(Fraction(log_bounds(1 / self.factor, 80)[1], 2**80))
+        return float_up(Fraction(log_bounds(1 / self.decay, 80)[1], 2**80))
 
     @property
     def tally_prior(self) -> Floats:
@@ -124,7 +124,7 @@ class Survey:
 
     def randomised(self) -> Channel:
         """The randomised tally as a channel from true to published tallies."""
-        likely, unlikely = (math.log(1 / (1 + self.factor)), math.log(self.factor / (1 + self.factor)))
+        likely, unlikely = (math.log(1 / (1 + self.decay)), math.log(self.decay / (1 + self.decay)))
         logs = np.zeros((1, 1))  # nobody has answered, and the tally is 0
         for _ in range(self.participants):
             # Row k: k of those so far mean yes. One more who means no; and, for a new last row, one more who means yes.
@@ -133,7 +133,7 @@ class Survey:
 
     def noisy(self) -> Channel:
         """The noisy tally as a channel from true to published tallies: the truncated geometric."""
-        size, a = self.participants, float(self.factor)
+        size, a = self.participants, float(self.decay)
         steps = np.abs(np.subtract.outer(np.arange(size + 1), np.arange(size + 1)))
         weights = np.full(size + 1, (1 - a) / (1 + a))
         weights[[0, -1]] = 1 / (1 + a)
@@ -167,7 +167,7 @@ def randomised_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
     ['3/16', '5/8', '3/16']
     """
     survey = Survey(participants, truth)
-    right = 1 / (1 + survey.factor)
+    right = 1 / (1 + survey.decay)
     yes, no = (1 - right, right), (right, 1 - right)  # whoever means yes, whoever means no: (says no, says yes)
     halves = [(_power(yes, k), _power(no, k)) for k in range(participants + 1)]
     return tuple(_product(halves[k][0], halves[participants - k][1]) for k in range(participants + 1))
@@ -179,7 +179,7 @@ def noisy_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
     >>> [str(p) for p in noisy_tally(2)[0]]
     ['3/4', '1/6', '1/12']
     """
-    a = Survey(participants, truth).factor
+    a = Survey(participants, truth).decay
     inside, end = (1 - a) / (1 + a), 1 / (1 + a)
     return tuple(
         tuple((end if y in (0, participants) else inside) * a ** abs(x - y) for y in range(participants + 1))

@@ -82,9 +82,9 @@ class Comparison:
         """The order, whether B may replace A, and whether A may replace B."""
         return [(name, both.forward.status, both.backward.status) for name, both in self.orders().items()]
 
-    def reading(self) -> list[str]:
+    def in_words(self) -> list[str]:
         """What follows, in a sentence for each direction."""
-        return [_reading(self, way) for way in (0, 1)]
+        return [_in_words(self, way) for way in (0, 1)]
 
     def __str__(self) -> str:
         first, second = self.names
@@ -112,7 +112,7 @@ class Comparison:
                 name: {"forward": _refinement_json(both.forward), "backward": _refinement_json(both.backward)}
                 for name, both in self.orders().items()
             },
-            "reading": self.reading(),
+            "reading": self.in_words(),
         }
 
 
@@ -201,7 +201,7 @@ _BEYOND = {
 """What the next stronger order is about, for each order that has one."""
 
 
-def _reading(found: Comparison, way: int) -> str:
+def _in_words(found: Comparison, way: int) -> str:
     """The strongest order that holds in one direction, in words."""
     new, old = found.names[1 - way], found.names[way]
     above = ""

@@ -147,7 +147,7 @@ def metric_refined(a: Any, b: Any, metric: Metric | str, tol: float = 1e-8, *, d
         witness = MetricWitness(measure, pair, theirs.output, mine.value, after) if status == FAILS else None
         return Refinement("metric", direction, status, reason, residual, witness)
 
-    words = f"smallest epsilon per unit of {measure}: {_shown(mine)} for the old one, {_shown(theirs)} for the new one"
+    words = f"smallest epsilon per unit of {measure}: {_in_words(mine)} for the old one, {_in_words(theirs)} for the new one"
     noise = ROUNDING * (1 + (mine.value if math.isfinite(mine.value) else 0.0))
     noise += ROUNDING * (1 + _largest_log(first, second)) / _least_distance(measure, first)
     if math.isinf(mine.value):
@@ -269,5 +269,5 @@ def _compare(have: tuple[Fraction, Fraction], need: tuple[Fraction, Fraction]) -
     return True if max(p, q) <= 4096 and r**p == s**q else None
 
 
-def _shown(audit: Audit) -> str:
+def _in_words(audit: Audit) -> str:
     return "infinite" if math.isinf(audit.value) else upward(audit.value)

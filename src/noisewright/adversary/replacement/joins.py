@@ -12,7 +12,7 @@ The average-case order has no joins (:mod:`noisewright.adversary.replacement.hex
 both, up to the accuracy of its vertices (about ``1e-9``).
 
 >>> from noisewright.adversary.families.families import geometric_family, response_family
->>> both = max_join(geometric_family.member(factor="1/2", size=3), response_family.member(factor="1/3", size=3))
+>>> both = max_join(geometric_family.member(decay="1/2", size=3), response_family.member(decay="1/3", size=3))
 >>> np.round(both.posteriors * 35, 6).tolist()[0]  # (1/5, 2/7, 18/35)
 [7.0, 10.0, 18.0]
 >>> both.channel.shape

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from noisewright.optimality.extreme.algebra import whole_row as whole_row
     from noisewright.optimality.extreme.constraints import Constraints as Constraints
     from noisewright.optimality.extreme.constraints import local_constraints as local_constraints
+    from noisewright.optimality.extreme.criterion import Breach as Breach
     from noisewright.optimality.extreme.criterion import Middle as Middle
-    from noisewright.optimality.extreme.criterion import Violation as Violation
     from noisewright.optimality.extreme.criterion import is_extreme as is_extreme
     from noisewright.optimality.extreme.criterion import is_private as is_private
     from noisewright.optimality.extreme.criterion import tight_rank as tight_rank

@@ -26,7 +26,7 @@ from noisewright.optimality.extreme.factor import Factor
 from noisewright.optimality.extreme.form import NormalForm, normal_form
 from noisewright.optimality.extreme.patterns import Matrix, construct
 
-__all__ = ["Middle", "Violation", "is_extreme", "is_private", "tight_rank"]
+__all__ = ["Breach", "Middle", "is_extreme", "is_private", "tight_rank"]
 
 Rows = Sequence[Sequence[Fraction]]
 
@@ -35,7 +35,7 @@ ROUNDED = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
-class Violation:
+class Breach:
     """Where a channel breaks the promise: rows ``first`` and ``second``, and the outputs that are too likely under the first."""
 
     first: int
@@ -55,10 +55,10 @@ def is_private(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fractio
     """Whether a matrix is a channel with ``A[i,S] <= q A[k,S] + delta`` for all rows and all sets of outputs."""
     for i, row in enumerate(matrix):
         if min(row) < 0:
-            return Verdict(FAILS, f"row {i} has a negative entry.", Violation(i, i, (row.index(min(row)),)))
+            return Verdict(FAILS, f"row {i} has a negative entry.", Breach(i, i, (row.index(min(row)),)))
         if abs(sum(row, Fraction(-1))) > (max(tolerance, ROUNDED) if tolerance else 0):
-            return Verdict(FAILS, f"row {i} does not sum to 1.", Violation(i, i, tuple(range(len(row)))))
-    found = _event_violation(matrix, factor, delta, tolerance) if delta else _ratio_violation(matrix, factor, tolerance)
+            return Verdict(FAILS, f"row {i} does not sum to 1.", Breach(i, i, tuple(range(len(row)))))
+    found = _event_breach(matrix, factor, delta, tolerance) if delta else _ratio_breach(matrix, factor, tolerance)
     if found is not None:
         names = ", ".join(map(str, found.outputs))
         what = f"output {names} is" if len(found.outputs) == 1 else f"outputs {names} together are"
@@ -66,20 +66,20 @@ def is_private(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fractio
     return Verdict(WITHIN if tolerance else EXACT, "every pair of rows is within the promise.")
 
 
-def _ratio_violation(matrix: Rows, factor: Factor, tolerance: Fraction) -> Violation | None:
+def _ratio_breach(matrix: Rows, factor: Factor, tolerance: Fraction) -> Breach | None:
     for j, column in enumerate(zip(*matrix, strict=True)):
         high, low = max(column), min(column)
         if factor.sign([high * (1 - tolerance), -low]) > 0:
-            return Violation(column.index(high), column.index(low), (j,))
+            return Breach(column.index(high), column.index(low), (j,))
     return None
 
 
-def _event_violation(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Violation | None:
+def _event_breach(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Breach | None:
     for i, k in permutations(range(len(matrix)), 2):
         event = [j for j, (a, b) in enumerate(zip(matrix[i], matrix[k], strict=True)) if factor.sign([a, -b]) > 0]
         here, there = (sum((matrix[x][j] for j in event), Fraction(0)) for x in (i, k))
         if factor.sign([here - delta - tolerance, -there]) > 0:
-            return Violation(i, k, tuple(event))
+            return Breach(i, k, tuple(event))
     return None
 
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from noisewright.core.doors import door
 
 if TYPE_CHECKING:
-    from noisewright.optimality.losses.classes import Verdict as Verdict
     from noisewright.optimality.losses.classes import is_extended as is_extended
     from noisewright.optimality.losses.classes import is_monotone as is_monotone
     from noisewright.optimality.losses.classes import is_ordered_single_crossing as is_ordered_single_crossing
