@@ -31,6 +31,7 @@ from noisewright.core.errors import GuaranteeError
 from noisewright.core.metrics.distances import LineDistances, UniformDistances
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.optimality.design._closed_forms import Setting
+from noisewright.optimality.design._drawing import NAME, FromTable
 from noisewright.optimality.design._reduction import Reduced
 from noisewright.optimality.design.mechanism import OptimalMechanism
 from noisewright.optimality.program.repair import private_logs
@@ -115,7 +116,7 @@ def from_program(
     )
     found = answer.solution
     return OptimalMechanism(
-        source=FiniteMechanism(certified, "optimal"),
+        drawing=FromTable(FiniteMechanism(certified, NAME)),
         secrets=setting.secrets,
         loss=setting.loss,
         prior=found.prior if found.prior is not None else setting.prior,
