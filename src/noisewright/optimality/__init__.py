@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from noisewright.core.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.optimality import algebra as algebra
     from noisewright.optimality import design as design
     from noisewright.optimality import extreme as extreme
     from noisewright.optimality import kernels as kernels

@@ -15,7 +15,7 @@ from refinement_support import Rows, exponential, floats, geometric, product, ra
 import noisewright as nw
 from noisewright.adversary.exact.channels import read
 from noisewright.adversary.exact.nearest import distance_to_hull
-from noisewright.adversary.exact.program import Elimination, cone, stochastic
+from noisewright.adversary.exact.program import cone, stochastic
 from noisewright.adversary.exact.solution import enclose
 from noisewright.adversary.orders._columns import guess, post_processing, reduce_columns
 from noisewright.adversary.orders._roc import better_test, curtain, curves
@@ -29,6 +29,7 @@ from noisewright.adversary.orders.projection import project
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ChannelError, NoisewrightError, ParameterError
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.optimality.algebra.elimination import Elimination
 
 
 @st.composite

@@ -8,9 +8,10 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from algebra_support import determinant
 from scipy.optimize import linprog
 
-from noisewright.optimality.extreme.algebra import determinant, rank
+from noisewright.optimality.algebra.echelon import rank
 from noisewright.optimality.extreme.patterns import construct
 from noisewright.optimality.extreme.points import _classes, count_extreme_points, extreme_points, weight_vectors
 from noisewright.optimality.extreme.polytope import LocalPolytope

@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from noisewright.adversary.exact.enclosures import sign_of as sign_of
     from noisewright.adversary.exact.nearest import distance_to_hull as distance_to_hull
     from noisewright.adversary.exact.nearest import hull_weights as hull_weights
-    from noisewright.adversary.exact.program import LARGEST_ELIMINATION as LARGEST_ELIMINATION
-    from noisewright.adversary.exact.program import Elimination as Elimination
     from noisewright.adversary.exact.program import TooLargeError as TooLargeError
     from noisewright.adversary.exact.program import cone as cone
-    from noisewright.adversary.exact.program import elimination_work as elimination_work
     from noisewright.adversary.exact.program import stochastic as stochastic
     from noisewright.adversary.exact.solution import Enclosed as Enclosed
     from noisewright.adversary.exact.solution import enclose as enclose

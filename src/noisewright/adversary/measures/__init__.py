@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from noisewright.adversary.measures.caps import promise_cap as promise_cap
     from noisewright.adversary.measures.caps import success_cap as success_cap
     from noisewright.adversary.measures.gain import Gain as Gain
-    from noisewright.adversary.measures.gain import check_size as check_size
     from noisewright.adversary.measures.gain import gain_labels as gain_labels
     from noisewright.adversary.measures.gain import make_gain as make_gain
     from noisewright.adversary.measures.gains import NAMES as NAMES

@@ -32,13 +32,7 @@ import numpy as np
 
 from noisewright.adversary.exact.channels import Rows
 from noisewright.adversary.exact.nearest import hull_weights
-from noisewright.adversary.exact.program import (
-    LARGEST_ELIMINATION,
-    Elimination,
-    TooLargeError,
-    cone,
-    elimination_work,
-)
+from noisewright.adversary.exact.program import TooLargeError, cone
 from noisewright.adversary.exact.solution import enclose, short_solution
 from noisewright.adversary.orders._columns import Columns
 from noisewright.adversary.orders._directions import (
@@ -49,6 +43,7 @@ from noisewright.adversary.orders._directions import (
     separating,
 )
 from noisewright.core.arrays import Floats, Integers
+from noisewright.optimality.algebra.elimination import LARGEST_ELIMINATION, Elimination, elimination_work
 
 __all__ = [
     "Separation",

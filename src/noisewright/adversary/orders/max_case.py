@@ -31,10 +31,10 @@ import numpy as np
 
 from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.channels import Rows, common_secrets, read
+from noisewright.adversary.orders._answering import FORWARD, Decision, answered, trivial
 from noisewright.adversary.orders._columns import Columns
 from noisewright.adversary.orders._directions import Vector, beyond, gap_of_posterior, posterior_slack
 from noisewright.adversary.orders._pair import Pair, prepare
-from noisewright.adversary.orders.average import FORWARD, closed_answer, sharpened, trivial
 from noisewright.adversary.orders.deficiency import least_worst
 from noisewright.adversary.witness import PosteriorWitness
 from noisewright.core.arrays import Floats
@@ -73,13 +73,7 @@ def max_refined(
 
     The witness is a :class:`Mixture` (or a post-processing) where it holds and a :class:`PosteriorWitness` where it fails.
     """
-    closed = closed_answer(a, b, "max", direction)
-    if closed is not None:
-        return closed
-    ready = prepare(a, b, tol) if pair is None else pair()
-    status, reason, residual, witness = _decide(ready)
-    found = Refinement("max", direction, status, reason, residual, witness)
-    return sharpened(found, ready, lambda near: max_refined(ready.first, near, tol, direction=direction))
+    return answered("max", _decide, a, b, tol, direction, pair)
 
 
 def hull_shortfall(a: Any, b: Any) -> float:
@@ -90,7 +84,7 @@ def hull_shortfall(a: Any, b: Any) -> float:
     return float(least_worst(pair.a.posteriors, pair.b.posteriors, channel=False)[1])
 
 
-def _decide(pair: Pair) -> tuple[str, str, float | None, Any]:
+def _decide(pair: Pair) -> Decision:
     known = trivial(pair)
     if known is not None:
         return EXACT, known[0], 0.0, known[1]

@@ -36,8 +36,8 @@ from noisewright.adversary.exact.enclosures import Number, sign_of
 from noisewright.adversary.families.families import as_member
 from noisewright.adversary.families.member import Member
 from noisewright.adversary.families.privacy import CLOSED, closed_private, closeness, member_distances
+from noisewright.adversary.orders._answering import FORWARD
 from noisewright.adversary.orders._pair import check_tolerance
-from noisewright.adversary.orders.average import FORWARD
 from noisewright.adversary.witness import OWN, MetricWitness
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit

@@ -5,12 +5,6 @@ from typing import TYPE_CHECKING
 from noisewright.core.doors import door
 
 if TYPE_CHECKING:
-    from noisewright.optimality.extreme.algebra import Echelon as Echelon
-    from noisewright.optimality.extreme.algebra import determinant as determinant
-    from noisewright.optimality.extreme.algebra import kernel as kernel
-    from noisewright.optimality.extreme.algebra import rank as rank
-    from noisewright.optimality.extreme.algebra import solve as solve
-    from noisewright.optimality.extreme.algebra import whole_row as whole_row
     from noisewright.optimality.extreme.constraints import Constraints as Constraints
     from noisewright.optimality.extreme.constraints import local_constraints as local_constraints
     from noisewright.optimality.extreme.criterion import Breach as Breach

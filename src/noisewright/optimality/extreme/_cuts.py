@@ -24,7 +24,7 @@ from scipy.optimize import linprog
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.verdict import EXACT, UNDECIDED, WITHIN
-from noisewright.optimality.extreme.algebra import Echelon, solve
+from noisewright.optimality.algebra.echelon import Echelon, solve
 from noisewright.optimality.extreme.factor import Factor
 from noisewright.optimality.extreme.patterns import Matrix
 

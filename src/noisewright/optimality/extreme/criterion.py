@@ -21,7 +21,7 @@ from itertools import permutations
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
-from noisewright.optimality.extreme.algebra import kernel, rank
+from noisewright.optimality.algebra.echelon import kernel, rank
 from noisewright.optimality.extreme.factor import Factor
 from noisewright.optimality.extreme.form import NormalForm, normal_form
 from noisewright.optimality.extreme.patterns import Matrix, construct

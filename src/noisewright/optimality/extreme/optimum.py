@@ -35,8 +35,8 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
 from noisewright.core.verdict import EXACT, UNDECIDED, WITHIN
 from noisewright.mechanisms.categories.finite import FiniteMechanism, mechanism
+from noisewright.optimality.algebra.echelon import Echelon, solve_many
 from noisewright.optimality.extreme._cuts import best_with_delta
-from noisewright.optimality.extreme.algebra import Echelon, solve_many
 from noisewright.optimality.extreme.factor import Factor
 from noisewright.optimality.extreme.patterns import ExtremePoint, Matrix, construct
 

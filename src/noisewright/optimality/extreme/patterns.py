@@ -33,7 +33,7 @@ import numpy as np
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction
-from noisewright.optimality.extreme.algebra import Echelon, solve
+from noisewright.optimality.algebra.echelon import Echelon, solve
 from noisewright.optimality.extreme.factor import Factor
 
 __all__ = ["ExtremePoint", "Matrix", "construct", "exact_matrix"]

@@ -31,7 +31,7 @@ from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, permutations
 
 from noisewright.core.errors import ParameterError
-from noisewright.optimality.extreme.algebra import Echelon, rank
+from noisewright.optimality.algebra.echelon import Echelon, rank
 from noisewright.optimality.extreme.patterns import ExtremePoint
 
 __all__ = ["Counts", "count_extreme_points", "extreme_points", "weight_vectors"]

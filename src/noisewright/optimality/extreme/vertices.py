@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
-from noisewright.optimality.extreme.algebra import Echelon, solve_many, whole_row
+from noisewright.optimality.algebra.echelon import Echelon, solve_many, whole_row
 from noisewright.optimality.extreme.patterns import Matrix
 
 __all__ = ["local_inequalities", "local_vertices", "vertices"]
@@ -136,14 +136,7 @@ def _subspace(equalities: list[list[int]], width: int) -> list[list[int]]:
     echelon = Echelon(width)
     for row in equalities:
         echelon.add(row)
-    vectors = []
-    for free in (j for j in range(width) if j not in echelon.rows):
-        vector = [Fraction(0)] * width
-        vector[free] = Fraction(1)
-        for pivot, row in echelon.rows.items():
-            vector[pivot] = Fraction(-row[free], row[pivot])
-        vectors.append(whole_row(vector))
-    return vectors
+    return [whole_row(vector) for vector in echelon.orthogonal()]
 
 
 def _rays(rows: list[list[int]], width: int) -> list[list[int]]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.optimality.extreme.algebra import Echelon, whole_row
+from noisewright.optimality.algebra.echelon import Echelon, whole_row
 from noisewright.optimality.extreme.patterns import exact_matrix
 from noisewright.optimality.kernels.decomposition import Given
 from noisewright.optimality.kernels.enumeration import Kernel
@@ -131,11 +131,7 @@ def _exact_corners(planes: Sequence[tuple[int, ...]], mine: Matrix, costs: Float
 
     def grow(echelon: Echelon, start: int) -> None:
         if len(echelon) == size - 1:
-            free = next(j for j in range(size) if j not in echelon.rows)
-            vector = [Fraction(0)] * size
-            vector[free] = Fraction(1)
-            for pivot, row in echelon.rows.items():
-                vector[pivot] = Fraction(-row[free], row[pivot])
+            vector = next(echelon.orthogonal())
             if min(vector) >= 0:
                 total = sum(vector)
                 found.setdefault(tuple(v / total for v in vector))

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from noisewright.optimality.losses.loss import Displacement as Displacement
     from noisewright.optimality.losses.loss import Loss as Loss
     from noisewright.optimality.losses.loss import Made as Made
-    from noisewright.optimality.losses.loss import as_matrix as as_matrix
-    from noisewright.optimality.losses.loss import check_size as check_size
-    from noisewright.optimality.losses.loss import tabulated as tabulated
+    from noisewright.optimality.losses.table import ActionTable as ActionTable
+    from noisewright.optimality.losses.table import as_matrix as as_matrix
+    from noisewright.optimality.losses.table import named as named
+    from noisewright.optimality.losses.table import tabulated as tabulated
 else:
     __getattr__, __dir__ = door(__name__)
