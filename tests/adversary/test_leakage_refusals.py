@@ -14,7 +14,7 @@ from noisewright.adversary.inference.cross_table import CrossTable, cross_table
 from noisewright.adversary.inference.insensitive import insensitive, placements, utility_focussed
 from noisewright.adversary.inference.new_row import NewRow
 from noisewright.adversary.inference.no_free_lunch import check_promise
-from noisewright.adversary.measures.gains import Gain, partition
+from noisewright.adversary.measures.gallery import Gain, partition
 from noisewright.adversary.measures.max_case import d_leakage, max_vulnerability
 from noisewright.adversary.measures.uncertainty import uncertainty
 from noisewright.adversary.orders.compare import Comparison, Directions, compare

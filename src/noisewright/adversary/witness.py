@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.adversary.exact.channels import Read, Rows, whole_columns
-from noisewright.adversary.measures.gains import Gain
+from noisewright.adversary.measures.gallery import Gain
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import upward

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from noisewright.optimality.evaluate import posterior_losses as posterior_losses
     from noisewright.optimality.evaluate import prior_loss as prior_loss
     from noisewright.optimality.evaluate import secret_losses as secret_losses
-    from noisewright.optimality.extreme.vertices import vertices as vertices
     from noisewright.optimality.losses.loss import Loss as Loss
     from noisewright.optimality.priors import Prior as Prior
     from noisewright.optimality.priors import as_prior as as_prior

@@ -1,4 +1,4 @@
-"""Exact answers about channels: rational programs, enclosures of solutions, nearest rationals."""
+"""Channels read exactly, and exact answers about them: programs in fractions, enclosures of solutions, distances from hulls."""
 
 from typing import TYPE_CHECKING
 

@@ -34,7 +34,6 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.enclosures import PRECISIONS, Enclosure, ends_of, sign_of
 from noisewright.adversary.exact.nearest import distance_to_hull
 from noisewright.adversary.families._inequalities import (
@@ -48,7 +47,8 @@ from noisewright.adversary.families._inequalities import (
     sides,
 )
 from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member, Rows
-from noisewright.adversary.measures.gains import Gain
+from noisewright.adversary.measures.gallery import Gain
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import GainWitness, PosteriorWitness, PostProcessing
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError

@@ -29,7 +29,7 @@ from fractions import Fraction
 import numpy as np
 
 from noisewright.adversary.exact.enclosures import Enclosure, Number, ends_of
-from noisewright.adversary.families._weight import exponential_weight
+from noisewright.adversary.families._exponential import exponential_weight
 from noisewright.adversary.families.decay import Decay
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel

@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.enclosures import Enclosure
 from noisewright.adversary.families.closed import closed_refined
 from noisewright.adversary.families.families import FAMILIES
 from noisewright.adversary.families.member import EXPONENTIAL, Member
+from noisewright.adversary.refinement import Refinement
 from noisewright.core.verdict import EXACT, FAILS
 
 __all__ = ["neighbours", "through_neighbours"]

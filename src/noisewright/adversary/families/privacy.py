@@ -22,10 +22,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.enclosures import Number, ends_of, sign_of
 from noisewright.adversary.families.decay import Decay
 from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import OWN, MetricWitness
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ChannelError

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisewright.adversary.measures.gains import Blocks, as_gain, identity, partition
+from noisewright.adversary.measures.gallery import Blocks, as_gain, identity, partition
 from noisewright.adversary.measures.vulnerability import as_channel
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel

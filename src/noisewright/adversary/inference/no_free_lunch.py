@@ -40,7 +40,7 @@ from scipy.spatial.distance import cdist
 
 from noisewright.adversary.inference.correlation import Correlation, dalenius_vulnerability, states_of
 from noisewright.adversary.inference.measures import best_guess
-from noisewright.adversary.measures.gains import Blocks, identity, partition
+from noisewright.adversary.measures.gallery import Blocks, identity, partition
 from noisewright.adversary.measures.vulnerability import as_channel, prior_vulnerability
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.measures.gains import as_gain, is_belief_function
+from noisewright.adversary.measures.gallery import as_gain, is_belief_function
 from noisewright.adversary.measures.vulnerability import as_channel, belief_values, secrets_of
 from noisewright.core.arrays import Floats
 from noisewright.core.channels import audit

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.channels import Read
 from noisewright.adversary.families.closed import closed_refined
 from noisewright.adversary.families.families import as_member
 from noisewright.adversary.families.member import Member
 from noisewright.adversary.families.neighbours import through_neighbours
 from noisewright.adversary.orders._pair import Pair, prepare
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import PostProcessing
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel

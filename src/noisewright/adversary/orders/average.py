@@ -33,7 +33,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.program import TooLargeError, stochastic
 from noisewright.adversary.orders._answering import FORWARD, Decision, answered, trivial
 from noisewright.adversary.orders._columns import post_processing
@@ -41,6 +40,7 @@ from noisewright.adversary.orders._directions import bet, gap_of_bet, rounding_s
 from noisewright.adversary.orders._pair import Pair
 from noisewright.adversary.orders._roc import better_test, curtain, curtain_in_floats
 from noisewright.adversary.orders.deficiency import best_gain, least_total, least_worst
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import GainWitness, PostProcessing, gain_witness
 from noisewright.core.arrays import Floats
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN

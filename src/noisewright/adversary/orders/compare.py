@@ -34,7 +34,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.channels import common_secrets, read
 from noisewright.adversary.orders._directions import Vector, bet, beyond, separating
 from noisewright.adversary.orders._pair import Pair, check_tolerance, prepare
@@ -42,6 +41,7 @@ from noisewright.adversary.orders._separation import pair_direction
 from noisewright.adversary.orders.average import average_refined
 from noisewright.adversary.orders.max_case import max_refined
 from noisewright.adversary.orders.privacy import metric_refined, privacy_refined
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import GainWitness, MetricWitness, PosteriorWitness
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import encode_number

@@ -29,13 +29,13 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.channels import Rows, common_secrets, read
 from noisewright.adversary.orders._answering import FORWARD, Decision, answered, trivial
 from noisewright.adversary.orders._columns import Columns
 from noisewright.adversary.orders._directions import Vector, beyond, gap_of_posterior, posterior_slack
 from noisewright.adversary.orders._pair import Pair, prepare
 from noisewright.adversary.orders.deficiency import least_worst
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import PosteriorWitness
 from noisewright.core.arrays import Floats
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN

@@ -30,7 +30,6 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.channels import Read, common_secrets, read
 from noisewright.adversary.exact.enclosures import Number, sign_of
 from noisewright.adversary.families.families import as_member
@@ -38,6 +37,7 @@ from noisewright.adversary.families.member import Member
 from noisewright.adversary.families.privacy import CLOSED, closed_private, closeness, member_distances
 from noisewright.adversary.orders._answering import FORWARD
 from noisewright.adversary.orders._pair import check_tolerance
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import OWN, MetricWitness
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit

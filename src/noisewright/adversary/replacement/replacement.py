@@ -37,13 +37,13 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.channels import read
 from noisewright.adversary.exact.enclosures import Enclosure, Number
 from noisewright.adversary.families.closed import closed_refined
 from noisewright.adversary.families.families import FAMILIES, Family, as_family, as_member
 from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, RESPONSE, Member
 from noisewright.adversary.families.privacy import closed_private, member_distances
+from noisewright.adversary.refinement import Refinement
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_down, log_bounds

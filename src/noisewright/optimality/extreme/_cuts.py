@@ -26,7 +26,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.verdict import EXACT, UNDECIDED, WITHIN
 from noisewright.optimality.algebra.echelon import Echelon, solve
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.patterns import Matrix
+from noisewright.optimality.extreme.point import Matrix
 
 __all__ = ["best_with_delta"]
 

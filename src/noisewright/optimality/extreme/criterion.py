@@ -22,9 +22,9 @@ from itertools import permutations
 from noisewright.core.errors import ParameterError
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
 from noisewright.optimality.algebra.echelon import kernel, rank
+from noisewright.optimality.extreme.conditions import NormalForm, normal_form
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.form import NormalForm, normal_form
-from noisewright.optimality.extreme.patterns import Matrix, construct
+from noisewright.optimality.extreme.point import Matrix, construct
 
 __all__ = ["Breach", "Middle", "is_extreme", "is_private", "tight_rank"]
 

@@ -38,7 +38,7 @@ from noisewright.mechanisms.categories.finite import FiniteMechanism, mechanism
 from noisewright.optimality.algebra.echelon import Echelon, solve_many
 from noisewright.optimality.extreme._cuts import best_with_delta
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.patterns import ExtremePoint, Matrix, construct
+from noisewright.optimality.extreme.point import ExtremePoint, Matrix, construct
 
 __all__ = ["ExtremeOptimum", "best_channel"]
 

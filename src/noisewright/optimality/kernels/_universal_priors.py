@@ -21,7 +21,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.optimality.algebra.echelon import Echelon, whole_row
-from noisewright.optimality.extreme.patterns import exact_matrix
+from noisewright.optimality.extreme.point import exact_matrix
 from noisewright.optimality.kernels.decomposition import Given
 from noisewright.optimality.kernels.enumeration import Kernel
 

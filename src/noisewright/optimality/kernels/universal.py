@@ -44,7 +44,7 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
-from noisewright.optimality.extreme.patterns import exact_matrix
+from noisewright.optimality.extreme.point import exact_matrix
 from noisewright.optimality.kernels._universal_priors import (
     SAMPLES,
     Matrix,

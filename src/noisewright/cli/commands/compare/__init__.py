@@ -13,8 +13,8 @@ from noisewright.cli.shared.output import AsJson, emit, facts, heading, printabl
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from noisewright.adversary.answer import Refinement
     from noisewright.adversary.orders.compare import Comparison
+    from noisewright.adversary.refinement import Refinement
 
 __all__ = ["compare"]
 

@@ -1,7 +1,7 @@
 r"""Brute force: the vertices of a polytope from its inequalities, by the double description method in exact integers.
 
 It knows nothing of what theory says about extreme points and so is the referee of
-:mod:`~noisewright.optimality.extreme.points`; and it is the only way to the vertices of ``(epsilon, delta)`` privacy,
+:mod:`~noisewright.optimality.extreme.enumeration`; and it is the only way to the vertices of ``(epsilon, delta)`` privacy,
 for which no closed form is known.
 
 The last column is eliminated by the row sums. For ``delta = 0`` the inequalities are the ratios ``A[i,j] <= q
@@ -30,7 +30,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.optimality.algebra.echelon import Echelon, solve_many, whole_row
-from noisewright.optimality.extreme.patterns import Matrix
+from noisewright.optimality.extreme.point import Matrix
 
 __all__ = ["local_inequalities", "local_vertices", "vertices"]
 

@@ -32,7 +32,7 @@ from itertools import combinations, combinations_with_replacement, permutations
 
 from noisewright.core.errors import ParameterError
 from noisewright.optimality.algebra.echelon import Echelon, rank
-from noisewright.optimality.extreme.patterns import ExtremePoint
+from noisewright.optimality.extreme.point import ExtremePoint
 
 __all__ = ["Counts", "count_extreme_points", "extreme_points", "weight_vectors"]
 
