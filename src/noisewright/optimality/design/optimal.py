@@ -97,15 +97,7 @@ def optimal(
     along which privacy is enforced (1: every pair that matters); chosen by size if left out. ``delta`` above 0 is for categories
     (the discrete metric) that are right or wrong (``"zero-one"``) and all equally likely.
     """
-    names = counted_labels(
-        _named_secrets(metric, loss, prior) if points is None else points, "the secrets of an optimal mechanism"
-    )
-    if len(set(names)) < len(names):
-        raise ParameterError(
-            "the secrets of an optimal mechanism must be different from each other; one was given twice."
-        )
-    if len(names) < 2:
-        raise ParameterError(f"an optimal mechanism needs 2 or more different secrets, not {len(names)}.")
+    names = _secrets(_named_secrets(metric, loss, prior) if points is None else points)
     one_of(objective, "objective", ("bayes", "minimax"))
     one_of(solver, "solver", ("clarabel", "HiGHS"))
     if objective == "minimax" and prior is not None:
@@ -125,6 +117,13 @@ def optimal(
     distances = measure.exact(names)
     budget = check_budget(epsilon, _closest(distances))
     setting = Setting(names, measure, distances, budget, beliefs, given)
+    return _best(setting, objective, wanted, dilation, solver)
+
+
+def _best(
+    setting: Setting, objective: Objective, wanted: tuple[str, ...], dilation: float | None, solver: str
+) -> OptimalMechanism:
+    """By a closed form where one is known and settles it, otherwise by the program."""
     core = reduced(setting, drop=not wanted, shift=objective == "bayes")
     known = None if wanted else best_known(core.setting)
     if known is not None:
@@ -136,6 +135,18 @@ def optimal(
             if worst <= made.loss_value * (1 + 1e-9) + 1e-300:
                 return made.as_minimax(worst)
     return from_program(setting, core, objective, wanted, dilation, solver)
+
+
+def _secrets(points: Iterable[Hashable] | int) -> tuple[Hashable, ...]:
+    """The secrets: two or more, all different."""
+    names = counted_labels(points, "the secrets of an optimal mechanism")
+    if len(set(names)) < len(names):
+        raise ParameterError(
+            "the secrets of an optimal mechanism must be different from each other; one was given twice."
+        )
+    if len(names) < 2:
+        raise ParameterError(f"an optimal mechanism needs 2 or more different secrets, not {len(names)}.")
+    return names
 
 
 def _named_secrets(metric: object, loss: object, prior: object) -> tuple[Hashable, ...]:
