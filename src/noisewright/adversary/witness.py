@@ -34,13 +34,14 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.exact.channels import Read, Rows, whole_columns
+from noisewright.adversary.exact.channels import Read, whole_columns
 from noisewright.adversary.measures.gallery import Gain
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import upward
 from noisewright.core.labels import encode_label, encode_number
 from noisewright.core.metrics.metric import Metric, Table
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = [
     "OWN",

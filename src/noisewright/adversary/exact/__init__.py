@@ -6,7 +6,6 @@ from noisewright.core.doors import door
 
 if TYPE_CHECKING:
     from noisewright.adversary.exact.channels import Read as Read
-    from noisewright.adversary.exact.channels import Rows as Rows
     from noisewright.adversary.exact.channels import common_secrets as common_secrets
     from noisewright.adversary.exact.channels import exact_channel as exact_channel
     from noisewright.adversary.exact.channels import read as read

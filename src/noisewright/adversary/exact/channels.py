@@ -37,11 +37,11 @@ from noisewright.core.exact import as_fraction
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.response import ResponseMechanism
 from noisewright.mechanisms.from_certificate import certified_oracle
+from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.design.mechanism import OptimalMechanism
 
-__all__ = ["Read", "Rows", "common_secrets", "exact_channel", "read", "whole_columns"]
+__all__ = ["Read", "common_secrets", "exact_channel", "read", "whole_columns"]
 
-Rows = tuple[tuple[Fraction, ...], ...]
 """A matrix of fractions, row by row."""
 
 PLAIN_BITS = 16

@@ -23,10 +23,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from noisewright.adversary.exact.channels import Rows
 from noisewright.core.arrays import Floats
 from noisewright.optimality.algebra.echelon import shortened
-from noisewright.optimality.algebra.elimination import Elimination, Vector
+from noisewright.optimality.algebra.elimination import Elimination, Rows, Vector
 
 __all__ = ["TooLargeError", "cone", "stochastic"]
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from noisewright.adversary.families.member import OVER_TRUNCATED as OVER_TRUNCATED
     from noisewright.adversary.families.member import RESPONSE as RESPONSE
     from noisewright.adversary.families.member import Member as Member
-    from noisewright.adversary.families.member import Rows as Rows
     from noisewright.adversary.families.member import as_exact as as_exact
     from noisewright.adversary.families.neighbours import through_neighbours as through_neighbours
     from noisewright.adversary.families.privacy import CLOSED as CLOSED

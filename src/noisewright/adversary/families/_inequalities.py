@@ -22,8 +22,9 @@ import numpy as np
 from noisewright.adversary.exact.channels import common_secrets, read
 from noisewright.adversary.exact.enclosures import Enclosure, Number
 from noisewright.adversary.families.families import as_member
-from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, RESPONSE, Member, Rows
+from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, RESPONSE, Member
 from noisewright.core.arrays import Floats
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = [
     "Target",

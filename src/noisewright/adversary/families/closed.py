@@ -46,7 +46,7 @@ from noisewright.adversary.families._inequalities import (
     rounding,
     sides,
 )
-from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member, Rows
+from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member
 from noisewright.adversary.measures.gallery import Gain
 from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import GainWitness, PosteriorWitness, PostProcessing
@@ -54,6 +54,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_down
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = ["Margin", "closed_margin", "closed_post_processing", "closed_refined"]
 

@@ -35,10 +35,10 @@ from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import upward
 from noisewright.core.metrics.metric import Discrete, Line, Metric
+from noisewright.optimality.algebra.elimination import Rows
 
-__all__ = ["EXPONENTIAL", "GEOMETRIC", "OVER_TRUNCATED", "RESPONSE", "Member", "Rows", "as_exact"]
+__all__ = ["EXPONENTIAL", "GEOMETRIC", "OVER_TRUNCATED", "RESPONSE", "Member", "as_exact"]
 
-Rows = tuple[tuple[Fraction, ...], ...]
 
 LARGEST_EXACT = 250_000
 """Entries of a member that is made into fractions as a whole."""

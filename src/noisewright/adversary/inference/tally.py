@@ -16,7 +16,7 @@ of it times the randomised tally is ``A^(k-1) B^(N-k-1) (A - aB)(B - aA)`` up to
 multiple of ``z`` and ``B - aA`` a positive constant, so no coefficient is negative; the first and the last row have one of the
 two factors.
 
->>> survey = Survey(2)
+>>> survey = TallySurvey(2)
 >>> for row in survey.compare():
 ...     print(f"{row.name}: one participant {row.participant:.4f}, the tally {row.tally:.4f}")
 randomised tally: one participant 0.6250, the tally 0.5938
@@ -44,10 +44,10 @@ from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, log_bounds
+from noisewright.optimality.algebra.elimination import Rows
 
-__all__ = ["Survey", "TallyRow", "noisy_tally", "randomised_tally"]
+__all__ = ["TallyRow", "TallySurvey", "noisy_tally", "randomised_tally"]
 
-Rows = tuple[tuple[Fraction, ...], ...]
 
 MOST_PARTICIPANTS = 500
 """Probabilities of a tally are kept as logarithms, since the least of them are too small for a float; that takes its time."""
@@ -75,7 +75,7 @@ class TallyRow:
 
 
 @dataclass(frozen=True)
-class Survey:
+class TallySurvey:
     """``participants`` people who tell the ``truth`` with that probability; each means yes with probability ``yes``.
 
     Numbers are exact: ``"1/3"`` is a third.
@@ -166,7 +166,7 @@ def randomised_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
     >>> [str(p) for p in randomised_tally(2)[1]]
     ['3/16', '5/8', '3/16']
     """
-    survey = Survey(participants, truth)
+    survey = TallySurvey(participants, truth)
     right = 1 / (1 + survey.decay)
     yes, no = (1 - right, right), (right, 1 - right)  # whoever means yes, whoever means no: (says no, says yes)
     halves = [(_power(yes, k), _power(no, k)) for k in range(participants + 1)]
@@ -179,7 +179,7 @@ def noisy_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
     >>> [str(p) for p in noisy_tally(2)[0]]
     ['3/4', '1/6', '1/12']
     """
-    a = Survey(participants, truth).decay
+    a = TallySurvey(participants, truth).decay
     inside, end = (1 - a) / (1 + a), 1 / (1 + a)
     return tuple(
         tuple((end if y in (0, participants) else inside) * a ** abs(x - y) for y in range(participants + 1))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from noisewright.adversary.measures.hiding import Nesting as Nesting
     from noisewright.adversary.measures.hiding import hiding_and_revealing as hiding_and_revealing
     from noisewright.adversary.measures.hiding import revealing as revealing
-    from noisewright.adversary.measures.max_case import Worst as Worst
+    from noisewright.adversary.measures.max_case import WorstOutput as WorstOutput
     from noisewright.adversary.measures.max_case import d_leakage as d_leakage
     from noisewright.adversary.measures.max_case import d_vulnerability as d_vulnerability
     from noisewright.adversary.measures.max_case import max_vulnerability as max_vulnerability

@@ -9,7 +9,7 @@ Gain(custom: 3 actions by 3 secrets)
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,9 @@ from numpy.typing import ArrayLike
 from noisewright.core.arrays import Floats, Indices
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
-from noisewright.optimality.losses.table import ActionTable, as_matrix, named
+from noisewright.optimality.losses.table import ActionTable, Points, as_matrix, named
 
 __all__ = ["Gain", "gain_labels", "make_gain"]
-
-Points = Iterable[Hashable]
 
 
 class Gain(ActionTable):

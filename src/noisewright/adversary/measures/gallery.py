@@ -40,7 +40,7 @@ from noisewright.core.exact import as_fraction
 from noisewright.core.labels import as_labels, labels_between
 from noisewright.core.metrics.metric import Metric, as_metric, named_metric
 from noisewright.optimality.losses.gallery import Loss
-from noisewright.optimality.losses.table import tabulated
+from noisewright.optimality.losses.table import Points, tabulated
 
 __all__ = [
     "NAMES",
@@ -56,7 +56,6 @@ __all__ = [
     "to_loss",
 ]
 
-Points = Iterable[Hashable]
 Blocks = Mapping[Any, Hashable] | Callable[[Any], Hashable] | Iterable[Collection[Hashable]]
 
 NAMES = ("identity", "property:A,B", "metric:NAME")

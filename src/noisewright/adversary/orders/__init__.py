@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from noisewright.adversary.orders.deficiency import shortfall as shortfall
     from noisewright.adversary.orders.earth_move import MeanWitness as MeanWitness
     from noisewright.adversary.orders.earth_move import Transport as Transport
-    from noisewright.adversary.orders.max_case import Mixture as Mixture
+    from noisewright.adversary.orders.max_case import MixtureWitness as MixtureWitness
     from noisewright.adversary.orders.max_case import hull_shortfall as hull_shortfall
     from noisewright.adversary.orders.max_case import max_refined as max_refined
     from noisewright.adversary.orders.privacy import metric_refined as metric_refined

@@ -30,20 +30,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from noisewright.adversary.exact.channels import Rows
 from noisewright.adversary.exact.nearest import hull_weights
 from noisewright.adversary.exact.program import TooLargeError, cone
 from noisewright.adversary.exact.solution import enclose, short_solution
 from noisewright.adversary.orders._columns import Columns
-from noisewright.adversary.orders._directions import (
-    Vector,
-    gap_of_posterior,
-    posterior_slack,
-    rounding_slack,
-    separating,
-)
+from noisewright.adversary.orders._directions import gap_of_posterior, posterior_slack, rounding_slack, separating
 from noisewright.core.arrays import Floats, Integers
-from noisewright.optimality.algebra.elimination import LARGEST_ELIMINATION, Elimination, elimination_work
+from noisewright.optimality.algebra.elimination import LARGEST_ELIMINATION, Elimination, Rows, Vector, elimination_work
 
 __all__ = [
     "Separation",

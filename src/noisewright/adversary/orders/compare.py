@@ -35,7 +35,7 @@ from functools import cache
 from typing import Any
 
 from noisewright.adversary.exact.channels import common_secrets, read
-from noisewright.adversary.orders._directions import Vector, bet, beyond, separating
+from noisewright.adversary.orders._directions import bet, beyond, separating
 from noisewright.adversary.orders._pair import Pair, check_tolerance, prepare
 from noisewright.adversary.orders._separation import pair_direction
 from noisewright.adversary.orders.average import average_refined
@@ -47,6 +47,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.labels import encode_number
 from noisewright.core.metrics.metric import Metric, as_metric, named_metric
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.optimality.algebra.elimination import Vector
 
 __all__ = ["Comparison", "Directions", "compare"]
 

@@ -22,8 +22,8 @@ from fractions import Fraction
 from itertools import permutations
 
 from noisewright.adversary.families.families import response_family
-from noisewright.adversary.families.member import Rows
 from noisewright.core.errors import ParameterError
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = ["Hexagon", "hexagon"]
 

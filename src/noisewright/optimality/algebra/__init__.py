@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from noisewright.optimality.algebra.echelon import whole_row as whole_row
     from noisewright.optimality.algebra.elimination import LARGEST_ELIMINATION as LARGEST_ELIMINATION
     from noisewright.optimality.algebra.elimination import Elimination as Elimination
+    from noisewright.optimality.algebra.elimination import Rows as Rows
     from noisewright.optimality.algebra.elimination import Vector as Vector
     from noisewright.optimality.algebra.elimination import elimination_work as elimination_work
 else:

@@ -19,9 +19,11 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = ["LARGEST_ELIMINATION", "Elimination", "Vector", "elimination_work"]
+__all__ = ["LARGEST_ELIMINATION", "Elimination", "Rows", "Vector", "elimination_work"]
 
 Vector = tuple[Fraction, ...]
+Rows = tuple[Vector, ...]
+"""A matrix of fractions."""
 
 LARGEST_ELIMINATION = 250_000
 """Eliminations that cost more than this, by :func:`elimination_work`, are not started: some seconds."""
@@ -83,7 +85,7 @@ class Elimination:
         return len(self.pivots) == self.unknowns
 
     @cached_property
-    def solution(self) -> tuple[Vector, ...]:
+    def solution(self) -> Rows:
         """The only R with ``A R = B``, where A's columns are independent; its signs are still to be seen."""
         end = self.unknowns + self.right
         return tuple(

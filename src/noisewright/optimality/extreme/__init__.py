@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from noisewright.optimality.extreme.double_description import local_inequalities as local_inequalities
     from noisewright.optimality.extreme.double_description import local_vertices as local_vertices
     from noisewright.optimality.extreme.double_description import vertices as vertices
-    from noisewright.optimality.extreme.enumeration import Counts as Counts
+    from noisewright.optimality.extreme.enumeration import CornerCounts as CornerCounts
     from noisewright.optimality.extreme.enumeration import count_extreme_points as count_extreme_points
     from noisewright.optimality.extreme.enumeration import extreme_points as extreme_points
     from noisewright.optimality.extreme.enumeration import weight_vectors as weight_vectors
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from noisewright.optimality.extreme.optimum import ExtremeOptimum as ExtremeOptimum
     from noisewright.optimality.extreme.optimum import best_channel as best_channel
     from noisewright.optimality.extreme.point import ExtremePoint as ExtremePoint
-    from noisewright.optimality.extreme.point import Matrix as Matrix
     from noisewright.optimality.extreme.point import construct as construct
     from noisewright.optimality.extreme.point import exact_matrix as exact_matrix
     from noisewright.optimality.extreme.polytope import LocalPolytope as LocalPolytope

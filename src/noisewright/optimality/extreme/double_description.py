@@ -30,7 +30,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.optimality.algebra.echelon import Echelon, solve_many, whole_row
-from noisewright.optimality.extreme.point import Matrix
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = ["local_inequalities", "local_vertices", "vertices"]
 
@@ -47,7 +47,7 @@ def local_vertices(
     support: Sequence[int] | None = None,
     face: Iterable[int] = (),
     events: str = "all",
-) -> set[Matrix]:
+) -> set[Rows]:
     """Every vertex of the polytope of locally private channels for a rational ``factor`` (which is ``e^epsilon``).
 
     ``support`` allows some outputs only; the other columns are zero. ``face`` are numbers of rows of

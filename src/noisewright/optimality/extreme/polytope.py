@@ -42,13 +42,14 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.core.verdict import EXACT, Verdict
 from noisewright.mechanisms.values import counted_labels
+from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.extreme.conditions import Condition, NormalForm, necessary, normal_form
 from noisewright.optimality.extreme.constraints import Constraints, local_constraints
 from noisewright.optimality.extreme.criterion import is_extreme, is_private, tight_rank
-from noisewright.optimality.extreme.enumeration import Counts, count_extreme_points, extreme_points
+from noisewright.optimality.extreme.enumeration import CornerCounts, count_extreme_points, extreme_points
 from noisewright.optimality.extreme.factor import Factor
 from noisewright.optimality.extreme.optimum import ExtremeOptimum, best_channel
-from noisewright.optimality.extreme.point import ExtremePoint, Matrix, construct, exact_matrix
+from noisewright.optimality.extreme.point import ExtremePoint, construct, exact_matrix
 
 __all__ = ["LocalPolytope"]
 
@@ -126,7 +127,7 @@ class LocalPolytope:
         self._pure("extreme points are listed")
         return extreme_points(*self.shape, columns=columns)
 
-    def count(self) -> Counts:
+    def count(self) -> CornerCounts:
         """How many extreme points there are, by the number of outputs in use."""
         self._pure("extreme points are counted")
         return count_extreme_points(*self.shape)
@@ -169,7 +170,7 @@ class LocalPolytope:
         matrix, tolerance = self._read(channel)
         return tight_rank(matrix, self.factor, self.delta, tolerance)
 
-    def _read(self, channel: Channel | Sequence[Sequence[Any]]) -> tuple[Matrix, Fraction]:
+    def _read(self, channel: Channel | Sequence[Sequence[Any]]) -> tuple[Rows, Fraction]:
         """The exact entries, and the tolerance that they are to be compared with: none for exact numbers."""
         given = channel.matrix if isinstance(channel, Channel) else channel
         matrix = exact_matrix(given)

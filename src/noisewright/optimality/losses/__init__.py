@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from noisewright.optimality.losses.loss import Loss as Loss
     from noisewright.optimality.losses.loss import Made as Made
     from noisewright.optimality.losses.table import ActionTable as ActionTable
+    from noisewright.optimality.losses.table import Points as Points
     from noisewright.optimality.losses.table import as_matrix as as_matrix
     from noisewright.optimality.losses.table import named as named
     from noisewright.optimality.losses.table import tabulated as tabulated

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from noisewright.core.exact import Exact, as_fraction
 from noisewright.core.labels import as_labels
 from noisewright.mechanisms.values import counted_labels
 from noisewright.optimality.losses.loss import Displacement, Loss, Made
-from noisewright.optimality.losses.table import tabulated
+from noisewright.optimality.losses.table import Points, tabulated
 
 __all__ = [
     "NAMES",
@@ -41,8 +41,6 @@ __all__ = [
     "step_loss",
     "zero_one",
 ]
-
-Points = Iterable[Hashable]
 
 NAMES = ("absolute", "squared", "zero-one", "parity", "pinball:A,B", "last-train:C", "step:N")
 """The losses that can be named in text."""

@@ -19,7 +19,10 @@ from noisewright.core.arrays import Floats, Indices
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
 
-__all__ = ["ActionTable", "as_matrix", "named", "tabulated"]
+__all__ = ["ActionTable", "Points", "as_matrix", "named", "tabulated"]
+
+Points = Iterable[Hashable]
+"""Names of secrets, or of actions."""
 
 LARGEST_TABLE = 25_000_000
 """A table with more entries than this is not built."""

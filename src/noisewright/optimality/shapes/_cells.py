@@ -24,13 +24,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import Indices
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
 from noisewright.optimality.shapes.categories import Categories, exact_number
 
 __all__ = ["EQUAL", "PAIRS", "SHAPES", "Arrangement", "homes", "pairs_of", "ranks"]
 
-Indices = NDArray[np.intp]
+
 Pairs = tuple[Indices, Indices]
 
 

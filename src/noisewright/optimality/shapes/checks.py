@@ -46,7 +46,7 @@ from noisewright.core.channels.certified import CertifiedChannel
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up
-from noisewright.optimality.program.sparse import Rows
+from noisewright.optimality.program.sparse import FurtherRows
 from noisewright.optimality.shapes._cells import EQUAL, PAIRS, SHAPES, Arrangement, Pairs
 from noisewright.optimality.shapes.categories import Categories
 
@@ -93,7 +93,7 @@ def as_shapes(names: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def constraints(
     names: str | Iterable[str], secrets: Iterable[Hashable], outputs: Iterable[Hashable] | Categories
-) -> Rows:
+) -> FurtherRows:
     """The shapes as rows of a linear program over these secrets and outputs: ``1/m`` is written as the mean of a row."""
     shapes = as_shapes(names)
     cells = Arrangement.of(secrets, outputs)
@@ -104,7 +104,7 @@ def constraints(
     if "weakly-honest" in shapes:
         blocks.append(_above_the_mean(cells))
     equal = [pairs for name, pairs in found.items() if name in EQUAL]
-    return Rows(sparse.csr_array(sparse.vstack(blocks)), _differences(equal, size))
+    return FurtherRows(sparse.csr_array(sparse.vstack(blocks)), _differences(equal, size))
 
 
 def check_shape(
