@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from noisewright.adversary.families.families import geometric_family, over_truncated_family, response_family
 from noisewright.adversary.replacement.hexagon import hexagon
-from noisewright.adversary.replacement.hulls import extreme_points, hull_of, intersection, positive_weights, posteriors
+from noisewright.adversary.replacement.hulls import hull_corners, hull_of, intersection, positive_weights, posteriors
 from noisewright.adversary.replacement.joins import max_join, max_meet
 from noisewright.adversary.replacement.privacy_lattice import privacy_join, privacy_meet
 from noisewright.core.channels.channel import Channel
@@ -90,7 +90,7 @@ def test_a_hull_contains_what_it_should():
     points = np.array([[1 / 3, 1 / 3, 1 / 3], [4 / 7, 2 / 7, 1 / 7], [0.58, 0.28, 0.14], [0.2, 0.2, 0.6]])
     assert hull.contains(points).tolist() == [True, True, False, False]
     square = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [0.3, 0.5, 0.2], [0.35, 0.35, 0.3]])
-    assert len(extreme_points(square)) == 3
+    assert len(hull_corners(square)) == 3
     weights = positive_weights(np.eye(4))
     assert weights == pytest.approx(np.full(4, 0.25))
     assert intersection(hull, hull) == pytest.approx(posteriors(geometric_family.member(decay="1/2", size=3).channel()))
