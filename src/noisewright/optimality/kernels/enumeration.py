@@ -42,7 +42,7 @@ from noisewright.core.exact import Exact, upward
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.finite import mechanism as finite_mechanism
-from noisewright.optimality.extreme import algebra
+from noisewright.optimality import algebra
 from noisewright.optimality.kernels._potentials import Potential
 from noisewright.optimality.kernels._rays import MOST_RAYS, Ray, balanced_rays
 from noisewright.optimality.kernels.posteriors import PrivatePosteriors
