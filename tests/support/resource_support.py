@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.core import resource
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
@@ -121,3 +122,10 @@ def write_table(path: Path, seed: int = 0, size: int = 10) -> Path:
 
 def column(**more: Any) -> dict[str, Any]:
     return {"name": "x", "mechanism": "coded", "within": [0, 9], "epsilon": 2, **more}
+
+
+def forget_places() -> None:
+    """This process as if it had just begun: it knows no file, no folder and no digest."""
+    for known in (resource._places, resource._digests, resource._mapped):
+        known.clear()
+    resource._folders.clear()

@@ -30,7 +30,7 @@ def parameters_of(constructor: Callable[..., Any]) -> dict[str, inspect.Paramete
 def hints_of(constructor: Callable[..., Any]) -> dict[str, Any]:
     """The types of the parameters; the return type may be one that is only imported for type checkers."""
     if isinstance(constructor, type):
-        return hints_of(vars(constructor).get("__init__", object.__init__))
+        return hints_of(constructor.__init__)  # type: ignore[misc]
     named = {key: hint for key, hint in getattr(constructor, "__annotations__", {}).items() if key != "return"}
     try:
         holder = types.SimpleNamespace(__annotations__=named)
