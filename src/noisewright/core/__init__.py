@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from noisewright.core.errors import NoLedgerError as NoLedgerError
     from noisewright.core.errors import ParameterError as ParameterError
     from noisewright.core.errors import PolicyError as PolicyError
+    from noisewright.core.errors import ResourceError as ResourceError
     from noisewright.core.exact import Exact as Exact
     from noisewright.core.exact import as_fraction as as_fraction
     from noisewright.core.exact import ceil_div as ceil_div
@@ -59,10 +60,19 @@ if TYPE_CHECKING:
     from noisewright.core.labels import encode_number as encode_number
     from noisewright.core.labels import labels_between as labels_between
     from noisewright.core.labels import plain_label as plain_label
+    from noisewright.core.mechanism import Described as Described
     from noisewright.core.mechanism import Mechanism as Mechanism
     from noisewright.core.mechanism import Takes as Takes
     from noisewright.core.mechanism import as_mechanism as as_mechanism
+    from noisewright.core.mechanism import described as described
     from noisewright.core.metrics.metric import Metric as Metric
+    from noisewright.core.resource import Resource as Resource
+    from noisewright.core.resource import Seed as Seed
+    from noisewright.core.resource import Stream as Stream
+    from noisewright.core.resource import in_place as in_place
+    from noisewright.core.resource import locate as locate
+    from noisewright.core.resource import look_in as look_in
+    from noisewright.core.resource import public_keys as public_keys
     from noisewright.core.verdict import EXACT as EXACT
     from noisewright.core.verdict import FAILS as FAILS
     from noisewright.core.verdict import UNDECIDED as UNDECIDED

@@ -20,6 +20,7 @@ __all__ = [
     "NoisewrightError",
     "ParameterError",
     "PolicyError",
+    "ResourceError",
 ]
 
 
@@ -71,6 +72,10 @@ class PolicyError(NoisewrightError, ValueError):
         rest = f" (and {more} more problem{'s' if more > 1 else ''})" if more > 0 else ""
         super().__init__((problems[0] if problems else "the policy cannot be followed.") + rest)
         self.problems = problems
+
+
+class ResourceError(NoisewrightError, ValueError):
+    """A public file that is not here, or is not the one that was named."""
 
 
 class NoLedgerError(LedgerError, FileNotFoundError):

@@ -3,17 +3,14 @@
 A mechanism is a channel that knows its guarantee and can be drawn from. A third party's mechanism is one as soon as it has
 these members; :func:`noisewright.testing.check_mechanism` tells whether it keeps what they promise.
 
-Two more are optional. ``audit()`` returns an :class:`~noisewright.core.channels.audit.Audit` of the smallest epsilon that
-the mechanism
-really has; ``noisewright.audit`` uses it where there is no channel, or one too large to compare all pairs of rows.
-``check(values)`` draws nothing and refuses what ``release`` would refuse; without it, a table is checked by draws that are
-thrown away.
+What it may have beside is in :class:`Described`, and is read with :func:`described`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -22,7 +19,11 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
 
-__all__ = ["Mechanism", "Takes", "as_mechanism"]
+if TYPE_CHECKING:
+    from noisewright.core.channels.audit import Audit
+    from noisewright.core.resource import Resource, Seed
+
+__all__ = ["Described", "Mechanism", "Takes", "as_mechanism", "described"]
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,69 @@ class Mechanism(Protocol):
 
     def channel(self) -> Channel:
         """The channel, where secrets and outputs are finite."""
+
+
+class Described(Protocol):
+    """What a mechanism may tell of itself beside; :func:`described` gives None for what it does not."""
+
+    @property
+    def check(self) -> Callable[[Any], None] | None:
+        """``check(values)`` draws nothing and refuses what ``release`` would refuse.
+
+        Without it, a table is checked by draws that are thrown away.
+        """
+
+    @property
+    def audit(self) -> Callable[[], Audit] | None:
+        """``audit()``: the smallest epsilon that the mechanism really has.
+
+        ``noisewright.audit`` uses it where there is no channel, or one too large to compare all pairs of rows.
+        """
+
+    @property
+    def reading(self) -> Callable[[], str] | None:
+        """``reading()``: the promise in plain words, where those of the guarantee are not enough."""
+
+    @property
+    def scale(self) -> Any:
+        """The scale of the noise, a number."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why the scale is what it is, in half a sentence."""
+
+    @property
+    def resources(self) -> tuple[Resource, ...] | None:
+        """The public files that it needs; its certificate states them, and engines carry them to where it draws."""
+
+    @property
+    def seed(self) -> Seed | None:
+        """The public seed that its public choices are drawn from; its certificate states it."""
+
+
+OPTIONAL = tuple(name for name, member in vars(Described).items() if isinstance(member, property))
+
+
+class _Description:
+    """A mechanism's optional members, looked up when they are asked for."""
+
+    def __init__(self, mechanism: object) -> None:
+        self._mechanism = mechanism
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in OPTIONAL:
+            raise AttributeError(f"{name!r} is no optional member of a mechanism")
+        return getattr(self._mechanism, name, None)
+
+
+def described(mechanism: Mechanism) -> Described:
+    """The optional members of a mechanism; None for each that it does not have.
+
+    >>> from noisewright.mechanisms.numbers.geometric import geometric
+    >>> float(described(geometric(epsilon=2)).scale), described(geometric(epsilon=2)).resources
+    (0.5, None)
+    """
+    return cast(Described, _Description(mechanism))
 
 
 def as_mechanism(thing: object, what: str) -> Mechanism:

@@ -32,7 +32,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoisewrightError, ParameterError
 from noisewright.core.exact import float_up, upward
 from noisewright.core.guarantee import Guarantee, Scope
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, described
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.laws.lattice import LatticeLaw
@@ -120,9 +120,9 @@ def _on_channel(channel: Channel, promise: Guarantee) -> Audit:
 
 def _without_channel(thing: Mechanism) -> Audit | None:
     """What the mechanism says itself, or what follows from the law in its certificate."""
-    own = getattr(thing, "audit", None)
-    if callable(own):
-        found = own()
+    own = described(thing).audit
+    if own is not None:
+        found: object = own()
         return found if isinstance(found, Audit) else None
     try:
         document, promise = thing.certificate().document, thing.guarantee

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoisewrightError, ParameterError
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, described
 from noisewright.mechanisms.oracles.oracle import ORACLES
 from noisewright.plots.figure import COLOURS, blank_figure, check_suffix, save_figure
 
@@ -154,7 +154,8 @@ def _cloud(axes: Any, points: NDArray[np.float64]) -> None:
 
 def _some_secrets(mechanism: Mechanism) -> list[Any]:
     """Values that the mechanism takes: near the walls of its range where it has one, else about zero."""
-    scale = float(getattr(mechanism, "scale", 1.0))
+    stated = described(mechanism).scale
+    scale = 1.0 if stated is None else float(stated)
     feasible = getattr(mechanism, "feasible", None)
     candidates: list[Any] = []
     for low, high in feasible.components[:3] if feasible is not None else ((None, None),):

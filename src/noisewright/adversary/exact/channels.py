@@ -5,7 +5,7 @@ Refinement is decided by signs that floats get wrong, so everything that has exa
 =====================================  ==============================================================================
 nested lists of fractions, ints, text  ``[["1/3", "2/3"], [1, 0]]``: as written; rows must sum to one exactly
 certified tables and their mechanisms  the integers that are drawn from
-members of a family                    their fractions, where the family's factor is a fraction
+members of a family                    their fractions, where the family's decay is a fraction
 channels and nested lists of floats    floats, except where every entry is a multiple of ``2^-16`` and rows sum to one:
                                        halves and quarters are what they say, 0.1 is not
 =====================================  ==============================================================================
@@ -37,11 +37,11 @@ from noisewright.core.exact import as_fraction
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.response import ResponseMechanism
 from noisewright.mechanisms.from_certificate import certified_oracle
+from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.design.mechanism import OptimalMechanism
 
-__all__ = ["Read", "Rows", "common_secrets", "exact_channel", "read", "whole_columns"]
+__all__ = ["Read", "common_secrets", "exact_channel", "read", "whole_columns"]
 
-Rows = tuple[tuple[Fraction, ...], ...]
 """A matrix of fractions, row by row."""
 
 PLAIN_BITS = 16

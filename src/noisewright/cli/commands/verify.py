@@ -56,6 +56,7 @@ def verify(
     if ledger is not None and not any(Path(path).is_dir() for path in files or []):
         raise ParameterError("--ledger is for folders of releases; name one.")
     contents = [(path, _read(path)) for path in files or []]
+    _look_around([path for path, _ in contents])
     written = [] if export_checker is None else _export(export_checker)
     with working("proving"):
         results = [_check(path, content) | _folder(path, ledger) for path, content in contents]
@@ -93,7 +94,9 @@ def _check(path: str, content: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {**result, "reason": "this is not JSON, or it was cut short."}
     if isinstance(document, dict) and document.get("format") == checker.RELEASE:
-        return {**result, **_release(document)}
+        found = _release(document)
+        apart = "parts" in found and not Path(path).is_dir()  # of a folder, its lock says more
+        return {**result, **found, **(_public(document) if apart else {})}
     claim, reason = prove(document)
     if claim is None:
         return {**result, "reason": reason}
@@ -110,7 +113,29 @@ def _check(path: str, content: bytes) -> dict[str, Any]:
         "proof": document["proof"]["kind"],
         "randomness": document.get("randomness"),
         "simulated": checker.simulated(document.get("randomness")),
+        **_public(document),
     }
+
+
+def _look_around(paths: list[str]) -> None:
+    """Look for public files here and beside what is to be verified."""
+    from noisewright.core.resource import look_in
+
+    look_in(Path.cwd(), *(Path(path).absolute().parent for path in paths))
+
+
+def _public(document: dict[str, Any]) -> dict[str, Any]:
+    """Which of the public files that a certificate states are here, and which are not; nothing where it states none."""
+    from noisewright.core.errors import ParameterError
+    from noisewright.core.resource import Resource, in_place
+
+    certificates = [document, *(part["certificate"] for part in document.get("parts", []))]
+    try:
+        stated = [Resource.from_json(file) for found in certificates for file in found.get("resources", [])]
+    except ParameterError as problem:
+        return {"proved": False, "reason": str(problem)}
+    here, missing = in_place(dict.fromkeys(stated))
+    return {"here": here, "unchecked": missing} if stated else {}
 
 
 def _release(document: dict[str, Any]) -> dict[str, Any]:
@@ -139,7 +164,8 @@ def _folder(path: str, ledger: str | None) -> dict[str, Any]:
     from noisewright.releases.output.verify import verify_folder
 
     found = verify_folder(Path(path), None if ledger is None else Ledger(ledger, create_missing=False))
-    return {"agreed": list(found.agreed), "problems": list(found.problems), "ledger": ledger}
+    missing = {"unchecked": list(found.unchecked)} if found.unchecked else {}
+    return {"agreed": list(found.agreed), "problems": list(found.problems), "ledger": ledger, **missing}
 
 
 def _export(path: str) -> list[str]:
@@ -256,9 +282,12 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
 
 
 def _folder_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
+    public = [("Agrees", what) for what in result.get("here", [])]
+    public += [("Not checked", what) for what in result.get("unchecked", [])]
     if "agreed" not in result:
-        return []
+        return public
     rows = [("Wrong", problem) for problem in result["problems"]] + [("Agrees", what) for what in result["agreed"]]
+    rows += public
     if result["ledger"] is None:
         rows.append(("Not checked", "that a ledger recorded this release; --ledger FILE does that"))
     return rows

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from noisewright.optimality.program.solvers import LinearProgram as LinearProgram
     from noisewright.optimality.program.solvers import solved as solved
     from noisewright.optimality.program.sparse import TINY_LOSS as TINY_LOSS
+    from noisewright.optimality.program.sparse import FurtherRows as FurtherRows
     from noisewright.optimality.program.sparse import Objective as Objective
-    from noisewright.optimality.program.sparse import Rows as Rows
     from noisewright.optimality.program.sparse import SparseProgram as SparseProgram
 else:
     __getattr__, __dir__ = door(__name__)

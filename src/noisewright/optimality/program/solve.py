@@ -25,7 +25,7 @@ from noisewright.core.arrays import Floats, Indices
 from noisewright.core.errors import ParameterError
 from noisewright.optimality.program.folding import Folding, unfolded
 from noisewright.optimality.program.solvers import solved
-from noisewright.optimality.program.sparse import TINY_LOSS, Objective, Rows, SparseProgram
+from noisewright.optimality.program.sparse import TINY_LOSS, FurtherRows, Objective, SparseProgram
 
 __all__ = [
     "LARGEST_PROGRAM",
@@ -93,7 +93,7 @@ def solve(
     pairs: Indices | None,
     objective: Objective = "bayes",
     folding: Folding | None = None,
-    further: Rows | None = None,
+    further: FurtherRows | None = None,
     solver: str = "clarabel",
     accuracy: float = 1e-10,
 ) -> Solution:
@@ -157,7 +157,7 @@ def blind_bound(losses: Floats, cost: Floats) -> float:
     return float(cost.sum(axis=0).min() - saved)
 
 
-def _alike(cost: Floats, further: Rows) -> tuple[Floats, Floats]:
+def _alike(cost: Floats, further: FurtherRows) -> tuple[Floats, Floats]:
     """The costs with further constraints priced by the multipliers of the best mechanism whose rows are all alike, and its row.
 
     A row of infinities stands for none, where the little program is not solved.

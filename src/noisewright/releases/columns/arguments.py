@@ -33,6 +33,7 @@ import pyarrow as pa
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import labels_between
 from noisewright.core.metrics.metric import Metric, named_metric
+from noisewright.core.resource import Resource, Seed
 from noisewright.mechanisms.places.remap import Grid, Places, Polygon
 from noisewright.releases.kinds.codecs import kind_of
 from noisewright.releases.kinds.dates import day_or_second
@@ -66,6 +67,8 @@ def label(value: Any, columns: Sequence[pa.DataType]) -> Any:
 
 
 def _convert(name: str, value: Any, columns: Sequence[pa.DataType]) -> Any:
+    if isinstance(value, (Resource, Seed)):
+        return value
     if name == "metric":
         return value if isinstance(value, Metric) else named_metric(value)
     if isinstance(value, dict):

@@ -20,7 +20,7 @@ DataType(int8)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,10 +32,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError
+from noisewright.core.errors import DataError, NoisewrightError, ParameterError, ResourceError
 from noisewright.core.exact import as_fraction, upward
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, described
 from noisewright.core.metrics.metric import Discrete
+from noisewright.core.resource import Resource
 from noisewright.mechanisms.registry import Entry, registry
 from noisewright.mechanisms.signatures import parameters_of
 from noisewright.releases.columns.arguments import arguments, label
@@ -124,6 +125,11 @@ class ColumnPlan:
         return f"expected {what} at most {upward(size, 3)}" + (f" {unit}s" if unit else "")
 
     @property
+    def resources(self) -> tuple[Resource, ...]:
+        """The public files that the mechanism needs wherever rows are drawn."""
+        return () if self.mechanism is None else described(self.mechanism).resources or ()
+
+    @property
     def output_types(self) -> tuple[pa.DataType, ...]:
         """The types of the released columns."""
         return self.types if self.keep else tuple(codecs.output_type(t) for t in self.types)
@@ -152,10 +158,13 @@ class ColumnPlan:
         """Refuse columns that :meth:`perturb` would refuse; nothing is drawn that could be released."""
         if self.mechanism is None:
             return
+        with self._saying_where():
+            for resource in self.resources:
+                resource.open()
         given, _ = self._present(arrays)
         if not len(given[0]):
             return
-        look: Callable[[Any], None] | None = getattr(self.mechanism, "check", None)
+        look = described(self.mechanism).check
         if look is None:
             self._released(given, np.random.default_rng(0))  # a simulation, thrown away
         else:
@@ -193,7 +202,8 @@ class ColumnPlan:
         try:
             yield
         except NoisewrightError as problem:
-            raise DataError(f"{self.title}: {problem}") from None
+            kind = ResourceError if isinstance(problem, ResourceError) else DataError
+            raise kind(f"{self.title}: {problem}") from None
         except pa.ArrowException:  # its own message could show a value
             raise DataError(f"{self.title} cannot be written in its own type; convert the column first.") from None
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic_core import PydanticCustomError
 
+from noisewright.core.resource import Resource, Seed
 from noisewright.releases.policy._numbers import Date
 from noisewright.releases.policy._values import LONGEST_LIST, Kind, each, inner_problems, listed, plain, wrong
 
@@ -206,7 +207,7 @@ def _parameter(value: Any, depth: int = 0) -> Any:
         if not all(isinstance(key, str) for key in value):
             raise wrong("has a key that is not text; write keys as text")
         return {key: _parameter(part, 1) for key, part in value.items()}
-    if value is None or isinstance(value, (bool, datetime.date, Decimal, Fraction)):
+    if value is None or isinstance(value, (bool, datetime.date, Decimal, Fraction, Resource, Seed)):
         return value
     if isinstance(value, (int, str)):
         return label(value)

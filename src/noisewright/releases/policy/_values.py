@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from noisewright.core.resource import Resource, Seed
 from noisewright.releases.kinds.spans import Span
 from noisewright.releases.policy._locate import Path
 
@@ -99,4 +100,8 @@ def jsonable(value: Any) -> Any:
         return value.numerator if value.denominator == 1 else str(value)
     if isinstance(value, Span):
         return str(value)
+    if isinstance(value, Seed):
+        return value.hex
+    if isinstance(value, Resource):
+        return value.to_json()
     return value.isoformat() if isinstance(value, datetime.date) else value

@@ -13,8 +13,8 @@ from noisewright.cli.shared.output import AsJson, emit, facts, heading, printabl
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from noisewright.adversary.answer import Refinement
     from noisewright.adversary.orders.compare import Comparison
+    from noisewright.adversary.refinement import Refinement
 
 __all__ = ["compare"]
 
@@ -131,7 +131,7 @@ def _page(first: str, second: str, found: Comparison) -> list[RenderableType]:
         heading("A", printable(first)),
         heading("B", printable(second)),
         Padding(table, (1, 0, 1, 2)),
-        facts([("In words", text) for text in found.reading()]),
+        facts([("In words", text) for text in found.in_words()]),
     ]
     for name, both in found.orders().items():
         for one in both:

@@ -157,17 +157,18 @@ def _finish(
     picture: Path | None,
     as_json: bool,
 ) -> None:
+    from noisewright.core.mechanism import described
     from noisewright.files.channels import save
 
-    certificate = mechanism.certificate()
+    certificate, more = mechanism.certificate(), described(mechanism)
     proved = certificate.verify() if certificate.numerics == "exact" else None
     data: dict[str, Any] = {
         "mechanism": entry.name,
         "parameters": given,
         "guarantee": mechanism.guarantee.to_json(),
-        "reading": (getattr(mechanism, "reading", None) or mechanism.guarantee.reading)(),
-        "scale": float(mechanism.scale) if hasattr(mechanism, "scale") else None,
-        "reason": getattr(mechanism, "reason", None),
+        "reading": (more.reading or mechanism.guarantee.reading)(),
+        "scale": None if more.scale is None else float(more.scale),
+        "reason": more.reason,
         "error": _errors(mechanism),
         "numerics": certificate.numerics,
         "randomness": certificate.randomness,

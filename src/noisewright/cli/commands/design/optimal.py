@@ -192,7 +192,7 @@ def _finish(made: OptimalMechanism, target: Path | None, picture: Path | None) -
     data: dict[str, Any] = {
         "mechanism": made.name,
         "guarantee": made.guarantee.to_json(),
-        "reading": made.reading(),
+        "reading": made.in_words(),
         "objective": made.objective,
         "loss": made.loss_value,
         "bound": made.bound,

@@ -61,7 +61,8 @@ def check(document: Any) -> str:
         if isinstance(document, dict) and document.get("format") == RELEASE:
             return str(file_beside(RELEASE_FILE).check_release(document))
         beware = "; a simulation with a known seed: NOT FOR RELEASE"
-        return "".join(prove(document)) + (beware if simulated(document.get("randomness")) else "")
+        claim = "".join(prove(document)) + public_of(document)
+        return claim + (beware if simulated(document.get("randomness")) else "")
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MemoryError, RecursionError) as why:
         raise NotProved(f"the file is incomplete or malformed ({type(why).__name__}: {why}).") from None
 
@@ -108,6 +109,22 @@ def prove(document: Any) -> tuple[str, str]:
 def simulated(randomness: Any) -> bool:
     """Whether these words say that the draws are not for release."""
     return bool(re.search("simulation|not for release", str(randomness).lower()))
+
+
+def public_of(document: Any) -> str:
+    """The public files and the public seed that the draw uses, as the certificate states them; no file is looked at here."""
+    uses = []
+    for file in document.get("resources", []):
+        name = file["name"]
+        short = type(name) is str and 0 < len(name) <= 255 and name.isprintable()
+        if not short or not re.fullmatch("[0-9a-f]{64}", file["sha256"]) or whole(file["bytes"]) < 0 or len(file) != 3:
+            raise NotProved("a public file is not stated by a short name, a SHA-256 and a number of bytes.")
+        uses.append(f"the public file {name!r} (sha256 {file['sha256'][:12]}...)")
+    if "seed" in document:
+        if not re.fullmatch("[0-9a-f]{64}", document["seed"]):
+            raise NotProved("the public seed is not stated in 64 hexadecimal digits.")
+        uses.append(f"the public seed {document['seed'][:12]}...")
+    return f"; uses {' and '.join(uses)}, as stated" if uses else ""
 
 
 # The kinds of proof; each returns how many inputs and outputs there are to label ------------------------------------------

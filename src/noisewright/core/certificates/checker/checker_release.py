@@ -30,6 +30,7 @@ if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_r
         farthest,
         number,
         prove,
+        public_of,
         rounded,
         simulated,
         spoken,
@@ -37,7 +38,20 @@ if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_r
         whole,
     )
 else:
-    from checker import CLOSE, NotProved, digest, farthest, number, prove, rounded, simulated, spoken, unit_of, whole
+    from checker import (
+        CLOSE,
+        NotProved,
+        digest,
+        farthest,
+        number,
+        prove,
+        public_of,
+        rounded,
+        simulated,
+        spoken,
+        unit_of,
+        whole,
+    )
 
 FORMAT = "noisewright-release"
 VERSION = 1
@@ -151,7 +165,7 @@ def check_part(part: Any, floating: bool) -> dict[str, Any]:
     if part["kind"] == "query":
         between += ", the most that one unit changes the answer (stated)"
     words = f"epsilon = {rounded(price)}{f', delta = {rounded(delta)}' if delta else ''} for {between}"
-    words += f", {times} times {rounded(loss)}" if times > 1 else ""
+    words += (f", {times} times {rounded(loss)}" if times > 1 else "") + public_of(certificate)
     return {"price": price, "delta": delta, "proved": proved, "claim": claim, "words": words, "between": between}
 
 

@@ -1,4 +1,4 @@
-r"""The conformance suite: what every mechanism must satisfy, ours and anyone's.
+r"""The conformance suite of mechanisms: what every one must satisfy, ours and anyone's.
 
 >>> import noisewright as nw
 >>> from noisewright.testing import check_mechanism
@@ -18,7 +18,6 @@ import multiprocessing
 import pickle
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,24 +30,13 @@ from noisewright.core.exact import upward
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.auditing import audit
+from noisewright.testing.report import Check, ConformanceError, Report, require, run
 
-__all__ = ["ConformanceError", "Report", "check_mechanism"]
+__all__ = ["check_mechanism"]
 
 ERROR_RATE = 1e-8
 CHILD_SECONDS = 60
 HALVINGS = 48
-
-
-class ConformanceError(AssertionError):
-    """A mechanism does not keep what the protocol promises."""
-
-
-@dataclass
-class Report:
-    """The checks that a mechanism passed, and those that do not apply to it with the reason."""
-
-    passed: list[str] = field(default_factory=list)
-    not_applicable: dict[str, str] = field(default_factory=dict)
 
 
 def check_mechanism(
@@ -67,8 +55,7 @@ def check_mechanism(
     :class:`~noisewright.core.errors.GuaranteeError` where a channel does not have the guarantee that is asked for.
     """
     chosen = list(secrets)
-    report = Report()
-    checks: list[tuple[str, Callable[[], str | None]]] = [
+    checks: list[Check] = [
         ("protocol", lambda: _protocol(mechanism)),
         ("guarantee", lambda: _guarantee(mechanism, chosen)),
         ("rounding", lambda: _rounding(mechanism, chosen)),
@@ -81,18 +68,7 @@ def check_mechanism(
         ("pickling", lambda: _pickling(mechanism, chosen, seed)),
         ("forking", lambda: _forking(mechanism, chosen)),
     ]
-    for name, check in checks:
-        reason = check()
-        if reason is None:
-            report.passed.append(name)
-        else:
-            report.not_applicable[name] = reason
-    return report
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ConformanceError(message)
+    return run(checks)
 
 
 def _channel(mechanism: Mechanism) -> Channel | None:
@@ -103,10 +79,10 @@ def _channel(mechanism: Mechanism) -> Channel | None:
 
 
 def _protocol(mechanism: Mechanism) -> str | None:
-    _require(isinstance(mechanism, Mechanism), "protocol: a member of the Mechanism protocol is missing.")
-    _require(mechanism.map(0.0) == 0.0, "protocol: map(0) must be 0; equal secrets look alike.")
+    require(isinstance(mechanism, Mechanism), "protocol: a member of the Mechanism protocol is missing.")
+    require(mechanism.map(0.0) == 0.0, "protocol: map(0) must be 0; equal secrets look alike.")
     losses = [mechanism.map(d) for d in (0.0, 0.5, 1.0, 2.0)]
-    _require(losses == sorted(losses), "protocol: map must not fall as the distance grows.")
+    require(losses == sorted(losses), "protocol: map must not fall as the distance grows.")
     return None
 
 
@@ -116,10 +92,10 @@ def _guarantee(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
     if channel is None:
         return "no finite channel"
     guarantee = mechanism.guarantee
-    _require(set(secrets) <= set(channel.inputs), "guarantee: the channel does not have all of the secrets.")
+    require(set(secrets) <= set(channel.inputs), "guarantee: the channel does not have all of the secrets.")
     if guarantee.delta == 0 and guarantee.scope == "metric" and guarantee.radius is None:
         found = channel.epsilon(guarantee.metric)
-        _require(found.value <= guarantee.epsilon * (1 + 1e-9), f"guarantee: the channel has {found}.")
+        require(found.value <= guarantee.epsilon * (1 + 1e-9), f"guarantee: the channel has {found}.")
         return None
     if guarantee.scope == "adjacent":  # neighbours are allowed the whole epsilon, however close they are
         near, factor = guarantee.metric.matrix(channel.inputs) <= 1, math.exp(guarantee.epsilon)
@@ -127,7 +103,7 @@ def _guarantee(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
         need = max(float(found.max()) for found in excess)
     else:
         need = channel.delta(guarantee.epsilon, guarantee.metric, guarantee.radius)
-    _require(
+    require(
         need <= guarantee.delta + 1e-12,
         f"guarantee: delta = {upward(need)} is needed, {guarantee.delta:g} is promised.",
     )
@@ -150,7 +126,7 @@ def _rounding(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
         except (DataError, ParameterError):  # between the secrets there are none, or nobody knows the loss
             continue
         allowed = mechanism.map(apart)
-        _require(
+        require(
             loss <= allowed * (1 + 1e-9),
             f"rounding: two secrets {apart:.3g} apart can be told apart by {upward(loss)}, and map promises {allowed:.6g}.",
         )
@@ -181,20 +157,18 @@ def _parted(metric: Metric, first: Any, second: Any) -> tuple[list[Any], float, 
 def _certificate(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
     del secrets
     certificate = mechanism.certificate()
-    _require(certificate.numerics in ("exact", "floating"), "certificate: numerics must be exact or floating.")
+    require(certificate.numerics in ("exact", "floating"), "certificate: numerics must be exact or floating.")
     again = Certificate.from_json(certificate.to_json())
-    _require(again.document == certificate.document, "certificate: it changes when written and read.")
+    require(again.document == certificate.document, "certificate: it changes when written and read.")
     simulated = mechanism.certificate(np.random.default_rng(0))
-    _require(
-        "not for release" in simulated.randomness, "certificate: a simulation must say that it is not for release."
-    )
-    _require(
+    require("not for release" in simulated.randomness, "certificate: a simulation must say that it is not for release.")
+    require(
         "not for release" not in certificate.randomness, "certificate: a release must not call itself a simulation."
     )
     if certificate.numerics == "floating":
         return None
     again.verify()
-    _require(
+    require(
         float(certificate.epsilon) <= mechanism.guarantee.epsilon, "certificate: it claims more than the guarantee."
     )
     return None
@@ -212,7 +186,7 @@ def _law(mechanism: Mechanism, secrets: list[Hashable], draws: int, seed: int) -
         released = mechanism.release(_column(secret, draws), rng)
         counts = np.bincount([position[_label(v)] for v in released], minlength=len(position))
         expected = channel.row(secret) * draws
-        _require(not counts[expected == 0].any(), f"law: secret {secret!r} gave an output of probability 0.")
+        require(not counts[expected == 0].any(), f"law: secret {secret!r} gave an output of probability 0.")
         order = np.argsort(-expected)
         # Outcomes that are too rare to count go into one class, so that the chi-square law holds.
         common = order[expected[order] >= 10]
@@ -221,7 +195,7 @@ def _law(mechanism: Mechanism, secrets: list[Hashable], draws: int, seed: int) -
         use = wanted > 1e-9
         statistic = float((((seen - wanted) ** 2)[use] / wanted[use]).sum())
         limit = float(chi2.isf(ERROR_RATE, max(int(use.sum()) - 1, 1)))
-        _require(statistic <= limit, f"law: the draws of secret {secret!r} do not follow the channel.")
+        require(statistic <= limit, f"law: the draws of secret {secret!r} do not follow the channel.")
     return None
 
 
@@ -230,11 +204,11 @@ def _shapes(mechanism: Mechanism, secrets: list[Hashable], seed: int) -> str | N
     first = secrets[0]
     alone = mechanism.release(first, np.random.default_rng(seed))
     column = mechanism.release(_column(first, 1), np.random.default_rng(seed))
-    _require(len(column) == 1, "shapes: a column of one value must give a column of one output.")
-    _require(_label(column[0]) == _label(alone), "shapes: one value and a column of one value differ under one seed.")
+    require(len(column) == 1, "shapes: a column of one value must give a column of one output.")
+    require(_label(column[0]) == _label(alone), "shapes: one value and a column of one value differ under one seed.")
     many = mechanism.release(_column(first, 7), np.random.default_rng(seed))
-    _require(len(many) == 7, "shapes: a column must give as many outputs as it has values.")
-    _require(len(mechanism.release(_column(first, 0))) == 0, "shapes: an empty column must give an empty column.")
+    require(len(many) == 7, "shapes: a column must give as many outputs as it has values.")
+    require(len(mechanism.release(_column(first, 0))) == 0, "shapes: an empty column must give an empty column.")
     return None
 
 
@@ -244,13 +218,13 @@ def _error(mechanism: Mechanism, secrets: list[Hashable], draws: int, seed: int)
         promised = mechanism.error("absolute")
     except ParameterError:
         return "no numbers to compare"
-    _require(math.isfinite(promised) and promised >= 0, "error: it must be a finite number that is 0 or more.")
+    require(math.isfinite(promised) and promised >= 0, "error: it must be a finite number that is 0 or more.")
     rng = np.random.default_rng(seed)
     for secret in [secrets[0], secrets[len(secrets) // 2]]:
         released = [_label(v) for v in mechanism.release(_column(secret, draws), rng)]
         apart = np.array([np.linalg.norm(np.subtract(v, secret)) for v in released])  # type: ignore[call-overload]
         slack = 6 * float(apart.std()) / math.sqrt(draws) + 1e-9
-        _require(float(apart.mean()) <= promised + slack, f"error: secret {secret!r} is off by more than error() says.")
+        require(float(apart.mean()) <= promised + slack, f"error: secret {secret!r} is off by more than error() says.")
     return None
 
 
@@ -261,7 +235,7 @@ def _unknown(mechanism: Mechanism, unknown: Sequence[Any]) -> str | None:
         try:
             mechanism.release(_column(value, 3))
         except DataError as problem:
-            _require(not _shows(str(problem), value), "unknown values: the message shows the value.")
+            require(not _shows(str(problem), value), "unknown values: the message shows the value.")
         else:
             raise ConformanceError("unknown values: a value outside the secrets was released.")
     return None
@@ -274,7 +248,7 @@ def _refused(refused: Sequence[Callable[[], Any]]) -> str | None:
         try:
             call()
         except (ParameterError, GuaranteeError) as problem:
-            _require(len(str(problem)) > 10, f"bad parameters: call {number} is refused without a sentence.")
+            require(len(str(problem)) > 10, f"bad parameters: call {number} is refused without a sentence.")
         except NoisewrightError as problem:
             raise ConformanceError(
                 f"bad parameters: call {number} raises {type(problem).__name__}, not ParameterError or GuaranteeError."
@@ -288,12 +262,12 @@ def _pickling(mechanism: Mechanism, secrets: list[Hashable], seed: int) -> str |
     copy = pickle.loads(pickle.dumps(mechanism))
     column = _column(secrets[0], 50)
     mine, theirs = (list(map(_label, m.release(column, np.random.default_rng(seed)))) for m in (mechanism, copy))
-    _require(mine == theirs, "pickling: a copy draws differently under one seed.")
-    _require(
+    require(mine == theirs, "pickling: a copy draws differently under one seed.")
+    require(
         copy.guarantee == mechanism.guarantee or str(copy.guarantee) == str(mechanism.guarantee), "pickling: guarantee."
     )
     fresh = [list(map(_label, m.release(_column(secrets[0], 500)))) for m in (mechanism, copy)]
-    _require(fresh[0] != fresh[1], "pickling: a copy repeats the randomness of the original.")
+    require(fresh[0] != fresh[1], "pickling: a copy repeats the randomness of the original.")
     return None
 
 
@@ -322,7 +296,7 @@ def _forking(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
             child.join()
     results.append(list(map(_label, mechanism.release(column))))
     distinct = {tuple(map(repr, result)) for result in results}
-    _require(len(distinct) == 3, "forking: two processes drew the same noise.")
+    require(len(distinct) == 3, "forking: two processes drew the same noise.")
     return None
 
 

@@ -33,12 +33,11 @@ import numpy as np
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction
-from noisewright.optimality.extreme.algebra import Echelon, solve
+from noisewright.optimality.algebra.echelon import Echelon, solve
+from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.extreme.factor import Factor
 
-__all__ = ["ExtremePoint", "Matrix", "construct", "exact_matrix"]
-
-Matrix = tuple[tuple[Fraction, ...], ...]
+__all__ = ["ExtremePoint", "construct", "exact_matrix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +67,11 @@ class ExtremePoint:
         return tuple((i, self.support[j]) for i, j in enumerate(self.free) if j >= 0)
 
     @property
-    def pattern(self) -> Matrix:
+    def pattern(self) -> Rows:
         """``Y``: one row for each secret, one column for each output in use."""
         return tuple(tuple(self._entries(i)) for i in range(self.inputs))
 
-    def matrix(self, factor: Exact) -> Matrix:
+    def matrix(self, factor: Exact) -> Rows:
         """The channel for a rational ``factor`` (which is ``e^epsilon``), in exact fractions."""
         q = as_fraction(factor, "factor")
         below = sum(self.weights) + q - 1
@@ -175,7 +174,7 @@ def weights_of(ones: Sequence[int], free: Sequence[int], width: int) -> tuple[Fr
     return tuple(weights)
 
 
-def exact_matrix(matrix: Any, what: str = "a channel") -> Matrix:
+def exact_matrix(matrix: Any, what: str = "a channel") -> Rows:
     """Rows of exact numbers; a float counts as the binary fraction that it is."""
     try:
         rows = [list(row) for row in matrix]
