@@ -202,9 +202,14 @@ def _draw_parts(axes: Any, graph: Graph, middle: float) -> None:
     for part, others in reduced(graph).items():
         for other in sorted(others):
             (x, y), (left, down) = centre[part], centre[other]
-            if x - left < 1.5 * STEP or y == down:
+            between = [height for place, height in centre.values() if left < place < x]
+            if not between:
                 _arrow(axes, (x, y), (left + BOX, down))
-            else:  # around what lies between
+            elif all(abs(height - down) > 0.17 for height in between):  # between the boxes
+                corner = x - STEP + BOX
+                axes.plot([x, corner], [y, down], color=ARROW, lw=1.1, zorder=2)
+                _arrow(axes, (corner, down), (left + BOX, down))
+            else:  # around them
                 side = 1 if down > y else -1
                 _arrow(axes, (x + 0.15, y + 0.13 * side), (left + BOX, down), 0.22 * side)
 
