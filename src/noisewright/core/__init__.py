@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from noisewright.core.errors import LedgerError as LedgerError
     from noisewright.core.errors import MetricError as MetricError
     from noisewright.core.errors import MissingPartError as MissingPartError
+    from noisewright.core.errors import NoChannelError as NoChannelError
     from noisewright.core.errors import NoisewrightError as NoisewrightError
     from noisewright.core.errors import NoLedgerError as NoLedgerError
+    from noisewright.core.errors import NoLossError as NoLossError
     from noisewright.core.errors import ParameterError as ParameterError
     from noisewright.core.errors import PolicyError as PolicyError
     from noisewright.core.exact import Exact as Exact
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from noisewright.core.exact import exp_bounds as exp_bounds
     from noisewright.core.exact import float_down as float_down
     from noisewright.core.exact import float_up as float_up
+    from noisewright.core.exact import fraction_or_none as fraction_or_none
     from noisewright.core.exact import in_words as in_words
     from noisewright.core.exact import log_bounds as log_bounds
     from noisewright.core.exact import positive_fraction as positive_fraction

@@ -85,10 +85,13 @@ class Mechanism(Protocol):
         """The claim and its proof; with an ``rng`` it says that such draws are not for release."""
 
     def error(self, loss: str = "absolute") -> float:
-        """The expected loss of an output taken at face value, for the secret where that is largest."""
+        """The expected loss of an output taken at face value, for the secret where that is largest.
+
+        :class:`~noisewright.core.errors.NoLossError` where the mechanism has no such loss.
+        """
 
     def channel(self) -> Channel:
-        """The channel, where secrets and outputs are finite."""
+        """The channel, where secrets and outputs are finite; otherwise :class:`~noisewright.core.errors.NoChannelError`."""
 
 
 def as_mechanism(thing: object, what: str) -> Mechanism:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError, ParameterError
+from noisewright.core.errors import NoChannelError, NoisewrightError, ParameterError
 from noisewright.core.mechanism import Mechanism
 from noisewright.mechanisms.oracles.oracle import ORACLES
 from noisewright.plots.figure import COLOURS, blank_figure, check_suffix, save_figure
@@ -81,7 +81,7 @@ def draw_matrix(thing: Mechanism | Channel, title: str = "") -> Figure:
 def _channel(mechanism: Mechanism) -> Channel | None:
     try:
         return mechanism.channel()
-    except NoisewrightError:
+    except NoChannelError:
         return None
 
 

@@ -32,7 +32,15 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.estimation.survey.designs import MOST_RESPONDENTS, Design
 
-__all__ = ["Method", "as_confidence", "deviations", "margin_of_error", "respondents_for", "share_interval"]
+__all__ = [
+    "Method",
+    "TooManyError",
+    "as_confidence",
+    "deviations",
+    "margin_of_error",
+    "respondents_for",
+    "share_interval",
+]
 
 Method = Literal["normal", "chebyshev", "exact"]
 
@@ -53,6 +61,10 @@ def margin_of_error(variance: float, confidence: Exact = "0.95", method: Method 
     return deviations(confidence, method) * math.sqrt(_as_variance(variance))
 
 
+class TooManyError(ParameterError):
+    """A margin for which nobody could ask enough respondents."""
+
+
 def respondents_for(variance: float, margin: Exact, confidence: Exact = "0.95", method: Method = "normal") -> int:
     """The smallest number of respondents whose margin is at most ``margin``; ``variance`` is that for one respondent."""
     target = as_fraction(margin, "the target margin")
@@ -60,7 +72,7 @@ def respondents_for(variance: float, margin: Exact, confidence: Exact = "0.95", 
         raise ParameterError(f"the target margin must be above 0 and below 1, not {in_words(target)}.")
     needed = Fraction(_as_variance(variance)) * (Fraction(deviations(confidence, method)) / target) ** 2
     if needed > MOST_RESPONDENTS:
-        raise ParameterError(f"this margin needs more than {MOST_RESPONDENTS:.0e} respondents; choose a larger one.")
+        raise TooManyError(f"this margin needs more than {MOST_RESPONDENTS:.0e} respondents; choose a larger one.")
     return max(1, math.ceil(needed * (1 - Fraction(1, 10**12))))  # rounding of floats must not cost a respondent
 
 

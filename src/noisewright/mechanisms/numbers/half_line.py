@@ -37,7 +37,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker_noise
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, log_bounds
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.algebra import line_in
@@ -246,7 +246,7 @@ class AsymmetricLaplace:
 
     def channel(self) -> Channel:
         """There is none: a half line has infinitely many outputs."""
-        raise ParameterError("a half line has infinitely many outputs; give it a range with within=(low, high).")
+        raise NoChannelError("a half line has infinitely many outputs; give it a range with within=(low, high).")
 
     @property
     def _ranges(self) -> tuple[Range, ...]:

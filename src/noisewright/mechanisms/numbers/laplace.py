@@ -51,7 +51,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.mechanism import Takes
@@ -235,7 +235,7 @@ class LaplaceMechanism:
     def channel(self) -> Channel:
         """The channel over the lattice points, when the feasible set is bounded and has few of them."""
         if self.feasible.low is None or self.feasible.high is None:
-            raise ParameterError("an unbounded feasible set has infinitely many outputs; give it a range with within=.")
+            raise NoChannelError("an unbounded feasible set has infinitely many outputs; give it a range with within=.")
         check_dense(sum(hi - lo + 1 for lo, hi in self.ranges if lo is not None and hi is not None))
         outputs, inputs = _points(self.ranges), _points(self.inputs)
         law = LatticeLaw(float(self.rate), self.ranges)

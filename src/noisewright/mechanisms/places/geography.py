@@ -51,7 +51,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, MetricError, ParameterError
+from noisewright.core.errors import DataError, MetricError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
@@ -321,7 +321,7 @@ class GeoLaplace:
 
     def channel(self) -> Channel:
         """There is none: places and outputs are not finitely many."""
-        raise ParameterError("places on the globe are not finitely many; planar_geometric has a finite grid of them.")
+        raise NoChannelError("places on the globe are not finitely many; planar_geometric has a finite grid of them.")
 
     def quantile(self, p: float) -> float:
         """The distance in metres that noise stays within with probability p."""

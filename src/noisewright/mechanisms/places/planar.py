@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
@@ -190,7 +190,7 @@ class PlanarLaplace:
         if at is not None:
             return self._error_at(at, loss)
         if self.remap is not None and not (isinstance(self.remap, Polygon) and self.remap.convex):
-            raise ParameterError("the error after this remapping depends on the true point; name one with at=(x, y).")
+            raise NoLossError("the error after this remapping depends on the true point; name one with at=(x, y).")
         if loss == "zero-one":
             return 1.0  # a point that is not on the lattice never comes out
         step = float(self.lattice.step)
@@ -199,7 +199,7 @@ class PlanarLaplace:
 
     def channel(self) -> Channel:
         """There is none: places and outputs are not finitely many."""
-        raise ParameterError(
+        raise NoChannelError(
             "a planar Laplace has infinitely many outputs; planar_geometric has a finite grid of them."
         )
 

@@ -42,7 +42,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
@@ -131,7 +131,7 @@ class SphericalLaplace:
 
     def channel(self) -> Channel:
         """There is none: vectors are not finitely many."""
-        raise ParameterError("spherical Laplace noise has infinitely many outputs; there is no finite channel.")
+        raise NoChannelError("spherical Laplace noise has infinitely many outputs; there is no finite channel.")
 
     @property
     def constant(self) -> float:
@@ -238,7 +238,7 @@ class ProductLaplace:
 
     def channel(self) -> Channel:
         """There is none: vectors are not finitely many."""
-        raise ParameterError("product Laplace noise has infinitely many outputs; there is no finite channel.")
+        raise NoChannelError("product Laplace noise has infinitely many outputs; there is no finite channel.")
 
 
 def spherical_noise(epsilon: Exact, dimension: int, count: int, rng: Rng = None) -> Floats:

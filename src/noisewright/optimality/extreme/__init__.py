@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from noisewright.optimality.extreme.optimum import best_channel as best_channel
     from noisewright.optimality.extreme.patterns import ExtremePoint as ExtremePoint
     from noisewright.optimality.extreme.patterns import Matrix as Matrix
+    from noisewright.optimality.extreme.patterns import NoPointError as NoPointError
     from noisewright.optimality.extreme.patterns import construct as construct
     from noisewright.optimality.extreme.patterns import exact_matrix as exact_matrix
     from noisewright.optimality.extreme.points import Counts as Counts

@@ -38,7 +38,7 @@ from noisewright.mechanisms.categories.finite import FiniteMechanism, mechanism
 from noisewright.optimality.extreme._cuts import best_with_delta
 from noisewright.optimality.extreme.algebra import Echelon, solve_many
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.patterns import ExtremePoint, Matrix, construct
+from noisewright.optimality.extreme.patterns import ExtremePoint, Matrix, NoPointError, construct
 
 __all__ = ["ExtremeOptimum", "best_channel"]
 
@@ -215,7 +215,7 @@ def _recover(weights: Floats, entries: Floats) -> ExtremePoint | None:
         pattern.append([0 if y < SNAP else 1 if y > 1 - SNAP else None for y in shares])
     try:
         return construct(pattern, outputs=len(weights), support=support)
-    except ParameterError:
+    except NoPointError:
         return None
 
 

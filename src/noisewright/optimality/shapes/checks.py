@@ -48,7 +48,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up
 from noisewright.optimality.program.sparse import Rows
 from noisewright.optimality.shapes._cells import EQUAL, PAIRS, SHAPES, Grid, Pairs
-from noisewright.optimality.shapes.categories import Categories
+from noisewright.optimality.shapes.categories import Categories, NoShapeError
 
 __all__ = ["Verdict", "as_shapes", "check_shape", "constraints", "deviations", "shapes_of"]
 
@@ -169,7 +169,7 @@ def shapes_of(channel: Channel, *, tolerance: float = 1e-9, categories: Categori
     for name in SHAPES:
         try:
             found[name] = check_shape(channel, name, tolerance=tolerance, categories=categories)
-        except ParameterError:  # it makes no sense for these labels
+        except NoShapeError:
             continue
     return found
 

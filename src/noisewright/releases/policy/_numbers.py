@@ -19,8 +19,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic_core import PydanticCustomError
 
-from noisewright.core.errors import ParameterError
-from noisewright.core.exact import LARGEST_SPELLED, as_fraction
+from noisewright.core.exact import LARGEST_SPELLED, fraction_or_none
 from noisewright.releases.kinds.spans import UNITS, Span
 from noisewright.releases.policy._values import Kind, each, listed, plain, wrong
 
@@ -68,10 +67,9 @@ def number(value: Any) -> Fraction:
         if isinstance(value, Decimal) and abs(value.adjusted()) > LARGEST_SPELLED:
             raise wrong('is far too long or too large a number; write it like 0.5 or "1/2"')
         value = repr(float(value)) if isinstance(value, float) else str(value)
-    try:
-        found = as_fraction(value)
-    except ParameterError:
-        raise wrong('must be a number; write it like 0.5 or "1/2"') from None
+    found = fraction_or_none(value)
+    if found is None:
+        raise wrong('must be a number; write it like 0.5 or "1/2"')
     if max(found.numerator.bit_length(), found.denominator.bit_length()) > LARGEST_SPELLED:
         raise wrong('is far too long or too large a number; write it like 0.5 or "1/2"')
     return found

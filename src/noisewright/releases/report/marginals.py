@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError
+from noisewright.core.errors import NoChannelError, NoisewrightError
 
 __all__ = ["Bins", "Marginal", "Perturbed", "bins_of", "likeliest", "marginal_of"]
 
@@ -323,7 +323,7 @@ def _channel_of(plan: Perturbed) -> Channel | None:
     """The channel of a mechanism; None for one that refuses to list it."""
     try:
         found: Channel = plan.mechanism.channel()
-    except NoisewrightError:
+    except NoChannelError:
         return None
     return found
 

@@ -186,14 +186,14 @@ def _finish(
 
 def _errors(mechanism: Mechanism) -> dict[str, float]:
     """The expected loss at the worst secret, for every named loss that makes sense for these secrets."""
-    from noisewright.core.errors import ParameterError
+    from noisewright.core.errors import NoLossError
     from noisewright.mechanisms.losses import LOSSES
 
     found = {}
     for loss in LOSSES:
         try:
             found[loss] = mechanism.error(loss)
-        except ParameterError:
+        except NoLossError:
             continue
     return found
 
