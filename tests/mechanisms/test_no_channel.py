@@ -27,7 +27,10 @@ def test_no_channel(name):
 
 
 def test_no_loss():
-    for mechanism in (nw.mechanisms.oracles.unary_encoding(4, epsilon=1), nw.randomised_response(["a", "b"], epsilon=1)):
+    for mechanism in (
+        nw.mechanisms.oracles.unary_encoding(4, epsilon=1),
+        nw.randomised_response(["a", "b"], epsilon=1),
+    ):
         with pytest.raises(NoLossError):
             mechanism.error("absolute")
     with pytest.raises(ParameterError) as caught:

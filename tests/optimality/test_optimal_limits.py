@@ -106,8 +106,8 @@ def test_dear_answers_make_no_false_bound_and_no_false_words(seed: int, big: flo
     losses = [nw.metrics.Line(), nw.metrics.Discrete()][seed % 2].matrix(range(3))
     assert made.bound <= least(losses, loss[:3], prior) + 1e-8  # without the dear answer it is no better
     assert made.bound <= made.loss_value
-    assert "nothing is better" not in made.reading()
-    assert ("No mechanism" in made.reading()) is (made.status != "not proved")
+    assert "nothing is better" not in made.in_words()
+    assert ("No mechanism" in made.in_words()) is (made.status != "not proved")
 
 
 def test_what_every_mechanism_pays_is_left_out() -> None:
@@ -148,7 +148,7 @@ def test_shapes_hold_in_the_integers_as_said(shape: str, epsilon: float) -> None
     assert made.gap < 1e-6
     assert made.status == "a dual solution, in floats"
     assert made.certificate().verify()
-    assert "The probabilities that are drawn from are" in made.reading()
+    assert "The probabilities that are drawn from are" in made.in_words()
 
 
 @settings(max_examples=20)

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from noisewright.core.exact import whole_or_fraction as whole_or_fraction
     from noisewright.core.guarantee import Guarantee as Guarantee
     from noisewright.core.guarantee import Scope as Scope
+    from noisewright.core.guarantee import factor_in_words as factor_in_words
     from noisewright.core.guarantee import split as split
     from noisewright.core.labels import MOST_LABELS as MOST_LABELS
     from noisewright.core.labels import as_labels as as_labels

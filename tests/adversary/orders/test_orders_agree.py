@@ -89,7 +89,7 @@ def test_a_rare_output_that_tells_all_fails_every_order() -> None:
     assert isinstance(witness, GainWitness)
     assert witness.confirm(read(old), read(new)) == witness.gap > 0
     assert "misses by" in found.average.forward.reason
-    assert "may not replace" in found.reading()[0]
+    assert "may not replace" in found.in_words()[0]
 
 
 def test_outputs_known_by_logarithms_alone_count() -> None:

@@ -407,8 +407,8 @@ def test_the_text_names_both_channels_in_every_direction() -> None:
     assert "old.csv may replace new.csv" in text
     assert "the old one" not in text
     assert "the new one" not in text
-    assert found.reading()[1].startswith("old.csv may replace new.csv against every adversary, on average")
-    assert found.reading()[0] == "new.csv may not replace old.csv under any of these orders."
+    assert found.in_words()[1].startswith("old.csv may replace new.csv against every adversary, on average")
+    assert found.in_words()[0] == "new.csv may not replace old.csv under any of these orders."
     data = json.loads(json.dumps(found.to_json()))
     assert data["orders"]["average"]["forward"]["witness"]["kind"] == "gain"
     assert data["orders"]["average"]["forward"]["correlation"]["gap"] > 0

@@ -82,7 +82,7 @@ class Comparison:
         """The order, whether B may replace A, and whether A may replace B."""
         return [(name, both.forward.status, both.backward.status) for name, both in self.orders().items()]
 
-    def reading(self) -> list[str]:
+    def in_words(self) -> list[str]:
         """What follows, in a sentence for each direction."""
         return [_reading(self, way) for way in (0, 1)]
 
@@ -112,7 +112,7 @@ class Comparison:
                 name: {"forward": _refinement_json(both.forward), "backward": _refinement_json(both.backward)}
                 for name, both in self.orders().items()
             },
-            "reading": self.reading(),
+            "reading": self.in_words(),
         }
 
 

@@ -192,13 +192,13 @@ class Combined:
             "choose a larger epsilon.",
         )
 
-    def intervals(self, level: float) -> tuple[Floats, Floats]:
+    def intervals(self, confidence: float) -> tuple[Floats, Floats]:
         """Confidence intervals of every category alone, cut to [0, 1].
 
         They are Agresti and Coull's, who add a few reports of either kind: where all reports are alike, the variance that they
         suggest is 0, and the true one is not.
         """
-        more = quantile(level) ** 2
+        more = quantile(confidence) ** 2
         centre, spread = np.zeros(len(self.secrets)), np.zeros(len(self.secrets))
         for weight, support, oracle in self.groups:
             _, q, lift = _probabilities(oracle)

@@ -47,12 +47,12 @@ Method = Literal["normal", "chebyshev", "exact"]
 
 def deviations(confidence: Exact = "0.95", method: Method = "normal") -> float:
     """The margin of error in standard deviations."""
-    level = as_confidence(confidence)
+    confidence = as_confidence(confidence)
     if method == "normal":
-        # From the tail, which keeps its digits next to 1; next to 0 the law is flat, and (1 + level)/2 would be 1/2.
-        return -NormalDist().inv_cdf((1 - level) / 2) if level > 1e-5 else level * math.sqrt(math.pi / 2)
+        # From the tail, which keeps its digits next to 1; next to 0 the law is flat, and (1 + confidence)/2 would be 1/2.
+        return -NormalDist().inv_cdf((1 - confidence) / 2) if confidence > 1e-5 else confidence * math.sqrt(math.pi / 2)
     if method == "chebyshev":
-        return 1 / math.sqrt(1 - level)
+        return 1 / math.sqrt(1 - confidence)
     raise ParameterError(f"a margin from a variance is 'normal' or 'chebyshev', not {method!r}.")
 
 
@@ -87,10 +87,10 @@ def share_interval(
     whole_population: bool = False,
 ) -> tuple[float, float]:
     """An interval for the share of the attribute, from the number of yes answers; within ``[0, 1]`` unless ``clip=False``."""
-    level = as_confidence(confidence)
+    confidence = as_confidence(confidence)
     middle = design.estimate(yes, respondents)
     if method == "exact":
-        chances = _clopper_pearson(yes, respondents, level)
+        chances = _clopper_pearson(yes, respondents, confidence)
         base, slope = float(1 - design.p00), float(design.separation)
         ends = sorted((chance - base) / slope for chance in chances)
     elif method in ("normal", "chebyshev"):
@@ -109,10 +109,10 @@ def share_interval(
 
 def as_confidence(confidence: Exact) -> float:
     """A confidence above 0 and below 1."""
-    level = float(as_fraction(confidence, "confidence"))
-    if not 0 < level < 1:
-        raise ParameterError(f"confidence must be above 0 and below 1, such as 0.95, not {level:g}.")
-    return level
+    confidence = float(as_fraction(confidence, "confidence"))
+    if not 0 < confidence < 1:
+        raise ParameterError(f"confidence must be above 0 and below 1, such as 0.95, not {confidence:g}.")
+    return confidence
 
 
 def _as_variance(value: object) -> float:
@@ -122,11 +122,11 @@ def _as_variance(value: object) -> float:
     return number
 
 
-def _clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, float]:
-    """All probabilities under which this count, or one farther out on its side, has at least ``(1 - level)/2``."""
+def _clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    """All probabilities under which this count, or one farther out on its side, has at least ``(1 - confidence)/2``."""
     from scipy.special import betaincinv
 
-    tail = (1 - level) / 2
+    tail = (1 - confidence) / 2
     low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
     high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
     return low, high

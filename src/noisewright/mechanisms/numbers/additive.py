@@ -47,7 +47,7 @@ from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.laws.additive import SPREADS, Indices, Law
 from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.laws.lattice_metrics import metric_of
-from noisewright.mechanisms.laws.worst_answer import Cells, worst_answer
+from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.values import check_dense
 from noisewright.noise import Lattice, Rng
@@ -206,7 +206,7 @@ class AdditiveMechanism:
             return 1.0
         answers = self.within or Feasible(((None, None),))
         # As in _indices: only one interval, and only where values outside are not kept, holds rounded values back.
-        cells = Cells.of(answers, self.lattice, clipped=len(answers.components) == 1 and self.outside != "keep")
+        cells = RoundingCells.of(answers, self.lattice, clipped=len(answers.components) == 1 and self.outside != "keep")
         worst = worst_answer(cells, self.law.spread, lambda _, *cell: self._losses(loss, *cell))
         return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 

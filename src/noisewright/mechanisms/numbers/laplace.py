@@ -60,7 +60,7 @@ from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.laws.lattice import LatticeLaw
 from noisewright.mechanisms.laws.lattice_metrics import metric_of
 from noisewright.mechanisms.laws.truncated import TruncatedLaplace
-from noisewright.mechanisms.laws.worst_answer import Cells, worst_answer
+from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.numbers.additive import checked
 from noisewright.mechanisms.registry import Entry
@@ -228,7 +228,7 @@ class LaplaceMechanism:
         check_loss(loss)
         if loss == "zero-one":
             return 1.0
-        law, cells = LatticeLaw(float(self.rate), self.ranges), Cells.of(self.inner, self.lattice, clipped=True)
+        law, cells = LatticeLaw(float(self.rate), self.ranges), RoundingCells.of(self.inner, self.lattice, clipped=True)
         worst = worst_answer(cells, float(1 / self.rate), partial(law.expected, loss))
         return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 

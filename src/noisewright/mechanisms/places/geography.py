@@ -26,7 +26,7 @@ the reference have latitudes within D of its own, and shortest ways between them
 >>> latitude, longitude = paris.release((48.8606, 2.3376))
 >>> f"{paris.reach / 1000:.1f} km"
 '54.4 km'
->>> for sentence in paris.reading().split(". ")[:2]:
+>>> for sentence in paris.in_words().split(". ")[:2]:
 ...     print(sentence)
 Any two places within 200 m of each other look alike up to a factor of 4.06
 Whatever is released, a belief of 50 % in one of two such places can become at most 80.3 %
@@ -327,7 +327,7 @@ class GeoLaplace:
         """The distance in metres that noise stays within with probability p."""
         return self.plane.quantile(p)
 
-    def reading(self) -> str:
+    def in_words(self) -> str:
         """The promise and what it costs, in plain words."""
         size = _metres(float(self.radius))
         return (

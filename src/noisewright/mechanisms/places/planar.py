@@ -43,7 +43,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction, upward
-from noisewright.core.guarantee import Guarantee
+from noisewright.core.guarantee import Guarantee, factor_in_words
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Discrete, Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -149,7 +149,7 @@ class PlanarLaplace:
             else float_up(self.epsilon * (as_fraction(distance) + rounding(self.lattice)))
         )
 
-    def reading(self) -> str:
+    def in_words(self) -> str:
         """The promise in plain words: for points as they are, with a level and a radius; otherwise for lattice points."""
         level, size = self.kept or (self.epsilon, Fraction(1))
         step = float(self.lattice.step)
@@ -271,11 +271,10 @@ def rounding(lattice: Lattice) -> Fraction:
 def alike(level: Fraction) -> str:
     """What a level means for two places that it is kept between."""
     promise = Guarantee(float_up(level), Discrete())
-    factor = upward(math.exp(promise.epsilon) * (1 + 2.0**-50), 3) if level < 20 else f"e^{upward(promise.epsilon, 4)}"
     belief = upward(100 * promise.posterior(0.5), 3)
     return (
-        f"look alike up to a factor of {factor}. Whatever is released, a belief of 50 % in one of two such places can become "
-        f"at most {belief} %."
+        f"look alike up to a factor of {factor_in_words(promise.epsilon)}. Whatever is released, a belief of 50 % "
+        f"in one of two such places can become at most {belief} %."
     )
 
 

@@ -95,7 +95,7 @@ class OptimalMechanism:
         """The action for each output of the source; for a table the actions themselves."""
         return self.actions if self.places is None else tuple(self.actions[w] for w in self.places.tolist())
 
-    def reading(self) -> str:
+    def in_words(self) -> str:
         """What it is, how good, why, and what is promised, in plain words."""
         which = "expected loss" if self.objective == "bayes" else "loss of the worst secret"
         shaped = f" that is {' and '.join(self.shape)}" if self.shape else ""
@@ -111,7 +111,7 @@ class OptimalMechanism:
         held = f" {self.shapes_in_words}" if self.shapes else ""
         return (
             f"{claim} {self.loss_value:.6g} ({self.loss.made}{floats}): {self.path}; {self.why}.{held} "
-            f"{self.guarantee.reading()}"
+            f"{self.guarantee.in_words()}"
         )
 
     @property

@@ -21,7 +21,7 @@ from pydantic_core import PydanticCustomError
 
 from noisewright.core.exact import LARGEST_SPELLED, fraction_or_none
 from noisewright.releases.kinds.spans import UNITS, Span
-from noisewright.releases.policy._values import Kind, each, listed, plain, wrong
+from noisewright.releases.policy._values import ValueType, each, listed, plain, wrong
 
 __all__ = [
     "IS_FRACTION",
@@ -106,12 +106,12 @@ def _finite(value: float | Decimal) -> bool:
     return value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
 
 
-Number = Annotated[Fraction, Kind(number, IS_NUMBER)]
-Positive = Annotated[Fraction, Kind(positive, IS_POSITIVE)]
-Chance = Annotated[Fraction, Kind(_chance, IS_CHANCE)]
-Whole = Annotated[int, Kind(whole, {"type": "integer", "minimum": 1})]
+Number = Annotated[Fraction, ValueType(number, IS_NUMBER)]
+Positive = Annotated[Fraction, ValueType(positive, IS_POSITIVE)]
+Chance = Annotated[Fraction, ValueType(_chance, IS_CHANCE)]
+Whole = Annotated[int, ValueType(whole, {"type": "integer", "minimum": 1})]
 Weights = Annotated[
-    tuple[Fraction, ...], Kind(_weights, {"type": "array", "items": IS_POSITIVE, "minItems": 2, "maxItems": 3})
+    tuple[Fraction, ...], ValueType(_weights, {"type": "array", "items": IS_POSITIVE, "minItems": 2, "maxItems": 3})
 ]
 
 
@@ -190,13 +190,15 @@ def _rising(places: tuple[Any, ...]) -> bool:
 
 Pair = Annotated[
     tuple[Fraction | Date, Fraction | Date],
-    Kind(_pair, {"type": "array", "items": IS_PLACE, "minItems": 2, "maxItems": 2}),
+    ValueType(_pair, {"type": "array", "items": IS_PLACE, "minItems": 2, "maxItems": 2}),
 ]
 Edges = Annotated[
     int | tuple[Fraction | Date, ...],
-    Kind(_edges, {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": IS_PLACE, "minItems": 2}]}),
+    ValueType(
+        _edges, {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": IS_PLACE, "minItems": 2}]}
+    ),
 ]
 Distance = Annotated[
     Fraction | Span | Literal["any"],
-    Kind(_distance, {"anyOf": [{"const": "any"}, IS_POSITIVE["anyOf"][0], IS_FRACTION, IS_SPAN]}),
+    ValueType(_distance, {"anyOf": [{"const": "any"}, IS_POSITIVE["anyOf"][0], IS_FRACTION, IS_SPAN]}),
 ]

@@ -131,7 +131,7 @@ def _page(first: str, second: str, found: Comparison) -> list[RenderableType]:
         heading("A", printable(first)),
         heading("B", printable(second)),
         Padding(table, (1, 0, 1, 2)),
-        facts([("In words", text) for text in found.reading()]),
+        facts([("In words", text) for text in found.in_words()]),
     ]
     for name, both in found.orders().items():
         for one in both:

@@ -165,7 +165,7 @@ def _finish(
         "mechanism": entry.name,
         "parameters": given,
         "guarantee": mechanism.guarantee.to_json(),
-        "reading": (getattr(mechanism, "reading", None) or mechanism.guarantee.reading)(),
+        "reading": (getattr(mechanism, "in_words", None) or mechanism.guarantee.in_words)(),
         "scale": float(mechanism.scale) if hasattr(mechanism, "scale") else None,
         "reason": getattr(mechanism, "reason", None),
         "error": _errors(mechanism),
