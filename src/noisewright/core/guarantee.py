@@ -148,8 +148,8 @@ class Guarantee:
         if self.delta:
             text = (
                 f"Between {who}, no event is more than {factor_in_words(bound)} times as likely under one as under the other, "
-                f"plus {upward(self.delta_at(distance), 3)}. Somebody who guesses between two such secrets, equally likely before, "
-                f"is right at most {upward(100 * self.guess(distance), 3)} % of the time."
+                f"plus {upward(self.delta_at(distance), 3)}. Somebody who guesses between two such secrets, equally likely "
+                f"before, is right at most {upward(100 * self.guess(distance), 3)} % of the time."
             )
         else:
             text = (
