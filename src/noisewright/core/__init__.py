@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from noisewright.core.channels.audit import Audit as Audit
     from noisewright.core.channels.channel import Channel as Channel
     from noisewright.core.choices import as_tolerance as as_tolerance
+    from noisewright.core.choices import is_number as is_number
+    from noisewright.core.choices import is_whole as is_whole
     from noisewright.core.choices import one_of as one_of
     from noisewright.core.doors import door as door
     from noisewright.core.doors import homes as homes

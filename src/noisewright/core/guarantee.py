@@ -18,13 +18,13 @@ A belief of 50 % in one of two such secrets can become at most 73.2 %.
 from __future__ import annotations
 
 import math
-import numbers
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
+from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words, positive_fraction, upward
 from noisewright.core.metrics.metric import Discrete, Euclidean, Metric
@@ -63,7 +63,7 @@ class Guarantee:
             value = getattr(self, name)
             if name == "radius" and value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            if not is_number(value):
                 raise ParameterError(f"{name} must be a number, not {type(value).__name__}.")
         if not isinstance(self.metric, Metric):
             raise ParameterError(
@@ -117,7 +117,7 @@ class Guarantee:
 
         A delta above 0 bounds no single belief: some output may give everything away; see :meth:`guess`.
         """
-        if isinstance(prior, bool) or not isinstance(prior, numbers.Real):
+        if not is_number(prior):
             raise ParameterError(f"a prior belief is a number between 0 and 1, not {type(prior).__name__}.")
         if not 0 <= prior <= 1:
             raise ParameterError(f"a prior belief is between 0 and 1, not {prior}.")
@@ -235,7 +235,7 @@ def split(epsilon: Exact, parts: int | list[Exact]) -> list[Fraction]:
 
 def _as_distance(value: float | Fraction) -> Fraction | None:
     """A distance as the exact number that it is; None for an infinite one."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if not is_number(value):
         raise ParameterError(f"a distance is a number that is 0 or more, not {type(value).__name__}.")
     if not value >= 0:
         shown = value if isinstance(value, float) else in_words(as_fraction(value))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_number
 from noisewright.core.errors import NoChannelError, NoisewrightError, ParameterError
 from noisewright.core.mechanism import Mechanism
 from noisewright.mechanisms.oracles.oracle import ORACLES
@@ -86,7 +87,7 @@ def _channel(mechanism: Mechanism) -> Channel | None:
 
 
 def _numbers(labels: tuple[Any, ...]) -> bool:
-    return all(isinstance(label, (int, float, Fraction)) and not isinstance(label, bool) for label in labels)
+    return all(is_number(label) for label in labels)
 
 
 def _rows(axes: Any, channel: Channel) -> None:

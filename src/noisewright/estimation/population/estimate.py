@@ -48,7 +48,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
-from noisewright.core.choices import one_of
+from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.estimation.fitting.bayesian_update import Fit, check_update, starting_point
@@ -164,7 +164,7 @@ class _Wanted:
                 raise ParameterError("joint is about intervals; add intervals='asymptotic' or 'bootstrap'.")
             return
         one_of(self.kind, "intervals", ("asymptotic", "bootstrap"))
-        if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
+        if not is_whole(self.seed) or self.seed < 0:
             raise ParameterError("seed must be a whole number from 0.")
 
 

@@ -51,6 +51,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, ndtri
 
 from noisewright.core.arrays import Floats
+from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.estimation.operators.inverses import Inverse, ResponseInverse
 from noisewright.estimation.survey.margins import as_confidence
@@ -155,7 +156,7 @@ def bootstrap(
 
     At ``cuts`` the outputs of another mechanism begin: each of them keeps its number of reports in every draw.
     """
-    if isinstance(replicates, bool) or not isinstance(replicates, (int, np.integer)) or replicates < 20:
+    if not is_whole(replicates) or replicates < 20:
         raise ParameterError("a bootstrap needs 20 or more replicates, as a whole number.")
     if replicates * q.size > LARGEST_BATCH:
         raise ParameterError("a bootstrap over so many outputs needs too much memory; choose intervals='asymptotic'.")

@@ -23,11 +23,11 @@ References: Holohan, Leith and Mason (2017); Clopper and Pearson (1934).
 from __future__ import annotations
 
 import math
-import numbers
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Literal
 
+from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.estimation.survey.designs import MOST_RESPONDENTS, Design
@@ -116,7 +116,7 @@ def as_confidence(confidence: Exact) -> float:
 
 
 def _as_variance(value: object) -> float:
-    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    number = float(value) if is_number(value) else math.nan
     if not 0 <= number < math.inf:
         raise ParameterError("a variance is a finite number that is 0 or more.")
     return number

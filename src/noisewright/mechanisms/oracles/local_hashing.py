@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.mechanism import Takes
@@ -272,10 +273,7 @@ def _is_pair(report: Any) -> bool:
     return (
         isinstance(report, (list, tuple))
         and len(report) == 2
-        and all(
-            isinstance(part, (int, np.integer)) and not isinstance(part, bool) and abs(int(part)) < 1 << 63
-            for part in report
-        )
+        and all(is_whole(part) and abs(int(part)) < 1 << 63 for part in report)
     )
 
 

@@ -42,6 +42,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_whole
 from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
@@ -275,7 +276,7 @@ def _uniform(count: int, bits: Bits) -> Floats:
 
 
 def _dimension(dimension: Any) -> int:
-    if isinstance(dimension, bool) or not isinstance(dimension, (int, np.integer)):
+    if not is_whole(dimension):
         raise ParameterError(f"dimension must be a whole number, not {type(dimension).__name__}.")
     if not 1 <= dimension <= LARGEST_DIMENSION:
         raise ParameterError(

@@ -167,7 +167,7 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
     estimated = low = high = None
     total = float(released.sum())
     channel = _channel(plan, bins) if total else None
-    if channel is not None and bins.kind == "categories" and not channel.any(axis=0)[released > 0].all():
+    if channel is not None and bins.kind == "categories" and not (channel.sum(axis=0)[released > 0] > 0).all():
         channel = None  # something was released that no value explains
     if channel is not None:
         rows = np.flatnonzero(channel.sum(axis=1))
