@@ -268,7 +268,8 @@ def _number(cell: str) -> float:
 def _spell(label: Hashable) -> str:
     """A label as a CSV cell: plain where that is unambiguous, JSON where it is not."""
     spelled = json.dumps(encode_label(label))
-    if not isinstance(label, str) or not label or label.startswith(('"', "{")):
+    # A lone carriage return is not put in quotation marks by every writer, and ends a row for every reader.
+    if not isinstance(label, str) or not label or label.startswith(('"', "{")) or "\r" in label:
         return spelled
     try:
         return label if _read(label) == label else spelled
