@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
     line = nw.metrics.Line()
     design = nw.geometric(epsilon="1", within=(0, 100))
     tell(f"{design.guarantee}; expected error {design.error():.3f} visits")
-    tell(f"{design.guarantee.reading()}")
+    tell(f"{design.guarantee.in_words()}")
 
     say(
         "\n[bold]2. Certify.[/] The channel becomes integers that prove the promise, even where entries are near e^-100."

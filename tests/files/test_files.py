@@ -52,6 +52,12 @@ def test_round_trip_loses_nothing(tmp_path_factory, suffix, channel):
     assert [(type(y), y) for y in again.outputs] == [(type(y), y) for y in channel.outputs]
 
 
+@pytest.mark.parametrize("label", ["\r", "a\rb", "a\r\n", "\n", "\u2028", ' "a', "#"])
+def test_a_label_that_could_end_a_row_survives(tmp_path, label):
+    channel = nw.Channel([[0.5, 0.5], [0.25, 0.75]], [label, "x"], ["y", label])
+    assert load(save(channel, tmp_path / "channel.csv")) == channel
+
+
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
 def test_log_probabilities_survive(tmp_path, suffix):
     channel = nw.geometric(epsilon=20, within=(0, 60)).channel()

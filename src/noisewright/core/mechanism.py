@@ -86,10 +86,13 @@ class Mechanism(Protocol):
         """The claim and its proof; with an ``rng`` it says that such draws are not for release."""
 
     def error(self, loss: str = "absolute") -> float:
-        """The expected loss of an output taken at face value, for the secret where that is largest."""
+        """The expected loss of an output taken at face value, for the secret where that is largest.
+
+        :class:`~noisewright.core.errors.NoLossError` where the mechanism has no such loss.
+        """
 
     def channel(self) -> Channel:
-        """The channel, where secrets and outputs are finite."""
+        """The channel, where secrets and outputs are finite; otherwise :class:`~noisewright.core.errors.NoChannelError`."""
 
 
 class Described(Protocol):
@@ -110,8 +113,8 @@ class Described(Protocol):
         """
 
     @property
-    def reading(self) -> Callable[[], str] | None:
-        """``reading()``: the promise in plain words, where those of the guarantee are not enough."""
+    def in_words(self) -> Callable[[], str] | None:
+        """``in_words()``: the promise in plain words, where those of the guarantee are not enough."""
 
     @property
     def scale(self) -> Any:

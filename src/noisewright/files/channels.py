@@ -31,7 +31,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ChannelError, FileFormatError, NoisewrightError, ParameterError
-from noisewright.core.exact import as_fraction
+from noisewright.core.exact import as_fraction, fraction_or_none
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.mechanism import Mechanism
 
@@ -226,11 +226,9 @@ def load_labelled_csv(path: str | os.PathLike[str]) -> tuple[list[Hashable], lis
 
 def load_exact_csv(path: str | os.PathLike[str]) -> list[list[Fraction]] | None:
     """The numbers of such a file as they are written (0.1 is one tenth), if every row sums to exactly one; otherwise None."""
-    try:
-        rows = [[as_fraction(cell.strip(), "an entry") for cell in row[1:]] for row in _csv_rows(path)[1:]]
-    except ParameterError:
-        return None
-    return rows if all(sum(row) == 1 for row in rows) else None
+    rows = [[fraction_or_none(cell.strip()) for cell in row[1:]] for row in _csv_rows(path)[1:]]
+    numbers = [[number for number in row if number is not None] for row in rows]
+    return numbers if numbers == rows and all(sum(row) == 1 for row in numbers) else None
 
 
 def load_blocks_csv(path: str | os.PathLike[str]) -> dict[Hashable, Hashable]:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.checker import checker_noise
 from noisewright.core.channels.audit import Audit
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError, ParameterError
+from noisewright.core.errors import NoChannelError, NoisewrightError, ParameterError
 from noisewright.core.exact import float_up, upward
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.mechanism import Mechanism, described
@@ -97,7 +97,7 @@ def audit(thing: Channel | Mechanism, metric: Metric | None = None) -> Audit:
         raise ParameterError(f"an audit needs a Channel or a mechanism, not {type(thing).__name__}.")
     try:
         channel = thing.channel()
-    except ParameterError as problem:
+    except NoChannelError as problem:
         return _checked(_without_channel(thing), thing, metric, problem)
     if metric is not None:
         return channel.epsilon(metric)
@@ -134,14 +134,14 @@ def _without_channel(thing: Mechanism) -> Audit | None:
         return None
 
 
-def _checked(found: Audit | None, thing: Mechanism, metric: Metric | None, problem: ParameterError) -> Audit:
+def _checked(found: Audit | None, thing: Mechanism, metric: Metric | None, problem: NoChannelError) -> Audit:
     if found is None:
-        raise ParameterError(
+        raise NoChannelError(
             f"{getattr(thing, 'name', 'this mechanism')!r} cannot be audited: it has no finite channel ({problem}) "
             "and no audit() of its own."
         )
     if metric is not None and str(metric) != str(found.metric):
-        raise ParameterError(f"without a finite channel only the promised metric, {found.metric}, can be audited.")
+        raise NoChannelError(f"without a finite channel only the promised metric, {found.metric}, can be audited.")
     return found
 
 

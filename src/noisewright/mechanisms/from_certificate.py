@@ -181,14 +181,14 @@ def distances_in_words(document: Mapping[str, Any]) -> str:
 def channel_of(certificate: Certificate) -> tuple[Channel, Metric] | str:
     """The channel that a proved certificate is about and the metric of its claim, or why there is none."""
     from noisewright.core.channels.channel import Channel
-    from noisewright.core.errors import ParameterError
+    from noisewright.core.errors import NoChannelError
 
     found = source_of(certificate)
     if isinstance(found, str):
         return found
     try:
         return found[0] if isinstance(found[0], Channel) else found[0].channel(), found[1]
-    except ParameterError as problem:
+    except NoChannelError as problem:
         return str(problem)
 
 
@@ -239,12 +239,12 @@ def source_of(certificate: Certificate) -> tuple[Any, Metric] | str:
 
 
 def _metric(name: str) -> Metric:
-    from noisewright.core.errors import ParameterError
+    from noisewright.core.errors import MetricError
     from noisewright.core.metrics.metric import Metric, named_metric
 
     try:
         return named_metric(name)
-    except ParameterError:
+    except MetricError:
         metric = Metric()
         metric.name = name
         return metric

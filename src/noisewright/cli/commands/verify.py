@@ -104,7 +104,7 @@ def _check(path: str, content: bytes) -> dict[str, Any]:
         **result,
         "proved": True,
         "claim": claim,
-        "reading": claimed(document).reading(),
+        "reading": claimed(document).in_words(),
         "mechanism": document.get("mechanism"),
         "epsilon": str(document["claim"]["epsilon"]),
         "delta": str(document["claim"]["delta"]),

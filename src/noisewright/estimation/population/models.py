@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import CertificateError, NoisewrightError, ParameterError
+from noisewright.core.errors import CertificateError, NoChannelError, NoisewrightError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label
@@ -176,7 +176,7 @@ def _known(thing: Any) -> Model | None:
     """The model of a mechanism that tells its secrets; None for one that needs their range."""
     try:
         return model_of(thing)
-    except ParameterError:
+    except NoChannelError:
         return None
 
 
@@ -197,7 +197,7 @@ def _channel(channel: Channel, name: str, promise: str | None) -> Model:
 
 def _geometric(rate: Fraction, own: tuple[int, int] | None, given: Any, promise: str) -> Model:
     if own is None and given is None:
-        raise ParameterError(
+        raise NoChannelError(
             "an unbounded geometric does not tell its secrets; say their range (within, from low to high)."
         )
     if own is not None and given is not None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from noisewright.estimation.survey.mangat import as_counts as as_counts
     from noisewright.estimation.survey.mangat import as_shares as as_shares
     from noisewright.estimation.survey.margins import Method as Method
+    from noisewright.estimation.survey.margins import TooManyError as TooManyError
     from noisewright.estimation.survey.margins import as_confidence as as_confidence
     from noisewright.estimation.survey.margins import deviations as deviations
     from noisewright.estimation.survey.margins import margin_of_error as margin_of_error

@@ -53,6 +53,7 @@ from noisewright.estimation.survey.device import Device, devices
 from noisewright.estimation.survey.mangat import as_counts
 from noisewright.estimation.survey.margins import (
     Method,
+    TooManyError,
     as_confidence,
     margin_of_error,
     respondents_for,
@@ -352,7 +353,7 @@ class Survey:
             return None
         try:
             return respondents_for(spread, self.target_margin, self.confidence)
-        except ParameterError:  # the target itself was checked with the recommended device
+        except TooManyError:
             return None
 
     def _option(self, name: str, design: Design, epsilon: float) -> Option:

@@ -21,7 +21,6 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,12 +32,9 @@ from noisewright.core.exact import Exact, ceil_div, exp_bounds
 from noisewright.core.labels import encode_label
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.categories.categorical import (
-    category_labels,
+    OverCategories,
     discrete_certificate,
-    discrete_guarantee,
     distinct_categories,
-    fields_alone,
-    promised_loss,
 )
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
@@ -73,20 +69,14 @@ def randomised_response(categories: Iterable[Hashable] | int, *, epsilon: Exact)
 
 
 @dataclass(frozen=True)
-class ResponseMechanism:
+class ResponseMechanism(OverCategories):
     """Randomised response with integer probabilities; build it with :func:`randomised_response`."""
 
-    categories: tuple[Hashable, ...]
     epsilon: Fraction
     width: int
     precision: int
     keep: int
     other: int
-
-    guarantee = cached_property(discrete_guarantee)
-    map = promised_loss
-    _labels = cached_property(category_labels)
-    __getstate__ = fields_alone
 
     @property
     def name(self) -> str:

@@ -40,14 +40,14 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.laws.additive import SPREADS, Indices, Law
 from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.laws.lattice_metrics import metric_of
-from noisewright.mechanisms.laws.worst_answer import Cells, worst_answer
+from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.values import check_dense
 from noisewright.noise import Lattice, Rng
@@ -206,7 +206,7 @@ class AdditiveMechanism:
             return 1.0
         answers = self.within or Feasible(((None, None),))
         # As in _indices: only one interval, and only where values outside are not kept, holds rounded values back.
-        cells = Cells.of(answers, self.lattice, clipped=len(answers.components) == 1 and self.outside != "keep")
+        cells = RoundingCells.of(answers, self.lattice, clipped=len(answers.components) == 1 and self.outside != "keep")
         worst = worst_answer(cells, self.law.spread, lambda _, *cell: self._losses(loss, *cell))
         return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 
@@ -214,7 +214,7 @@ class AdditiveMechanism:
         """The channel over a bounded range; ``inputs`` chooses other true values (lattice points) than those of the range."""
         ranges = self._ranges
         if ranges is None or ranges[0][0] is None or ranges[-1][1] is None:
-            raise ParameterError(f"{self.name} has infinitely many outputs; give it a bounded range with within=.")
+            raise NoChannelError(f"{self.name} has infinitely many outputs; give it a bounded range with within=.")
         check_dense(sum(high - low + 1 for low, high in ranges if low is not None and high is not None))
         outputs = np.concatenate([np.arange(lo, hi + 1) for lo, hi in ranges if lo is not None and hi is not None])
         secrets = outputs if inputs is None else self._lattice_points(inputs)

@@ -51,7 +51,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.mechanism import Takes
@@ -60,7 +60,7 @@ from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.laws.lattice import LatticeLaw
 from noisewright.mechanisms.laws.lattice_metrics import metric_of
 from noisewright.mechanisms.laws.truncated import TruncatedLaplace
-from noisewright.mechanisms.laws.worst_answer import Cells, worst_answer
+from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.numbers.additive import checked
 from noisewright.mechanisms.registry import Entry
@@ -228,14 +228,14 @@ class LaplaceMechanism:
         check_loss(loss)
         if loss == "zero-one":
             return 1.0
-        law, cells = LatticeLaw(float(self.rate), self.ranges), Cells.of(self.inner, self.lattice, clipped=True)
+        law, cells = LatticeLaw(float(self.rate), self.ranges), RoundingCells.of(self.inner, self.lattice, clipped=True)
         worst = worst_answer(cells, float(1 / self.rate), partial(law.expected, loss))
         return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 
     def channel(self) -> Channel:
         """The channel over the lattice points, when the feasible set is bounded and has few of them."""
         if self.feasible.low is None or self.feasible.high is None:
-            raise ParameterError("an unbounded feasible set has infinitely many outputs; give it a range with within=.")
+            raise NoChannelError("an unbounded feasible set has infinitely many outputs; give it a range with within=.")
         check_dense(sum(hi - lo + 1 for lo, hi in self.ranges if lo is not None and hi is not None))
         outputs, inputs = _points(self.ranges), _points(self.inputs)
         law = LatticeLaw(float(self.rate), self.ranges)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker import digest
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, float_down, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Mechanism, Takes, as_mechanism
@@ -146,7 +146,7 @@ class SnappedMechanism:
         """
         try:
             found = expected_loss(self.channel(), loss)
-        except ParameterError:
+        except (NoChannelError, NoLossError):
             stretch = 1.0 if len(self.within.components) == 1 else 2.0
             return self.inner.error(loss) * {"absolute": stretch, "squared": stretch**2}.get(loss, 1.0)
         lattice = getattr(unsnapped(self), "lattice", None)

@@ -37,6 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.mechanism import Takes
@@ -336,7 +337,7 @@ def _column_logs(rate: float, n: int) -> Floats:
 
 
 def _count(n: int) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+    if not is_whole(n) or n < 1:
         raise ParameterError("a grid needs a whole number of steps, 1 or more.")
     return int(n)
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoLossError
 from noisewright.core.exact import float_up, log_bounds
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label, encode_label
@@ -135,7 +135,7 @@ def log_of(p: Fraction) -> float:
 
 def no_error(what: str, loss: str) -> NoReturn:
     """Reports that are no categories have no error of their own."""
-    raise ParameterError(
+    raise NoLossError(
         f"a report of {what} is not a category, so it has no {loss} loss; estimates from many reports have a variance, see "
         "noisewright.estimation.population.oracles.variance."
     )

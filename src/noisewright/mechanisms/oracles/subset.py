@@ -28,7 +28,6 @@ import operator
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,11 +42,8 @@ from noisewright.core.exact import Exact, ceil_div
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
-    category_labels,
-    discrete_guarantee,
+    OverCategories,
     distinct_categories,
-    fields_alone,
-    promised_loss,
 )
 from noisewright.mechanisms.oracles._packed import (
     check_room,
@@ -109,21 +105,15 @@ def _of_size(names: tuple[Hashable, ...], budget: Fraction, size: int) -> Subset
 
 
 @dataclass(frozen=True)
-class SubsetMechanism:
+class SubsetMechanism(OverCategories):
     """Subset selection with integer chances; build it with :func:`subset_selection`."""
 
-    categories: tuple[Hashable, ...]
     epsilon: Fraction
     size: int
     """``d``: how many categories a report holds."""
     width: int
     inside: int
     """``p 2**width``: the truth is in the set."""
-
-    guarantee = cached_property(discrete_guarantee)
-    map = promised_loss
-    _labels = cached_property(category_labels)
-    __getstate__ = fields_alone
 
     @property
     def name(self) -> str:

@@ -30,7 +30,6 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -44,11 +43,8 @@ from noisewright.core.exact import Exact, ceil_div, exp_bounds
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
-    category_labels,
-    discrete_guarantee,
+    OverCategories,
     distinct_categories,
-    fields_alone,
-    promised_loss,
 )
 from noisewright.mechanisms.oracles._packed import (
     check_room,
@@ -96,10 +92,9 @@ def unary_encoding(
 
 
 @dataclass(frozen=True)
-class UnaryMechanism:
+class UnaryMechanism(OverCategories):
     """Unary encoding with integer probabilities; build it with :func:`unary_encoding`."""
 
-    categories: tuple[Hashable, ...]
     epsilon: Fraction
     variant: str
     width: int
@@ -108,11 +103,6 @@ class UnaryMechanism:
     """``p 2**width``: a 1 for the bit of the truth."""
     other: int
     """``q 2**width``: a 1 for any other bit."""
-
-    guarantee = cached_property(discrete_guarantee)
-    map = promised_loss
-    _labels = cached_property(category_labels)
-    __getstate__ = fields_alone
 
     @property
     def name(self) -> str:

@@ -42,7 +42,8 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.choices import is_whole
+from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
@@ -131,7 +132,7 @@ class SphericalLaplace:
 
     def channel(self) -> Channel:
         """There is none: vectors are not finitely many."""
-        raise ParameterError("spherical Laplace noise has infinitely many outputs; there is no finite channel.")
+        raise NoChannelError("spherical Laplace noise has infinitely many outputs; there is no finite channel.")
 
     @property
     def constant(self) -> float:
@@ -238,7 +239,7 @@ class ProductLaplace:
 
     def channel(self) -> Channel:
         """There is none: vectors are not finitely many."""
-        raise ParameterError("product Laplace noise has infinitely many outputs; there is no finite channel.")
+        raise NoChannelError("product Laplace noise has infinitely many outputs; there is no finite channel.")
 
 
 def spherical_noise(epsilon: Exact, dimension: int, count: int, rng: Rng = None) -> Floats:
@@ -275,7 +276,7 @@ def _uniform(count: int, bits: Bits) -> Floats:
 
 
 def _dimension(dimension: Any) -> int:
-    if isinstance(dimension, bool) or not isinstance(dimension, (int, np.integer)):
+    if not is_whole(dimension):
         raise ParameterError(f"dimension must be a whole number, not {type(dimension).__name__}.")
     if not 1 <= dimension <= LARGEST_DIMENSION:
         raise ParameterError(

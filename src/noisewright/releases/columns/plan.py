@@ -32,7 +32,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError, ResourceError
+from noisewright.core.errors import DataError, NoisewrightError, NoLossError, ParameterError, ResourceError
 from noisewright.core.exact import as_fraction, upward
 from noisewright.core.mechanism import Mechanism, described
 from noisewright.core.metrics.metric import Discrete
@@ -255,7 +255,7 @@ class ColumnPlan:
         for loss in ("zero-one",) if words else ("absolute", "zero-one"):
             try:
                 return float(self.mechanism.error(loss)), loss == "zero-one"
-            except ParameterError:
+            except NoLossError:
                 continue
         return None, False
 

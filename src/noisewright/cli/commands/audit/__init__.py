@@ -98,7 +98,7 @@ def audit(
                 if data["certificate"]["proved"] and (chosen or epsilon or delta or prior or gain):
                     raise ParameterError(f"{file}: only the certificate's own claim can be shown here: {behind}")
                 if data["certificate"]["proved"]:
-                    data["reading"] = claimed(dict(found.document)).reading()
+                    data["reading"] = claimed(dict(found.document)).in_words()
                     rows += [("In words", data["reading"]), ("Channel", f"none to audit: {behind}")]
                 emit(data, lambda: _page(file, rows), as_json)
                 if not data["certificate"]["proved"]:
@@ -191,7 +191,7 @@ def _reading(found: Audit, worst: Audit) -> str:
         if distance == 0:
             return "No promise holds: two secrets at distance 0 must be treated alike, and these are not."
         return "No promise holds: an output is possible for one of two secrets and impossible for the other."
-    return Guarantee(found.value, found.metric, found.delta).reading(distance)
+    return Guarantee(found.value, found.metric, found.delta).in_words(distance)
 
 
 def _audit_json(found: Audit) -> dict[str, Any]:
