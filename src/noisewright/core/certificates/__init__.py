@@ -11,5 +11,8 @@ if TYPE_CHECKING:
     from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS as RELEASE_RANDOMNESS
     from noisewright.core.certificates.certificate import SIMULATION_RANDOMNESS as SIMULATION_RANDOMNESS
     from noisewright.core.certificates.certificate import Certificate as Certificate
+    from noisewright.core.certificates.product import Part as Part
+    from noisewright.core.certificates.product import parts_of as parts_of
+    from noisewright.core.certificates.product import product_certificate as product_certificate
 else:
     __getattr__, __dir__ = door(__name__)
