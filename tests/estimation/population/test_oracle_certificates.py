@@ -17,7 +17,7 @@ from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError, DataError, ParameterError
 from noisewright.estimation.population.oracles import SupportTally, combine
 from noisewright.files.channels import load_channel
-from noisewright.mechanisms.from_certificate import certified_oracle
+from noisewright.mechanisms.from_certificate import oracle_of
 from noisewright.mechanisms.oracles.oracle import Support
 from noisewright.plots.mechanism import draw
 
@@ -45,7 +45,7 @@ def changed(mechanism: Any, change: Callable[[Any], object]) -> Certificate:
 )
 def test_the_mechanism_is_read_back_from_the_proof(kind: str, epsilon: str, names: Any) -> None:
     mechanism = ORACLES[kind](names, epsilon=epsilon)
-    found = certified_oracle(Certificate.from_json(mechanism.certificate().to_json()))
+    found = oracle_of(Certificate.from_json(mechanism.certificate().to_json()))
     assert found == mechanism
     assert [type(x) for x in found.categories] == [type(x) for x in mechanism.categories]
 
@@ -133,7 +133,7 @@ def test_a_changed_file_estimates_nothing(mechanism: Any, change: Callable[[Any]
 def test_a_smaller_epsilon_is_not_proved(kind: str) -> None:
     forged = changed(ORACLES[kind](5, epsilon=1), set_in("claim", epsilon="999/1000"))
     with pytest.raises(CertificateError, match="promise is broken"):
-        certified_oracle(forged)
+        oracle_of(forged)
 
 
 @pytest.mark.parametrize("kind", sorted(ORACLES))
