@@ -171,3 +171,8 @@ def _folder(path):
 
 def _no_space(_descriptor):
     raise OSError(28, "No space left on device")
+
+
+def test_names_with_control_characters_survive_in_csv(tmp_path):
+    channel = nw.Channel([[0.5, 0.5], [0.25, 0.75]], ["a\rb", "c\nd"], ["\r", "\x00"])
+    assert load(save(channel, tmp_path / "odd.csv")) == channel

@@ -282,7 +282,7 @@ def _number(cell: str) -> float:
 def _spell(label: Hashable) -> str:
     """A label as a CSV cell: plain where that is unambiguous, JSON where it is not."""
     spelled = json.dumps(encode_label(label))
-    if not isinstance(label, str) or not label or label.startswith(('"', "{")):
+    if not isinstance(label, str) or not label.isprintable() or not label or label.startswith(('"', "{")):
         return spelled
     try:
         return label if _read(label) == label else spelled
