@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from noisewright.core.mechanism import Mechanism as Mechanism
     from noisewright.core.mechanism import Takes as Takes
     from noisewright.core.mechanism import as_mechanism as as_mechanism
+    from noisewright.core.mechanism import certificate_once as certificate_once
     from noisewright.core.metrics.metric import Metric as Metric
     from noisewright.core.verdict import EXACT as EXACT
     from noisewright.core.verdict import FAILS as FAILS
