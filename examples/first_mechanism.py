@@ -55,7 +55,7 @@ def main(folder: Path) -> None:
 
     say("\n[bold]4. Verify.[/] Anyone can prove the promise again from the file, with integers alone.")
     path = nw.save(visits, folder / "visits.json")
-    tell(f"proved: {nw.load(path).verify()}")
+    tell(f"proved: {nw.verify(path).claim}")
 
     say("\n[bold]5. Tamper.[/] One hexadecimal digit of the table is changed; then the file's digest is made to fit.")
     edited = json.loads(path.read_text())

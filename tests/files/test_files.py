@@ -90,8 +90,12 @@ def test_certificates_round_trip(tmp_path):
     assert table.metric == nw.metrics.Euclidean()
     assert table.inputs == ((0, 0), (0, 1), (2, 2))
     assert load_channel(tmp_path / "2.json").epsilon(nw.metrics.Euclidean()).value == pytest.approx(1, rel=1e-6)
+    for number, row in ((0, 0), (1, "a")):
+        channel = load_channel(tmp_path / f"{number}.json")
+        assert channel.inputs[0] == row
+        assert channel == load(tmp_path / f"{number}.json").channel()
     with pytest.raises(CertificateError, match="about a response, not about a table"):
-        load_channel(tmp_path / "1.json")
+        load_certificate(tmp_path / "1.json").table()
 
 
 def test_a_table_metric_comes_back_from_its_certificate(tmp_path):

@@ -36,8 +36,9 @@ from noisewright.core.mechanism import Mechanism, described
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.laws.lattice import LatticeLaw
+from noisewright.mechanisms.proofs import PROOFS
 
-__all__ = ["MechanismAudit", "Neighbours", "audit"]
+__all__ = ["MechanismAudit", "Neighbours", "audit", "law_audit", "ranged_audit"]
 
 LARGEST_PAIRWISE = 600
 """Channels with more secrets than this are compared pair by pair only when nothing faster is known."""
@@ -127,9 +128,7 @@ def _without_channel(thing: Mechanism) -> Audit | None:
     try:
         document, promise = thing.certificate().document, thing.guarantee
         proof, distances = document["proof"], document["claim"]["distances"]
-        if proof["kind"] == "law" and proof["law"] == "discrete laplace":
-            return _law_audit(proof, distances, promise)
-        return _ranged_audit(proof, distances, promise) if proof["kind"] == "ranged" else None
+        return PROOFS[proof["kind"]].audit(proof, distances, promise)
     except (NoisewrightError, KeyError, TypeError):
         return None
 
@@ -145,9 +144,9 @@ def _checked(found: Audit | None, thing: Mechanism, metric: Metric | None, probl
     return found
 
 
-def _law_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
+def law_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
     """Integer noise without walls: the loss of one step is exactly ``1/scale``."""
-    if promise.delta:
+    if promise.delta or proof["law"] != "discrete laplace":
         return None
     rate, step = 1 / Fraction(proof["scale"]), Fraction(distances["distance"])
     value = rate * math.ceil(1 / step) if distances["shape"] == "adjacent" else rate / step
@@ -155,7 +154,7 @@ def _law_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: 
     return MechanismAudit(float_up(value), promise.metric, None, None, None, scope=promise.scope, words=words)
 
 
-def _ranged_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
+def ranged_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
     """Integer noise cut to ranges: the loss at the pairs that imply all others (their proof is in the checker)."""
     adjacent, step = distances["shape"] == "adjacent", Fraction(distances["distance"])
     inputs = [tuple(pair) for pair in proof["inputs"]]

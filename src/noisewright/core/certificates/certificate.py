@@ -135,6 +135,11 @@ class Certificate:
         return str(self.document["randomness"])
 
     @property
+    def simulated(self) -> bool:
+        """Whether the certificate says that its draws are not for release."""
+        return checker.simulated(self.randomness)
+
+    @property
     def epsilon(self) -> Fraction:
         """The claimed epsilon, exactly."""
         return as_fraction(self.document["claim"]["epsilon"], "the claimed epsilon")

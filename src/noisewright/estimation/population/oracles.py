@@ -44,7 +44,7 @@ from noisewright.estimation.fitting.inversion import project
 from noisewright.estimation.operators.inverses import WORST_CONDITION
 from noisewright.estimation.population.intervals import quantile
 from noisewright.mechanisms.categories.response import ResponseMechanism
-from noisewright.mechanisms.from_certificate import certified_oracle
+from noisewright.mechanisms.from_certificate import oracle_of
 from noisewright.mechanisms.oracles.hadamard import HadamardMechanism
 from noisewright.mechanisms.oracles.oracle import Oracle, Support, rare_variance
 
@@ -61,7 +61,7 @@ HARDLY = 0.5
 
 def as_oracles(things: Sequence[object]) -> list[Oracle] | None:
     """The oracles whose reports are counted by support, from mechanisms or their certificates; None if any is of another kind."""
-    read = (certified_oracle(thing) if isinstance(thing, Certificate) else thing for thing in things)
+    read = (oracle_of(thing) if isinstance(thing, Certificate) else thing for thing in things)
     found = [thing for thing in read if not isinstance(thing, type) and isinstance(thing, Oracle)]
     return found if found and len(found) == len(things) else None
 

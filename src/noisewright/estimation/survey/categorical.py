@@ -40,9 +40,9 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds
-from noisewright.estimation.survey.chances import check_promise
 from noisewright.estimation.survey.designs import Design, as_respondents, binary
 from noisewright.estimation.survey.mangat import as_counts, as_shares
+from noisewright.mechanisms.categories.chances import check_promise
 
 __all__ = [
     "ResponseDesign",

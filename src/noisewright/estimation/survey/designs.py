@@ -38,7 +38,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
-from noisewright.estimation.survey.chances import Chances
+from noisewright.mechanisms.categories.chances import Chances
 
 __all__ = [
     "ANSWERS",

@@ -52,10 +52,10 @@ from noisewright.estimation.survey._instruments import (
     Instrument,
     ranges,
 )
-from noisewright.estimation.survey.chances import Chances, check_promise
 from noisewright.estimation.survey.designs import Design, as_prevalence, binary
 from noisewright.estimation.survey.mangat import as_counts
 from noisewright.estimation.survey.region import Region
+from noisewright.mechanisms.categories.chances import Chances, check_promise
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.values import Labels
 from noisewright.noise import uniform_below

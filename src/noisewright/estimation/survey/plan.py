@@ -47,7 +47,6 @@ from noisewright.estimation.fitting.newton import most_likely
 from noisewright.estimation.operators.operator import DenseOperator
 from noisewright.estimation.survey._instruments import Family
 from noisewright.estimation.survey.categorical import ResponseDesign
-from noisewright.estimation.survey.chances import MOST_ANSWERS, check_promise
 from noisewright.estimation.survey.designs import ANSWERS, Design, as_prevalence, as_respondents, direct
 from noisewright.estimation.survey.device import Device, devices
 from noisewright.estimation.survey.mangat import as_counts
@@ -62,6 +61,7 @@ from noisewright.estimation.survey.margins import (
 from noisewright.estimation.survey.optimum import optimal_design
 from noisewright.estimation.survey.region import Region
 from noisewright.estimation.survey.violation import violation
+from noisewright.mechanisms.categories.chances import MOST_ANSWERS, check_promise
 from noisewright.mechanisms.values import counted_labels
 
 if TYPE_CHECKING:

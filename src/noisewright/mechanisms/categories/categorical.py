@@ -28,7 +28,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.values import Labels, counted_labels
 
-__all__ = ["OverCategories", "discrete_certificate", "distinct_categories"]
+__all__ = ["OverCategories", "discrete_certificate", "distinct_categories", "fields_alone"]
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,12 @@ class OverCategories:
         return Labels(self.categories)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields, without what was computed from them and kept."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return fields_alone(self)
+
+
+def fields_alone(made: Any) -> dict[str, Any]:
+    """What is pickled of a dataclass: its fields, without what was computed from them and kept."""
+    return {field.name: getattr(made, field.name) for field in fields(made)}
 
 
 def distinct_categories(categories: Iterable[Hashable] | int, what: str) -> tuple[Hashable, ...]:

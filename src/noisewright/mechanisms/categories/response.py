@@ -38,7 +38,7 @@ from noisewright.mechanisms.categories.categorical import (
 )
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import Labels, check_dense
+from noisewright.mechanisms.values import LARGEST_COUNT, Labels, check_dense
 from noisewright.noise import bernoulli, uniform_below
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "draw_response",
     "randomised_response",
     "response_channel",
+    "response_of",
     "response_proof",
 ]
 
@@ -136,6 +137,15 @@ def response_proof(size: int, width: int, precision: int, keep: int, other: int)
         "keep": f"{keep:x}",
         "other": f"{other:x}",
     }
+
+
+def response_of(proof: Any, epsilon: Fraction, categories: tuple[Hashable, ...] | None) -> ResponseMechanism:
+    """The response that a proof states, over these categories or over 0, 1, 2 and so on; refused if the truth is no likelier."""
+    size, keep, other = proof["size"], int(proof["keep"], 16), int(proof["other"], 16)
+    if size > LARGEST_COUNT or (categories is not None and len(categories) != size) or keep < other:
+        raise ValueError("no randomised response")
+    names = tuple(range(size)) if categories is None else categories
+    return ResponseMechanism(names, epsilon, proof["width"], proof["precision"], keep, other)
 
 
 def response_channel(

@@ -27,6 +27,7 @@ The laws are in :mod:`~noisewright.mechanisms.laws.additive` and beside their me
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -57,6 +58,7 @@ __all__ = [
     "AdditiveMechanism",
     "Within",
     "additive",
+    "additive_of",
     "check_scope",
     "checked",
     "choose_lattice",
@@ -94,6 +96,25 @@ def additive(
                 "use outside='keep'."
             )
     return AdditiveMechanism(name, law, lattice, epsilon, sensitivity, delta, scope, feasible, outside)
+
+
+def additive_of(law: Callable[[Any], Law], certificate: Certificate) -> AdditiveMechanism:
+    """The additive mechanism behind its certificate; ``law`` reads the law of the noise from its proof."""
+    stated, shape = certificate.document, certificate.document["claim"]["distances"]["shape"]
+    noise, within = law(stated["proof"]), stated["snapped_to"]
+    grid = Lattice.with_step(stated["step"])
+    width = grid.step / Fraction(stated["claim"]["distances"]["distance"])
+    return additive(
+        str(stated["mechanism"]),
+        noise,
+        lattice=choose_lattice(grid.step, width, Fraction(noise.spread) * grid.step),
+        epsilon=certificate.epsilon,
+        sensitivity=width,
+        delta=Fraction(stated["claim"]["delta"]),
+        scope="adjacent" if shape == "adjacent" else "metric",
+        within=None if within is None else Feasible.from_json(within),
+        outside=stated["outside"],
+    )
 
 
 def choose_lattice(lattice: Exact, sensitivity: Fraction, spread: Fraction) -> Lattice:

@@ -218,10 +218,22 @@ def _tail(rate: float, room: int, loss: str) -> float:
     return (2 * weighted - plain) / (1 + a)
 
 
+def _rebuilt(certificate: Certificate) -> GeometricMechanism:
+    """The mechanism behind its certificate."""
+    stated = certificate.document
+    return geometric(
+        epsilon=certificate.epsilon,
+        sensitivity=1 / Fraction(stated["claim"]["distances"]["distance"]),
+        within=stated["proof"]["clamp"],
+        outside=stated["outside"],
+    )
+
+
 ENTRY = Entry(
     "geometric",
     geometric,
     Takes("integer", budget="sensitivity", within=True),
     summary="integer noise, unbounded or clamped to a range",
     words="whole numbers",
+    rebuild=_rebuilt,
 )

@@ -286,10 +286,40 @@ def _points(ranges: tuple[Range, ...]) -> NDArray[np.int64]:
     return np.concatenate([np.arange(lo, hi + 1) for lo, hi in ranges if lo is not None and hi is not None])
 
 
+def _rebuilt(certificate: Certificate) -> LaplaceMechanism | AsymmetricLaplace:
+    """The mechanism behind its certificate: the rate is the one that was proved, and nothing is calibrated again."""
+    stated, proof = certificate.document, certificate.document["proof"]
+    feasible, inner = (Feasible.from_json(stated[name]) for name in ("within", "answers"))
+    lattice, outside = Lattice.with_step(stated["step"]), stated["outside"]
+    width = lattice.step / Fraction(stated["claim"]["distances"]["distance"])
+    if proof["kind"] == "half line":
+        from noisewright.mechanisms.numbers.half_line import AsymmetricLaplace
+
+        near = tuple(Fraction(rate) for rate in proof["near"])
+        return AsymmetricLaplace(certificate.epsilon, width, feasible, outside, lattice, Fraction(proof["tail"]), near)
+    rate = Fraction(proof["rate"]) if proof["kind"] == "ranged" else 1 / Fraction(proof["scale"])
+    reach = proof["reach"] if proof["kind"] == "ranged" else lattice.steps(width)
+    return LaplaceMechanism(
+        certificate.epsilon,
+        width,
+        feasible,
+        inner,
+        stated["scope"],
+        outside,
+        lattice,
+        feasible.on(lattice),
+        inner.on(lattice),
+        rate,
+        reach,
+        "as the certificate states it",
+    )
+
+
 ENTRY = Entry(
     "laplace",
     laplace,
     Takes("number", budget="sensitivity", within=True, lattice=True),
     summary="Laplace noise that stays inside any feasible set, exact",
     words="numbers",
+    rebuild=_rebuilt,
 )

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from noisewright.mechanisms.numbers.additive import (
     AdditiveMechanism,
     Within,
     additive,
+    additive_of,
     check_scope,
     checked,
     choose_lattice,
@@ -184,4 +186,5 @@ ENTRY = Entry(
     Takes("number", budget="sensitivity", within=True, lattice=True),
     summary="Laplace noise, then the nearest valid number",
     words="numbers",
+    rebuild=partial(additive_of, LaplaceLaw.of),
 )

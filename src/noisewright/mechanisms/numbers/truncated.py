@@ -30,6 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import LaplaceLaw
-from noisewright.mechanisms.numbers.additive import AdditiveMechanism, additive, checked, choose_lattice
+from noisewright.mechanisms.numbers.additive import AdditiveMechanism, additive, additive_of, checked, choose_lattice
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Lattice
 
@@ -348,4 +349,5 @@ ENTRY = Entry(
     Takes("number", budget="sensitivity", within=True, lattice=True),
     summary="Laplace noise clamped to an interval, for all pairs",
     words="numbers",
+    rebuild=partial(additive_of, LaplaceLaw.of),
 )

@@ -50,7 +50,9 @@ from noisewright.mechanisms.oracles.oracle import (
     discrete_audit,
     log_of,
     no_error,
+    numbered_response,
     oracle_certificate,
+    read_domain,
 )
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import LARGEST_CHANNEL
@@ -170,10 +172,19 @@ class HadamardMechanism(OverCategories):
         return f"hadamard_response({len(self.categories)} categories, {self.outputs} outputs, {self.guarantee})"
 
 
+def _rebuilt(certificate: Certificate) -> HadamardMechanism:
+    """The mechanism behind its certificate."""
+    names = read_domain(certificate.document["oracle"]["domain"])
+    if certificate.document["proof"]["size"] % 2:
+        raise ValueError("no halves")
+    return HadamardMechanism(names, numbered_response(certificate, 4 * len(names)))
+
+
 ENTRY = Entry(
     "hadamard-response",
     hadamard_response,
     Takes("category", form="arrow", purpose="report", secrets="categories"),
     summary="one short number from a Hadamard matrix",
     words="categories",
+    rebuild=_rebuilt,
 )

@@ -50,7 +50,15 @@ from noisewright.mechanisms.categories.categorical import (
 )
 from noisewright.mechanisms.categories.response import ResponseMechanism, randomised_response
 from noisewright.mechanisms.oracles._report_rows import list_rows, plain_column
-from noisewright.mechanisms.oracles.oracle import Support, discrete_audit, no_error, oracle_certificate, rare_variance
+from noisewright.mechanisms.oracles.oracle import (
+    Support,
+    discrete_audit,
+    no_error,
+    numbered_response,
+    oracle_certificate,
+    rare_variance,
+    read_domain,
+)
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import uniform_below
 
@@ -283,10 +291,17 @@ def _whole(field: Any) -> NDArray[np.int64]:
     return np.asarray(field.cast(pa.int64(), safe=False).fill_null(-1).to_numpy(zero_copy_only=False))
 
 
+def _rebuilt(certificate: Certificate) -> LocalHashingMechanism:
+    """The mechanism behind its certificate."""
+    names = read_domain(certificate.document["oracle"]["domain"])
+    return LocalHashingMechanism(names, numbered_response(certificate, MOST_BUCKETS))
+
+
 ENTRY = Entry(
     "local-hashing",
     local_hashing,
     Takes("category", form="arrow", purpose="report", secrets="categories"),
     summary="a private answer about one's own hash function",
     words="categories",
+    rebuild=_rebuilt,
 )

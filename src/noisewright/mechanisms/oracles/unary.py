@@ -61,6 +61,7 @@ from noisewright.mechanisms.oracles.oracle import (
     log_of,
     no_error,
     oracle_certificate,
+    read_domain,
 )
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import bernoulli
@@ -189,10 +190,26 @@ class UnaryMechanism(OverCategories):
         return f"unary_encoding({len(self.categories)} categories, {self.variant}, {self.guarantee})"
 
 
+def _rebuilt(certificate: Certificate) -> UnaryMechanism:
+    """The mechanism behind its certificate.
+
+    The table of two bits has the probability of the truth's bit in its first two entries, and of the other in every second.
+    """
+    proof, names = certificate.document["proof"], read_domain(certificate.document["oracle"]["domain"])
+    width = proof["width"] // 2
+    both, first, second, _ = (int(entry, 16) for entry in proof["table"][0])
+    one, other = (both + first) >> width, (both + second) >> width
+    variant: Variant = "optimised" if 2 * one == 1 << width else "symmetric"
+    if not 0 < other < one < 1 << width or (variant == "symmetric" and one + other != 1 << width):
+        raise ValueError("no probabilities of unary encoding")
+    return UnaryMechanism(names, certificate.epsilon, variant, width, proof["precision"], one, other)
+
+
 ENTRY = Entry(
     "unary-encoding",
     unary_encoding,
     Takes("category", form="arrow", purpose="report", secrets="categories"),
     summary="one private bit for each category",
     words="categories",
+    rebuild=_rebuilt,
 )

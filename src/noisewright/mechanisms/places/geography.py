@@ -396,10 +396,24 @@ def _metres(length: float) -> str:
     return f"{length / 1000:.3g} km" if length >= 1000 else f"{length:.3g} m"
 
 
+def _rebuilt(certificate: Certificate) -> GeoLaplace:
+    """The mechanism behind its certificate; a remapping of its outputs is post-processing, of which that says nothing."""
+    stated, claim = certificate.document, certificate.document["claim"]
+    north, east = stated["proof"]["around"].strip("()").split(", ")
+    return geo_laplace(
+        level=claim["level"],
+        radius=claim["radius"],
+        reference=(north, east),
+        lattice=claim["distances"]["distance"],
+        outside=stated["outside"],
+    )
+
+
 ENTRY = Entry(
     "geo-laplace",
     geo_laplace,
     Takes("place", parts=2, budget="level", lattice=True),
     summary="places within a radius in metres look alike",
     words="latitude, longitude",
+    rebuild=_rebuilt,
 )

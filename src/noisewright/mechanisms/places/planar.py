@@ -357,10 +357,18 @@ def planar_moments(rate: Fraction) -> tuple[float, float]:
     return -slope + theta / 4 + theta**2 / 8, curve + slope**2 + 0.5
 
 
+def _rebuilt(certificate: Certificate) -> PlanarLaplace:
+    """The mechanism behind its certificate; a remapping of its outputs is post-processing, of which that says nothing."""
+    claim = certificate.document["claim"]
+    budget = {name: claim[name] for name in ("level", "radius")} if "level" in claim else {"epsilon": claim["epsilon"]}
+    return planar_laplace(lattice=claim["distances"]["distance"], **budget)
+
+
 ENTRY = Entry(
     "planar-laplace",
     planar_laplace,
     Takes("place", parts=2, budget="level", lattice=True),
     summary="private for the straight-line distance",
     words="points of a plane",
+    rebuild=_rebuilt,
 )

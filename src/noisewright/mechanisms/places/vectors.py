@@ -285,12 +285,29 @@ def _dimension(dimension: Any) -> int:
     return int(dimension)
 
 
+def _rebuilt_spherical(certificate: Certificate) -> SphericalLaplace:
+    """The mechanism behind its certificate, which states its parameters and proves nothing."""
+    dimension = certificate.document["claim"]["distances"]["dimension"]
+    return spherical_laplace(epsilon=certificate.epsilon, dimension=dimension)
+
+
+def _rebuilt_product(certificate: Certificate) -> ProductLaplace:
+    """The mechanism behind its certificate."""
+    stated = certificate.document
+    return product_laplace(
+        epsilon=certificate.epsilon,
+        dimension=stated["proof"]["coordinates"],
+        lattice=stated["claim"]["distances"]["distance"],
+    )
+
+
 SPHERICAL = Entry(
     "spherical-laplace",
     spherical_laplace,
     Takes("vector", parts=None),
     summary="Euclidean noise in n dimensions, in floats",
     words="vectors",
+    rebuild=_rebuilt_spherical,
 )
 
 
@@ -300,4 +317,5 @@ PRODUCT = Entry(
     Takes("vector", parts=None, lattice=True),
     summary="exact noise on each coordinate, for the Manhattan metric",
     words="vectors",
+    rebuild=_rebuilt_product,
 )
