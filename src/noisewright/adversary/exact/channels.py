@@ -36,7 +36,7 @@ from noisewright.core.errors import ChannelError, ParameterError
 from noisewright.core.exact import as_fraction
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.response import ResponseMechanism
-from noisewright.mechanisms.from_certificate import certified_oracle
+from noisewright.mechanisms.from_certificate import mechanism_of
 from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.design.mechanism import OptimalMechanism
 
@@ -134,7 +134,8 @@ def read(thing: Any, name: str = "") -> Read:
     if isinstance(thing, Channel):
         return _from_channel(thing, None, name)
     if isinstance(thing, Certificate):
-        thing = certified_oracle(thing) or thing.table()  # an oracle's proof is about less than its whole channel
+        behind = mechanism_of(thing)
+        thing = behind.certified if isinstance(behind, FiniteMechanism) else behind
     if isinstance(thing, CertifiedChannel):
         return _from_table(thing, name)
     if isinstance(thing, OptimalMechanism) and isinstance(thing.source, FiniteMechanism):

@@ -101,7 +101,7 @@ class OptimalMechanism:
         held = f" {self.shapes_in_words}" if self.shapes else ""
         return (
             f"{claim} {self.loss_value:.6g} ({self.loss.made}{floats}): {self.path}; {self.why}.{held} "
-            f"{self.guarantee.reading()}"
+            f"{self.guarantee.in_words()}"
         )
 
     @property

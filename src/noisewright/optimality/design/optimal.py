@@ -60,6 +60,7 @@ from noisewright.optimality.extreme.response import optimal_response
 from noisewright.optimality.losses.gallery import Loss, as_loss
 from noisewright.optimality.priors import Prior, as_prior
 from noisewright.optimality.program.solve import constant_regret
+from noisewright.optimality.program.solvers import UnsolvedError
 from noisewright.optimality.program.sparse import Objective
 from noisewright.optimality.shapes import checks as shapes
 
@@ -186,7 +187,7 @@ def _better(
     """The better one of a closed form and the program's answer, with the better one of their bounds."""
     try:
         other = from_program(setting, core, "bayes", (), dilation, solver)
-    except (ParameterError, GuaranteeError):  # too large, or too extreme: the closed form and its gap stand
+    except (UnsolvedError, GuaranteeError):  # too large, or too extreme: the closed form and its gap stand
         return made
     best = other if other.loss_value < made.loss_value else made
     return replace(best, bound=min(max(made.bound, other.bound), best.loss_value))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from noisewright.optimality.extreme.optimum import ExtremeOptimum as ExtremeOptimum
     from noisewright.optimality.extreme.optimum import best_channel as best_channel
     from noisewright.optimality.extreme.point import ExtremePoint as ExtremePoint
+    from noisewright.optimality.extreme.point import NoPointError as NoPointError
     from noisewright.optimality.extreme.point import construct as construct
     from noisewright.optimality.extreme.point import exact_matrix as exact_matrix
     from noisewright.optimality.extreme.polytope import LocalPolytope as LocalPolytope

@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 
-from noisewright.core.errors import ParameterError
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
 from noisewright.optimality.algebra.echelon import kernel, rank
 from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.extreme.conditions import NormalForm, normal_form
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.point import construct
+from noisewright.optimality.extreme.point import NoPointError, construct
 
 __all__ = ["Breach", "Middle", "is_extreme", "is_private", "tight_rank"]
 
@@ -125,7 +124,7 @@ def _corner(form: NormalForm, tolerance: Fraction) -> Verdict:
     else:
         try:
             point = construct(form.pattern, outputs=k, support=form.support)
-        except ParameterError:  # within the tolerance of a pattern that no channel has
+        except NoPointError:  # within the tolerance of a pattern that no channel has
             return Verdict(UNDECIDED, "it is close to a pattern that no extreme point has; give exact numbers.")
     loose = len(form.loose) if c > 1 else 0
     words = (

@@ -39,7 +39,7 @@ from noisewright.optimality.algebra.echelon import Echelon, solve_many
 from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.extreme._cuts import best_with_delta
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.point import ExtremePoint, construct
+from noisewright.optimality.extreme.point import ExtremePoint, NoPointError, construct
 
 __all__ = ["ExtremeOptimum", "best_channel"]
 
@@ -216,7 +216,7 @@ def _recover(weights: Floats, entries: Floats) -> ExtremePoint | None:
         pattern.append([0 if y < SNAP else 1 if y > 1 - SNAP else None for y in shares])
     try:
         return construct(pattern, outputs=len(weights), support=support)
-    except ParameterError:
+    except NoPointError:
         return None
 
 

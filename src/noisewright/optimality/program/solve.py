@@ -24,7 +24,7 @@ from scipy import sparse
 from noisewright.core.arrays import Floats, Indices
 from noisewright.core.errors import ParameterError
 from noisewright.optimality.program.folding import Folding, unfolded
-from noisewright.optimality.program.solvers import solved
+from noisewright.optimality.program.solvers import UnsolvedError, solved
 from noisewright.optimality.program.sparse import TINY_LOSS, FurtherRows, Objective, SparseProgram
 
 __all__ = [
@@ -80,7 +80,7 @@ def check_program(secrets: int, actions: int, shaped: bool = False) -> None:
             else "use fewer secrets or outputs, or an evenly spaced line with a loss such as 'absolute', which needs no "
             "program; give its points as whole numbers or exact fractions."
         )
-        raise ParameterError(
+        raise UnsolvedError(
             f"a linear program over {secrets} secrets and {actions} actions is too large ({LARGEST_PROGRAM} entries is "
             f"the limit); {advice}"
         )
@@ -108,7 +108,7 @@ def solve(
     shift, scale = _scaled(cost, objective, further is not None)
     program = SparseProgram(losses, (cost - shift) / scale, pairs, objective, folding, further)
     if program.rows.shape[0] > MOST_ROWS:
-        raise ParameterError(
+        raise UnsolvedError(
             f"a linear program with {program.rows.shape[0]} constraints is too large ({MOST_ROWS} is the limit); allow "
             "a larger dilation, or use fewer secrets."
         )

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from noisewright.optimality.shapes.categories import Answers as Answers
     from noisewright.optimality.shapes.categories import Categories as Categories
     from noisewright.optimality.shapes.categories import ContinuousNoise as ContinuousNoise
+    from noisewright.optimality.shapes.categories import NoShapeError as NoShapeError
     from noisewright.optimality.shapes.categories import StaircaseNoise as StaircaseNoise
     from noisewright.optimality.shapes.categories import Validity as Validity
     from noisewright.optimality.shapes.categories import discretise as discretise

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Indices
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
-from noisewright.optimality.shapes.categories import Categories, exact_number
+from noisewright.optimality.shapes.categories import Categories, NoShapeError, exact_number
 
 __all__ = ["EQUAL", "PAIRS", "SHAPES", "Arrangement", "homes", "pairs_of", "ranks"]
 
@@ -107,13 +107,13 @@ class Arrangement:
         """Positions in ``vec(M)`` of ``M[x, h(x)]``."""
         if (self.home < 0).any():
             lost = self.secrets[int(np.argmax(self.home < 0))]
-            raise ParameterError(f"the shape {shape} needs an output for every secret; there is none for {lost!r}.")
+            raise NoShapeError(f"the shape {shape} needs an output for every secret; there is none for {lost!r}.")
         return np.asarray(self.flat[np.arange(len(self.rows)), self.home])
 
     def ordered(self, shape: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """The places of secrets and outputs; refused in the name of ``shape`` where there are none."""
         if self.places is None:
-            raise ParameterError(
+            raise NoShapeError(
                 f"the shape {shape} needs an order: secrets and outputs that are numbers; fair and honest need none."
             )
         return self.places
@@ -150,7 +150,7 @@ def _symmetric(cells: Arrangement) -> Pairs:
     x, y = cells.ordered("symmetric")
     centres = {*(x + x[::-1]).tolist(), *(y + y[::-1]).tolist()}
     if len(centres) > 1:
-        raise ParameterError(
+        raise NoShapeError(
             "the shape symmetric conflicts with these points: secrets and outputs must be mirror images about one centre; "
             "leave the shape out, or choose outputs that are."
         )

@@ -52,6 +52,7 @@ __all__ = [
     "Answers",
     "Categories",
     "ContinuousNoise",
+    "NoShapeError",
     "StaircaseNoise",
     "Validity",
     "discretise",
@@ -62,6 +63,10 @@ __all__ = [
 ]
 
 Number = int | Fraction
+
+
+class NoShapeError(ParameterError):
+    """A shape that makes no sense for these secrets and outputs."""
 
 
 def exact_number(label: object) -> Fraction:

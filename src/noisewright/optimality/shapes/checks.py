@@ -48,7 +48,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up
 from noisewright.optimality.program.sparse import FurtherRows
 from noisewright.optimality.shapes._cells import EQUAL, PAIRS, SHAPES, Arrangement, Pairs
-from noisewright.optimality.shapes.categories import Categories
+from noisewright.optimality.shapes.categories import Categories, NoShapeError
 
 __all__ = ["ShapeCheck", "as_shapes", "check_shape", "constraints", "deviations", "shapes_of"]
 
@@ -171,7 +171,7 @@ def shapes_of(
     for name in SHAPES:
         try:
             found[name] = check_shape(channel, name, tolerance=tolerance, categories=categories)
-        except ParameterError:  # it makes no sense for these labels
+        except NoShapeError:
             continue
     return found
 

@@ -98,12 +98,13 @@ def _two_files(first: str, second: str, metric: str | None, tol: str, as_json: b
 def _load(file: str) -> Any:
     """What a file holds, in exact numbers where it has them."""
     from noisewright.adversary.exact.channels import exact_channel
+    from noisewright.core.certificates.claims import prove
     from noisewright.core.channels.channel import Channel
     from noisewright.core.errors import CertificateError, ParameterError
-    from noisewright.files.channels import load, load_exact_csv
-    from noisewright.mechanisms.from_certificate import prove, source_of
+    from noisewright.files.channels import load_either, load_exact_csv
+    from noisewright.mechanisms.from_certificate import source_of
 
-    found = load(file)
+    found = load_either(file)
     if isinstance(found, Channel):
         rows = load_exact_csv(file) if Path(file).suffix.lower() == ".csv" else None
         return found if rows is None else exact_channel(rows, found.inputs, found.outputs)

@@ -229,7 +229,7 @@ def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
     which = "expected loss" if made.objective == "bayes" else "loss of the worst secret"
     rows = [
         ("Guarantee", f"{made.guarantee}" + (f" ({words})" if words else "")),
-        ("In words", made.guarantee.reading()),
+        ("In words", made.guarantee.in_words()),
         (which.capitalize(), f"{made.loss_value:.6g} ({made.loss.made})"),
         ("How good", _goodness(made, which)),
         ("Why", f"{made.path}: {made.why}"),
