@@ -61,7 +61,35 @@ class Changed:
     """How the call is written now, if not as it was."""
 
 
-CHANGED: dict[str, Changed] = {}
+CHANGED = {
+    "nw.estimate(['a'], nw.randomised_response(['a', 'b'], epsilon=1), level=2)": Changed(
+        "the level of an interval is its confidence, everywhere",
+        ("ParameterError", "confidence must be above 0 and below 1, such as 0.95, not 2."),
+        "nw.estimate(['a'], nw.randomised_response(['a', 'b'], epsilon=1), confidence=2)",
+    ),
+    "nw.load('floating.json').verify()": Changed(
+        "load gives the mechanism behind a certificate, which has the certificate",
+        (
+            "CertificateError",
+            "the certificate does not prove its claim: floating: a theorem holds for real numbers, but nothing is proved about "
+            "the floats drawn.",
+        ),
+        "nw.load('floating.json').certificate().verify()",
+    ),
+    "nw.load('count.json').table()": Changed(
+        "load gives the mechanism behind a certificate, which has the certificate",
+        ("CertificateError", "this certificate is about a law, not about a table."),
+        "nw.load('count.json').certificate().table()",
+    ),
+    "nw.load('bundle.json')": Changed(
+        "it is known to be the certificate of a release",
+        (
+            "FileFormatError",
+            "bundle.json is the certificate of a whole release, behind which there is no single mechanism; prove it with "
+            "noisewright.verify.",
+        ),
+    ),
+}
 
 
 FLOATING = {"release_floating", "spherical_laplace", "spherical_laplace_simulated"}
