@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from noisewright.core.errors import ParameterError
 
-__all__ = ["as_tolerance", "one_of"]
+__all__ = ["as_slack", "as_tolerance", "one_of"]
 
 
 def one_of(value: object, name: str, allowed: Sequence[str]) -> str:
@@ -43,3 +43,15 @@ def as_tolerance(tolerance: object) -> float:
     if not number or not 0 < tolerance <= LARGEST:  # type: ignore[operator]
         raise ParameterError("tolerance must be a number above 0 and at most 0.001.")
     return float(tolerance)  # type: ignore[arg-type]
+
+
+def as_slack(slack: object, refusal: str) -> float:
+    """How far something may be off, from 0 (not at all) to below 1; anything else is refused in these words.
+
+    >>> as_slack(0, "the slack is a number from 0 to below 1.")
+    0.0
+    """
+    number = isinstance(slack, numbers.Real) and not isinstance(slack, bool)
+    if not number or not 0 <= slack < 1:  # type: ignore[operator]
+        raise ParameterError(refusal)
+    return float(slack)  # type: ignore[arg-type]
