@@ -11,7 +11,7 @@ import pytest
 import noisewright as nw
 from noisewright.core.doors import homes
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "noisewright"
 PARTS = [
     (room, part.name)
