@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from noisewright.core.certificates.certificate import Certificate as Certificate
     from noisewright.core.channels.audit import Audit as Audit
     from noisewright.core.channels.channel import Channel as Channel
+    from noisewright.core.choices import as_slack as as_slack
     from noisewright.core.choices import as_tolerance as as_tolerance
     from noisewright.core.choices import is_number as is_number
     from noisewright.core.choices import is_whole as is_whole

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from noisewright.core.errors import ParameterError
 
-__all__ = ["as_tolerance", "is_number", "is_whole", "one_of"]
+__all__ = ["as_slack", "as_tolerance", "is_number", "is_whole", "one_of"]
 
 
 def one_of(value: object, name: str, allowed: Sequence[str]) -> str:
@@ -57,3 +57,14 @@ def as_tolerance(tolerance: object) -> float:
     if not is_number(tolerance) or not 0 < tolerance <= LARGEST:
         raise ParameterError("tolerance must be a number above 0 and at most 0.001.")
     return float(tolerance)
+
+
+def as_slack(slack: object, refusal: str) -> float:
+    """How far something may be off, from 0 (not at all) to below 1; anything else is refused in these words.
+
+    >>> as_slack(0, "the slack is a number from 0 to below 1.")
+    0.0
+    """
+    if not is_number(slack) or not 0 <= slack < 1:
+        raise ParameterError(refusal)
+    return float(slack)

@@ -17,7 +17,7 @@ from noisewright.adversary.exact.channels import read
 from noisewright.adversary.exact.nearest import distance_to_hull
 from noisewright.adversary.exact.program import cone, stochastic
 from noisewright.adversary.exact.solution import enclose
-from noisewright.adversary.orders._columns import guess, post_processing, reduce_columns
+from noisewright.adversary.orders._columns import post_processing, quick_post_processing, reduce_columns
 from noisewright.adversary.orders._roc import better_test, curtain, curves
 from noisewright.adversary.orders.average import average_refined
 from noisewright.adversary.orders.compare import compare
@@ -301,10 +301,10 @@ def test_the_guess_is_a_channel_that_misses_by_no_more_than_it_says() -> None:
     rng = np.random.default_rng(8)
     a = rng.dirichlet(np.ones(7), 4)
     b = a @ rng.dirichlet(np.full(3, 5.0), 7)
-    made = guess(read(Channel(a)), read(Channel(b)), 1e-9)
+    made = quick_post_processing(read(Channel(a)), read(Channel(b)), 1e-9)
     assert made is not None
     assert np.abs(a @ made.channel.matrix - b).max() == made.residual <= 1e-9
-    assert guess(read(Channel(b)), read(Channel(a)), 1e-9) is None
+    assert quick_post_processing(read(Channel(b)), read(Channel(a)), 1e-9) is None
 
 
 def test_the_projection_is_nearest_and_its_gap_is_at_least_its_square() -> None:

@@ -141,6 +141,10 @@ class _Answered:
 
     def channel(self) -> Channel:
         """The channel of the source, with the columns of each action added up."""
+        return self._channel
+
+    @cached_property
+    def _channel(self) -> Channel:
         raise NotImplementedError
 
     def _start(self, codes: Indices) -> Indices:
@@ -185,8 +189,8 @@ class FromResponse(_Answered):
 
     source: ResponseMechanism | OptimalResponse
 
-    def channel(self) -> Channel:
-        """The channel of the response, with the columns of each action added up."""
+    @cached_property
+    def _channel(self) -> Channel:
         check_dense(len(self.secrets))
         check_dense(len(self.actions))
         raw = self.source.channel().logs
@@ -204,8 +208,8 @@ class FromLine(_Answered):
     rank: Indices
     step: Fraction
 
-    def channel(self) -> Channel:
-        """The channel of the geometric, with the columns of each action added up."""
+    @cached_property
+    def _channel(self) -> Channel:
         check_dense(len(self.secrets))
         check_dense(len(self.actions))
         kernel = LineKernel(np.full(len(self.secrets) - 1, float(1 / self.source.scale)))

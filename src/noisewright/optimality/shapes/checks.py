@@ -34,7 +34,6 @@ Reference: Cormode, Kulkarni and Srivastava, *Constrained differential privacy f
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -44,6 +43,7 @@ from scipy import sparse
 
 from noisewright.core.channels.certified import CertifiedChannel
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import as_slack
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up
 from noisewright.optimality.program.sparse import FurtherRows
@@ -142,8 +142,7 @@ def check_shape(
 def _check(channel: object, tolerance: float, categories: object) -> None:
     if not isinstance(channel, Channel):
         raise ParameterError(f"a shape is a property of a Channel, not of {type(channel).__name__}.")
-    if isinstance(tolerance, bool) or not isinstance(tolerance, numbers.Real) or not 0 <= tolerance < 1:
-        raise ParameterError("the tolerance of a shape must be a number that is 0 or more and below 1.")
+    as_slack(tolerance, "the tolerance of a shape must be a number that is 0 or more and below 1.")
     if categories is not None and (not isinstance(categories, Categories) or categories.labels != channel.outputs):
         raise ParameterError("the categories must be those of the channel's outputs: one for each, with its midpoint.")
 
