@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from noisewright.core.channels.audit import Audit as Audit
     from noisewright.core.channels.channel import Channel as Channel
     from noisewright.core.choices import as_tolerance as as_tolerance
+    from noisewright.core.choices import is_number as is_number
+    from noisewright.core.choices import is_whole as is_whole
     from noisewright.core.choices import one_of as one_of
     from noisewright.core.doors import door as door
     from noisewright.core.doors import homes as homes
@@ -34,8 +36,10 @@ if TYPE_CHECKING:
     from noisewright.core.errors import LedgerError as LedgerError
     from noisewright.core.errors import MetricError as MetricError
     from noisewright.core.errors import MissingPartError as MissingPartError
+    from noisewright.core.errors import NoChannelError as NoChannelError
     from noisewright.core.errors import NoisewrightError as NoisewrightError
     from noisewright.core.errors import NoLedgerError as NoLedgerError
+    from noisewright.core.errors import NoLossError as NoLossError
     from noisewright.core.errors import ParameterError as ParameterError
     from noisewright.core.errors import PolicyError as PolicyError
     from noisewright.core.errors import ResourceError as ResourceError
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
     from noisewright.core.exact import exp_bounds as exp_bounds
     from noisewright.core.exact import float_down as float_down
     from noisewright.core.exact import float_up as float_up
+    from noisewright.core.exact import fraction_or_none as fraction_or_none
     from noisewright.core.exact import in_words as in_words
     from noisewright.core.exact import log_bounds as log_bounds
     from noisewright.core.exact import positive_fraction as positive_fraction
@@ -52,6 +57,7 @@ if TYPE_CHECKING:
     from noisewright.core.exact import whole_or_fraction as whole_or_fraction
     from noisewright.core.guarantee import Guarantee as Guarantee
     from noisewright.core.guarantee import Scope as Scope
+    from noisewright.core.guarantee import factor_in_words as factor_in_words
     from noisewright.core.guarantee import split as split
     from noisewright.core.labels import MOST_LABELS as MOST_LABELS
     from noisewright.core.labels import as_labels as as_labels
@@ -64,6 +70,7 @@ if TYPE_CHECKING:
     from noisewright.core.mechanism import Mechanism as Mechanism
     from noisewright.core.mechanism import Takes as Takes
     from noisewright.core.mechanism import as_mechanism as as_mechanism
+    from noisewright.core.mechanism import certificate_once as certificate_once
     from noisewright.core.mechanism import described as described
     from noisewright.core.metrics.metric import Metric as Metric
     from noisewright.core.resource import Resource as Resource

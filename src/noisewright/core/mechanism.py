@@ -8,6 +8,7 @@ What it may have beside is in :class:`Described`, and is read with :func:`descri
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from noisewright.core.channels.audit import Audit
     from noisewright.core.resource import Resource, Seed
 
-__all__ = ["Described", "Mechanism", "Takes", "as_mechanism", "described"]
+__all__ = ["Described", "Mechanism", "Takes", "as_mechanism", "certificate_once", "described"]
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,13 @@ class Mechanism(Protocol):
         """The claim and its proof; with an ``rng`` it says that such draws are not for release."""
 
     def error(self, loss: str = "absolute") -> float:
-        """The expected loss of an output taken at face value, for the secret where that is largest."""
+        """The expected loss of an output taken at face value, for the secret where that is largest.
+
+        :class:`~noisewright.core.errors.NoLossError` where the mechanism has no such loss.
+        """
 
     def channel(self) -> Channel:
-        """The channel, where secrets and outputs are finite."""
+        """The channel, where secrets and outputs are finite; otherwise :class:`~noisewright.core.errors.NoChannelError`."""
 
 
 class Described(Protocol):
@@ -110,8 +114,8 @@ class Described(Protocol):
         """
 
     @property
-    def reading(self) -> Callable[[], str] | None:
-        """``reading()``: the promise in plain words, where those of the guarantee are not enough."""
+    def in_words(self) -> Callable[[], str] | None:
+        """``in_words()``: the promise in plain words, where those of the guarantee are not enough."""
 
     @property
     def scale(self) -> Any:
@@ -161,3 +165,27 @@ def as_mechanism(thing: object, what: str) -> Mechanism:
         given = f"the class {thing.__name__}" if isinstance(thing, type) else type(thing).__name__
         raise ParameterError(f"{what} needs a mechanism such as geometric(epsilon=1), not {given}.")
     return thing  # type: ignore[return-value]
+
+
+_kept: dict[int, tuple[weakref.ref[Mechanism], dict[bool, Certificate]]] = {}
+"""By the identity of a mechanism, which is that of no other one while the reference leads to it."""
+
+
+def certificate_once(mechanism: Mechanism, simulated: bool = False) -> Certificate:
+    """``mechanism.certificate()``, made at the first call; ``simulated`` asks for the one of draws that are not for release.
+
+    A plan asks for a certificate to price a part, to state its delta, to see whether it is exact, and to bundle it, and a large
+    table takes long to write out and to hash. Mechanisms never change, so the first answer is kept while the mechanism lives.
+    """
+    rng = np.random.default_rng(0) if simulated else None
+    place = id(mechanism)
+    alive, made = _kept.get(place, (None, {}))
+    if alive is None or alive() is not mechanism:
+        try:
+            alive, made = weakref.ref(mechanism, lambda _: _kept.pop(place, None)), {}
+        except TypeError:  # a class with slots, and none for references
+            return mechanism.certificate(rng)
+        _kept[place] = alive, made
+    if simulated not in made:
+        made[simulated] = mechanism.certificate(rng)
+    return made[simulated]

@@ -103,8 +103,7 @@ class Plan:
             account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
         return account.guarantee()
 
-    @property
-    def reading(self) -> str:
+    def in_words(self) -> str:
         """What somebody who knows everything but one unit's data can conclude, in plain words."""
         if not self.parts:
             return "Nothing is protected: every released column is kept as it is."
@@ -130,7 +129,7 @@ class Plan:
             "epsilon": float_up(self.epsilon),
             "delta": float_up(self.delta),
             "between": self.between,
-            "reading": self.reading,
+            "reading": self.in_words(),
             "columns": [
                 {
                     "names": list(c.names),

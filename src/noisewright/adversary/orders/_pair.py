@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from noisewright.adversary.exact.channels import Read, common_secrets, read
-from noisewright.adversary.orders._columns import Columns, guess, reduce_columns
+from noisewright.adversary.orders._columns import Columns, quick_post_processing, reduce_columns
 from noisewright.adversary.orders._separation import Separation, separate
 from noisewright.adversary.witness import PostProcessing
 from noisewright.core.errors import ParameterError
@@ -47,7 +47,7 @@ class Pair:
     @cached_property
     def guess(self) -> PostProcessing | None:
         """A post-processing that misses by at most ``tol``, if plain linear algebra finds one; for floats."""
-        return guess(self.first, self.second, self.tol)
+        return quick_post_processing(self.first, self.second, self.tol)
 
     @cached_property
     def separation(self) -> Separation:

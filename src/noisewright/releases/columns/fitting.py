@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from noisewright.core.errors import ParameterError
-from noisewright.core.exact import as_fraction, upward
+from noisewright.core.errors import MetricError, ParameterError
+from noisewright.core.exact import fraction_or_none, upward
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metrics.metric import Discrete, Euclidean, Line, Metric
 from noisewright.mechanisms.laws.lattice_metrics import LatticeLine
@@ -192,7 +192,7 @@ def _check_labels(given: dict[str, Any], types: Types) -> None:
 def _default_metric(points: list[Any]) -> Metric:
     try:
         Line().places(points)
-    except ParameterError:
+    except MetricError:
         raise ParameterError('such points need a metric; say for example metric = "euclidean".') from None
     return Line()
 
@@ -208,9 +208,8 @@ def width_of(within: Any) -> Fraction | None:
     if not isinstance(within, tuple) or not within:
         return None
     ends = [end for pair in (within if isinstance(within[0], tuple) else (within,)) for end in pair]
-    try:
-        places = [as_fraction(end, "within") for end in ends]
-    except ParameterError:
+    places = [place for end in ends if (place := fraction_or_none(end)) is not None]
+    if len(places) < len(ends):
         return None
     # Data are floats, and two floats at the ends of a range can be a little farther apart than the decimals they stand for.
     floats = [Fraction(float(place)) for place in places]

@@ -32,9 +32,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError, ResourceError
+from noisewright.core.errors import DataError, NoisewrightError, NoLossError, ParameterError, ResourceError
 from noisewright.core.exact import as_fraction, upward
-from noisewright.core.mechanism import Mechanism, described
+from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.core.metrics.metric import Discrete
 from noisewright.core.resource import Resource
 from noisewright.mechanisms.registry import Entry, registry
@@ -138,7 +138,7 @@ class ColumnPlan:
         """The certificate of the mechanism; ``simulated`` says that its draws are not for release. None for a kept column."""
         if self.mechanism is None:
             return None
-        return self.mechanism.certificate(np.random.default_rng(0) if simulated else None)
+        return certificate_once(self.mechanism, simulated)
 
     def certificates(self, simulated: bool = False) -> tuple[Certificate, ...]:
         """All certificates of this part of a release: one, or none for a kept column."""
@@ -255,7 +255,7 @@ class ColumnPlan:
         for loss in ("zero-one",) if words else ("absolute", "zero-one"):
             try:
                 return float(self.mechanism.error(loss)), loss == "zero-one"
-            except ParameterError:
+            except NoLossError:
                 continue
         return None, False
 
@@ -303,7 +303,7 @@ def _perturbed(
     column: ColumnPolicy, position: int, types: tuple[pa.DataType, ...], takes: Takes, times: int
 ) -> ColumnPlan:
     mechanism, claim, distance = fitted(registry[column.mechanism or ""], column, types)
-    stated = mechanism.certificate().document["claim"]["delta"]
+    stated = certificate_once(mechanism).document["claim"]["delta"]
     return ColumnPlan(
         position,
         column.names,

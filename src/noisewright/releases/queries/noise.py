@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, certificate_once
 from noisewright.mechanisms.numbers.additive import AdditiveMechanism
 from noisewright.mechanisms.numbers.geometric import GeometricMechanism
 from noisewright.mechanisms.registry import names, registry
@@ -62,7 +62,7 @@ class Noise:
 
     def certificate(self, simulated: bool) -> Certificate:
         """What is proved about one entry; a change by one unit of its metric is what ``times`` entries together can suffer."""
-        return self.mechanism.certificate(np.random.default_rng(0) if simulated else None)
+        return certificate_once(self.mechanism, simulated)
 
     @property
     def error(self) -> float:

@@ -166,7 +166,7 @@ def _finish(
         "mechanism": entry.name,
         "parameters": given,
         "guarantee": mechanism.guarantee.to_json(),
-        "reading": (more.reading or mechanism.guarantee.reading)(),
+        "reading": (more.in_words or mechanism.guarantee.in_words)(),
         "scale": None if more.scale is None else float(more.scale),
         "reason": more.reason,
         "error": _errors(mechanism),
@@ -187,14 +187,14 @@ def _finish(
 
 def _errors(mechanism: Mechanism) -> dict[str, float]:
     """The expected loss at the worst secret, for every named loss that makes sense for these secrets."""
-    from noisewright.core.errors import ParameterError
+    from noisewright.core.errors import NoLossError
     from noisewright.mechanisms.losses import LOSSES
 
     found = {}
     for loss in LOSSES:
         try:
             found[loss] = mechanism.error(loss)
-        except ParameterError:
+        except NoLossError:
             continue
     return found
 
