@@ -14,7 +14,7 @@ import numpy as np
 from noisewright.core import resource
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
 from noisewright.core.resource import Resource, Seed, public_keys
@@ -61,7 +61,7 @@ class Coded:
         return self.inner.map(distance)
 
     def error(self, loss: str = "absolute") -> float:
-        raise ParameterError("codes have no error.")
+        raise NoLossError("codes have no error.")
 
     def channel(self) -> Channel:
         inner, code = self.inner.channel(), self.code()

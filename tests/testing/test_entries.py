@@ -13,6 +13,7 @@ import pytest
 from columns_support import CASES
 from resource_support import ENTRY, SEED, Coded, forget_places, write_table
 
+from noisewright.core.errors import ParameterError
 from noisewright.core.mechanism import Takes
 from noisewright.core.resource import FOLDERS, Resource
 from noisewright.mechanisms.numbers.geometric import GeometricMechanism, geometric
@@ -155,6 +156,11 @@ class Broken(GeometricMechanism):
 
         return Certificate({**document, "digest": checker.digest(document)})
 
+    def error(self, loss: str = "absolute") -> float:
+        if self.fault == "error":
+            raise ParameterError("no such loss.")
+        return super().error(loss)
+
     def __getstate__(self) -> Any:
         return {**self.__dict__, "ballast": b"x" * (70_000 if self.fault == "large" else 0)}
 
@@ -193,6 +199,7 @@ def test_the_unbroken_one_conforms() -> None:
         (lambda: broken("label"), "certificate: it is labelled 'exact', and"),
         (lambda: broken("large"), r"plan: pickled, it has \d+ bytes, 65536 or more"),
         (lambda: broken("columns"), "plan: a policy with one such column is refused|domain: the given values"),
+        (lambda: broken("error"), "plan: error.. refuses with ParameterError; where there is no such loss"),
         (lambda: broken("list"), "domain: release must give an array"),
         (lambda: broken("seedless"), "pieces: .* under the same seed"),
     ],

@@ -173,7 +173,14 @@ def _certificate(entry: Entry, mechanism: Mechanism) -> str | None:
 
 
 def _small(thing: ColumnPlan | Mechanism, resources: tuple[Resource, ...]) -> str | None:
-    """It travels in few bytes, without a file's content and without a file's place."""
+    """It travels in few bytes, without a file's content and without a file's place; and it says how accurate it is."""
+    if isinstance(thing, ColumnPlan):
+        try:
+            require(bool(thing.error_words), "plan: it has no words for its expected error.")
+        except NoisewrightError as problem:
+            raise ConformanceError(
+                f"plan: error() refuses with {type(problem).__name__}; where there is no such loss, raise NoLossError."
+            ) from problem
     content = pickle.dumps(thing)
     require(
         len(content) < LARGEST_PLAN,
