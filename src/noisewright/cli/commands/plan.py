@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working, write_json
 
 if TYPE_CHECKING:
@@ -18,7 +19,17 @@ if TYPE_CHECKING:
     from noisewright.releases.plan import Plan
     from noisewright.releases.policy.policy import Policy
 
-__all__ = ["Dataset", "PolicyFile", "budget_row", "left_over", "parts_table", "plan", "total_row", "warnings_of"]
+__all__ = [
+    "COMMAND",
+    "Dataset",
+    "PolicyFile",
+    "budget_row",
+    "left_over",
+    "parts_table",
+    "plan",
+    "total_row",
+    "warnings_of",
+]
 
 PolicyFile = Annotated[str, typer.Argument(metavar="POLICY", help="The policy, a TOML file.")]
 Dataset = Annotated[
@@ -209,3 +220,6 @@ def warnings_of(cautions: Iterable[str]) -> Iterable[RenderableType]:
 
     for caution in cautions:
         yield Padding(Text("Warning: ", style="yellow").append(printable(caution), style="default"), (0, 0, 0, 2))
+
+
+COMMAND = Command(plan)

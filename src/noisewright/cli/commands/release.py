@@ -17,6 +17,7 @@ from noisewright.cli.commands.plan import (
     total_row,
     warnings_of,
 )
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, printable
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from noisewright.releases.run import Release
 
-__all__ = ["release"]
+__all__ = ["COMMAND", "release"]
 
 
 def release(
@@ -139,3 +140,6 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
     rows.append(("Check", f"noisewright verify {output}"))
     yield facts(rows)
     yield from warnings_of(done.plan.warnings)
+
+
+COMMAND = Command(release)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working
-from noisewright.mechanisms.from_certificate import claimed, distances_in_words, prove, prove_release
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["verify"]
+__all__ = ["COMMAND", "verify"]
 
 PROOFS = {
     "table": "every entry of its table",
@@ -86,6 +86,7 @@ def _read(path: str) -> bytes:
 
 def _check(path: str, content: bytes) -> dict[str, Any]:
     from noisewright.core.certificates.checker import checker
+    from noisewright.mechanisms.from_certificate import claimed, distances_in_words, prove
 
     result: dict[str, Any] = {"file": path, "proved": False, "claim": None, "reason": None}
     try:
@@ -115,6 +116,8 @@ def _check(path: str, content: bytes) -> dict[str, Any]:
 
 def _release(document: dict[str, Any]) -> dict[str, Any]:
     """The answer about the certificate of a whole release."""
+    from noisewright.mechanisms.from_certificate import prove_release
+
     found, reason = prove_release(document)
     if found is None:
         return {"reason": reason}
@@ -262,3 +265,6 @@ def _folder_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
     if result["ledger"] is None:
         rows.append(("Not checked", "that a ledger recorded this release; --ledger FILE does that"))
     return rows
+
+
+COMMAND = Command(verify)
