@@ -31,7 +31,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
@@ -40,6 +39,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, ceil_div
 from noisewright.core.mechanism import Takes
+from noisewright.mechanisms.arrow import arrow_array
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
     category_labels,
@@ -131,7 +131,7 @@ class HadamardMechanism:
         away += away >= block
         told = np.where(half < 2, block, away) * self.length + spot
         if form == "arrow":
-            return pa.array(told)
+            return arrow_array(told)
         return int(told) if form == "one" else told
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
