@@ -16,14 +16,19 @@ from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import CertificateError, NoisewrightError
-from noisewright.mechanisms.categories.response import ResponseMechanism
-from noisewright.mechanisms.oracles.hadamard import HadamardMechanism
-from noisewright.mechanisms.oracles.local_hashing import MOST_BUCKETS, LocalHashingMechanism
-from noisewright.mechanisms.oracles.oracle import Oracle, read_domain
-from noisewright.mechanisms.oracles.subset import SubsetMechanism
-from noisewright.mechanisms.oracles.unary import UnaryMechanism
+
+if TYPE_CHECKING:  # to prove a certificate takes none of them
+    from noisewright.core.certificates.certificate import Certificate
+    from noisewright.core.channels.channel import Channel
+    from noisewright.core.guarantee import Guarantee
+    from noisewright.core.metrics.metric import Metric
+    from noisewright.mechanisms.categories.response import ResponseMechanism
+    from noisewright.mechanisms.oracles.hadamard import HadamardMechanism
+    from noisewright.mechanisms.oracles.local_hashing import LocalHashingMechanism
+    from noisewright.mechanisms.oracles.oracle import Oracle
+    from noisewright.mechanisms.oracles.subset import SubsetMechanism
+    from noisewright.mechanisms.oracles.unary import UnaryMechanism
 
 __all__ = ["certified_oracle", "channel_of", "claimed", "distances_in_words", "prove", "prove_release", "source_of"]
 
@@ -34,6 +39,8 @@ def certified_oracle(certificate: Certificate) -> Oracle | HadamardMechanism | N
     The oracle is read from the integers of the proof, and then its own certificate must say the same: the claim, which another
     metric would make another one, the proof, and how reports are read.
     """
+    from noisewright.mechanisms.oracles.oracle import read_domain
+
     document = certificate.document
     build = _BUILDERS.get(str(document["mechanism"]))
     if build is None:
@@ -58,6 +65,8 @@ def _spelled(part: Any) -> str:
 
 def _unary(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> UnaryMechanism:
     """The table of two bits has the probability of the truth's bit in its first two entries, and of the other in every second."""
+    from noisewright.mechanisms.oracles.unary import UnaryMechanism
+
     width = proof["width"] // 2
     both, first, second, _ = (int(entry, 16) for entry in proof["table"][0])
     one, other = (both + first) >> width, (both + second) >> width
@@ -68,6 +77,8 @@ def _unary(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> UnaryM
 
 
 def _subset(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> SubsetMechanism:
+    from noisewright.mechanisms.oracles.subset import SubsetMechanism
+
     both, first, _, _ = proof["table"][0]
     inside, whole = (both + first) // (len(names) - 1), proof["total"] // (len(names) - 1)
     size = both // inside + 1
@@ -77,16 +88,22 @@ def _subset(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> Subse
 
 
 def _hashing(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> LocalHashingMechanism:
+    from noisewright.mechanisms.oracles.local_hashing import MOST_BUCKETS, LocalHashingMechanism
+
     return LocalHashingMechanism(names, _response(proof, epsilon, MOST_BUCKETS))
 
 
 def _hadamard(proof: Any, epsilon: Fraction, names: tuple[Hashable, ...]) -> HadamardMechanism:
+    from noisewright.mechanisms.oracles.hadamard import HadamardMechanism
+
     if proof["size"] % 2:
         raise ValueError("no halves")
     return HadamardMechanism(names, _response(proof, epsilon, 4 * len(names)))
 
 
 def _response(proof: Any, epsilon: Fraction, most: int) -> ResponseMechanism:
+    from noisewright.mechanisms.categories.response import ResponseMechanism
+
     size, keep, other = proof["size"], int(proof["keep"], 16), int(proof["other"], 16)
     if size > most or keep <= other:
         raise ValueError("no response that an oracle uses")
@@ -99,13 +116,6 @@ _BUILDERS: dict[str, Callable[[Any, Fraction, tuple[Hashable, ...]], Any]] = {
     "subset-selection": _subset,
     "hadamard-response": _hadamard,
 }
-
-
-if TYPE_CHECKING:
-    from noisewright.core.certificates.certificate import Certificate
-    from noisewright.core.channels.channel import Channel
-    from noisewright.core.guarantee import Guarantee
-    from noisewright.core.metrics.metric import Metric
 
 
 def prove(document: Any) -> tuple[str | None, str | None]:
@@ -199,7 +209,6 @@ def source_of(certificate: Certificate) -> tuple[Any, Metric] | str:
     from noisewright.core.labels import decode_label
     from noisewright.core.metrics.metric import Discrete
     from noisewright.mechanisms.categories.response import ResponseMechanism
-    from noisewright.mechanisms.from_certificate import certified_oracle
     from noisewright.mechanisms.numbers.geometric import GeometricMechanism
 
     try:

@@ -12,7 +12,6 @@ from noisewright.cli.commands.plan import (
     LedgerFile,
     PolicyFile,
     data_of,
-    left_over,
     parts_table,
     total_row,
     warnings_of,
@@ -103,6 +102,8 @@ def release(
 
 
 def _document(done: Release, output: str) -> dict[str, Any]:
+    from noisewright.releases.plan import left_over
+
     balance = done.balance
     return {
         **done.plan.to_json(),
