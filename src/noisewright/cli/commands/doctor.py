@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, printable, working
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["doctor"]
+__all__ = ["COMMAND", "doctor"]
 
 PACKAGE = "noisewright"
 
@@ -304,3 +305,6 @@ def _table(*titles: str) -> Table:
 
 def _mark(problem: str | None) -> str:
     return "ok" if problem is None else f"PROBLEM: {printable(problem)}"
+
+
+COMMAND = Command(doctor)

@@ -37,6 +37,7 @@ from noisewright.core.exact import as_fraction, upward
 from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.core.metrics.metric import Discrete
 from noisewright.core.resource import Resource
+from noisewright.mechanisms.arrow import arrow_array
 from noisewright.mechanisms.registry import Entry, registry
 from noisewright.mechanisms.signatures import parameters_of
 from noisewright.releases.columns.arguments import arguments, label
@@ -151,7 +152,7 @@ class ColumnPlan:
             return [column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column for column in arrays]
         given, mask = self._present(arrays)
         empty = not len(given[0])
-        released = [pa.array([], type=t) for t in self.output_types] if empty else self._released(given, rng)
+        released = [pa.nulls(0, t) for t in self.output_types] if empty else self._released(given, rng)
         return [codecs.restore(column, mask) for column in released]
 
     def check(self, arrays: Sequence[Any]) -> None:
@@ -212,7 +213,7 @@ class ColumnPlan:
         kinds = [codecs.kind_of(array.type) for array in arrays]
         if self.takes == "labels":
             fields = [
-                array if kind in ("text", "boolean") else pa.array(codecs.read_numbers(array))
+                array if kind in ("text", "boolean") else arrow_array(codecs.read_numbers(array))
                 for array, kind in zip(arrays, kinds, strict=True)
             ]
             if len(fields) == 1:
@@ -362,7 +363,7 @@ def _try_out(plan: ColumnPlan, entry: Entry) -> None:
     simulated = np.random.default_rng(0)
     types = [codecs.output_type(t) for t in plan.types]
     try:
-        plan._released([pa.array([], type=t) for t in types], simulated)
+        plan._released([pa.nulls(0, t) for t in types], simulated)
     except DataError:
         kinds = " and ".join(codecs.in_words(t) for t in plan.types)
         raise ParameterError(

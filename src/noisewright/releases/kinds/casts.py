@@ -18,6 +18,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar
 from noisewright.releases.kinds.codecs import kind_of
 
 __all__ = ["ARROW", "ZONED", "TypeName", "fits", "fits_json", "name_of", "recast"]
@@ -96,7 +97,7 @@ def fits(cells: pa.Array, kind: pa.DataType) -> bool:
     if pa.types.is_string(kind):
         return True
     if pa.types.is_boolean(kind):
-        return _all(pc.is_in(pc.utf8_lower(cells), pa.array(["true", "false", None])))
+        return _all(pc.is_in(pc.ascii_lower(cells), arrow_array(["true", "false", None])))
     try:
         values = pc.cast(cells, kind)
     except pa.ArrowInvalid:
@@ -104,8 +105,8 @@ def fits(cells: pa.Array, kind: pa.DataType) -> bool:
     if pa.types.is_integer(kind):
         return _all(pc.equal(pc.cast(values, pa.string()), cells))
     if pa.types.is_floating(kind):
-        padded = pc.and_(pc.starts_with(cells, "0"), pc.greater(pc.binary_length(cells), 1))
-        long = pc.greater(pc.binary_length(cells), LONGEST_WHOLE)
+        padded = pc.and_(pc.starts_with(cells, "0"), pc.greater(pc.binary_length(cells), arrow_scalar(1)))
+        long = pc.greater(pc.binary_length(cells), arrow_scalar(LONGEST_WHOLE))
         if pc.any(long).as_py() and pc.any(pc.match_substring_regex(cells.filter(long), r"^[-+]?\d+$")).as_py():
             return False  # a long code: as a number it would lose digits
         return _all(pc.or_(pc.invert(padded), pc.starts_with(cells, "0.")))
@@ -120,11 +121,11 @@ def fits_json(cells: pa.Array, kind: pa.DataType) -> bool:
     >>> [fits_json(pa.array(["31", text]), pa.int64()) for text in ("40", "31.5", '"40"', None)]
     [True, False, False, True]
     """
-    cells = pc.if_else(pc.equal(cells, "null"), None, cells)
+    cells = pc.if_else(pc.equal(cells, arrow_scalar("null", cells.type)), arrow_scalar(None, cells.type), cells)
     if pa.types.is_string(kind):
         return _all(pc.starts_with(cells, '"'))
     if pa.types.is_boolean(kind):
-        return _all(pc.is_in(cells, pa.array(["true", "false", None])))
+        return _all(pc.is_in(cells, arrow_array(["true", "false", None])))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return _all(pc.invert(pc.starts_with(cells, '"'))) and fits(cells, kind)
     quoted = pc.and_(pc.starts_with(cells, '"'), pc.ends_with(cells, '"'))

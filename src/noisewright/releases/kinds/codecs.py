@@ -41,6 +41,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
 
 __all__ = [
     "Kind",
@@ -132,11 +133,11 @@ def present(arrays: list[pa.Array]) -> Mask | None:
     found: Mask | None = None
     for array in arrays:
         if pa.types.is_floating(array.type):
-            mask = ~np.isnan(array.to_numpy(zero_copy_only=False))  # a null becomes NaN
+            mask = ~np.isnan(numpy_array(array))  # a null becomes NaN
             if mask.all():
                 continue
         elif array.null_count:
-            mask = array.is_valid().to_numpy(zero_copy_only=False)
+            mask = numpy_array(array.is_valid())
         else:
             continue
         found = mask if found is None else found & mask
@@ -145,7 +146,7 @@ def present(arrays: list[pa.Array]) -> Mask | None:
 
 def take_present(array: pa.Array, mask: Mask | None) -> pa.Array:
     """The rows of the mask, none of them missing."""
-    return array if mask is None else array.filter(pa.array(mask))
+    return array if mask is None else array.filter(arrow_array(mask))
 
 
 def restore(array: pa.Array, mask: Mask | None) -> pa.Array:
@@ -153,7 +154,7 @@ def restore(array: pa.Array, mask: Mask | None) -> pa.Array:
     if mask is None:
         return array
     places = np.cumsum(mask) - 1
-    return array.take(pa.array(places, mask=~mask))
+    return array.take(arrow_array(places, mask=~mask))
 
 
 def read_numbers(array: pa.Array) -> NDArray[Any]:
@@ -166,7 +167,7 @@ def read_numbers(array: pa.Array) -> NDArray[Any]:
             raise DataError("a value is beyond 64 bits; rescale the column.") from None
     elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         array = array.view(pa.int32() if pa.types.is_date32(kind) else pa.int64())
-    values: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    values: NDArray[Any] = numpy_array(array)
     unit = _per_unit(kind)
     if unit > 1:
         values = values // unit
@@ -180,18 +181,18 @@ def write_numbers(values: NDArray[Any], type_: pa.DataType) -> pa.Array:
         if wanted.itemsize < 8:
             limit = float(np.finfo(wanted).max)
             values = np.clip(values, -limit, limit)
-        return pa.array(values.astype(wanted, copy=False), type=type_)
+        return arrow_array(values.astype(wanted, copy=False), type_)
     low, high = _limits(type_)
     whole = _whole(values, low, high)
     if pa.types.is_decimal(type_):
-        return pa.array(whole).cast(pa.decimal128(19, 0)).cast(type_)
+        return arrow_array(whole).cast(pa.decimal128(19, 0)).cast(type_)
     unit = _per_unit(type_)
     if unit > 1:
         whole = whole * unit
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
         narrow = whole.astype(np.int32) if pa.types.is_date32(type_) else whole
-        return pa.array(narrow).view(type_)
-    return pa.array(whole.astype(type_.to_pandas_dtype(), copy=False), type=type_)
+        return arrow_array(narrow).view(type_)
+    return arrow_array(whole.astype(type_.to_pandas_dtype(), copy=False), type_)
 
 
 def write(values: Any, type_: pa.DataType) -> pa.Array:
@@ -206,8 +207,8 @@ def write(values: Any, type_: pa.DataType) -> pa.Array:
         return column
     if not isinstance(values, pa.Array):
         return write_numbers(values, type_)
-    mask = values.is_valid().to_numpy(zero_copy_only=False) if values.null_count else None
-    return restore(write_numbers(take_present(values, mask).to_numpy(zero_copy_only=False), type_), mask)
+    mask = numpy_array(values.is_valid()) if values.null_count else None
+    return restore(write_numbers(numpy_array(take_present(values, mask)), type_), mask)
 
 
 def plain_text(array: pa.Array) -> pa.Array:
@@ -220,14 +221,14 @@ def plain_text(array: pa.Array) -> pa.Array:
 def fill_missing(array: pa.Array, value: Any) -> pa.Array:
     """The column with a public value wherever it is missing."""
     plain, mask = plain_text(array), present([array])
-    return plain if mask is None else pc.if_else(pa.array(mask), plain, as_scalar(value, plain.type))
+    return plain if mask is None else pc.if_else(arrow_array(mask), plain, as_scalar(value, plain.type))
 
 
 def as_scalar(value: Any, type_: pa.DataType) -> pa.Scalar:
     """A value, as a mechanism sees it, in the type of a column; refused where it does not fit there."""
     kind, wanted = kind_of(type_), output_type(type_)
     if isinstance(value, str if kind == "text" else bool if kind == "boolean" else ()):
-        return pa.scalar(value, wanted)
+        return arrow_scalar(value, wanted)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and can_hold(type_, [value]):
         return write_numbers(np.array([value], dtype=np.float64 if kind == "number" else np.int64), wanted)[0]
     raise ParameterError(

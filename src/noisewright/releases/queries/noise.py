@@ -88,14 +88,13 @@ class Noise:
 
 def usable() -> list[str]:
     """The names of registered mechanisms that add noise to numbers for a sensitivity."""
-    known = {"epsilon", "delta", "sensitivity"}
-    return [
-        name
-        for name in names()
-        if {"epsilon", "sensitivity"} <= _takes(name)
-        and _takes(name) & {"lattice", "within"}
-        and {p.name for p in _signature(name).values() if p.default is p.empty} <= known
-    ]
+    return [name for name in names() if _is_usable(name)]
+
+
+def _is_usable(name: str) -> bool:
+    known, takes = {"epsilon", "delta", "sensitivity"}, _takes(name)
+    needed = {p.name for p in _signature(name).values() if p.default is p.empty}
+    return {"epsilon", "sensitivity"} <= takes and bool(takes & {"lattice", "within"}) and needed <= known
 
 
 def calibrate(
@@ -110,7 +109,7 @@ def calibrate(
     within: tuple[int, int] | None = None,
 ) -> Noise:
     """The noise of a mechanism by its name. ``floor``: no entry is below it; ``within``: nor outside of this. Both public."""
-    if name not in usable():
+    if name not in registry or not _is_usable(name):
         raise ParameterError(
             f"an answer cannot be protected by {name!r}; choose one of {', '.join(usable())}, or leave the mechanism out."
         )
