@@ -27,11 +27,7 @@ __all__ = ["COMMAND", "doctor"]
 PACKAGE = "noisewright"
 
 ADDS = {
-    "text": "documents: nearest words, distances between texts",
-    "images": "pictures: reading, writing and comparing them",
-    "learned": "privatisers trained against an adversary",
     "spark": "releases over more than one machine",
-    "studio": "the workbench in a browser",
     "plots": "figures as files",
     "transport": "distances between populations, for any metric",
 }
