@@ -95,8 +95,6 @@ def _from_list(values: list[Any], kind: pa.DataType | None) -> pa.Array:
         return found if kind is None or kind == found.type else found.cast(kind)
     if types == {float} and (kind is None or kind == pa.float64()):
         return _from_numpy(np.array([value or 0.0 for value in values], dtype=np.float64), valid)
-    if types == {float} and kind is not None and pa.types.is_date(kind):
-        raise pa.ArrowTypeError("a float is no date")
     return pa.array(values, type=kind)
 
 

@@ -20,7 +20,6 @@ from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
-import scipy.linalg
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
@@ -84,6 +83,8 @@ class DenseInverse(Alone):
     """The inverse of any matrix of full row rank."""
 
     def __init__(self, matrix: Floats) -> None:
+        import scipy.linalg
+
         n, m = matrix.shape
         if m < n:
             raise ParameterError(SINGULAR)

@@ -29,8 +29,6 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoisewrightError
-from noisewright.estimation.fitting.fit import Fitting, refitted
-from noisewright.estimation.operators.operator import DenseOperator
 from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
 
 __all__ = ["Bins", "Marginal", "Perturbed", "bins_of", "marginal_of", "shares_before"]
@@ -187,6 +185,9 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
 def shares_before(channel: Floats, released: Floats, kind: Kind) -> Floats:
     """The shares of true values behind each row of shares of released ones, by the estimator for this kind of column."""
     method, updates = ("mle", 1) if kind == "categories" else ("ibu", UPDATES[kind])
+    from noisewright.estimation.fitting.fit import Fitting, refitted
+    from noisewright.estimation.operators.operator import DenseOperator
+
     how = Fitting(method, DenseOperator(channel), gap=0.0, steps=updates)
     return refitted(how, updates)(released)
 
