@@ -95,6 +95,8 @@ def _from_list(values: list[Any], kind: pa.DataType | None) -> pa.Array:
         return found if kind is None or kind == found.type else found.cast(kind)
     if types == {float} and (kind is None or kind == pa.float64()):
         return _from_numpy(np.array([value or 0.0 for value in values], dtype=np.float64), valid)
+    if types == {float} and kind == pa.date32():  # days, of which Arrow takes the whole ones
+        return _from_numpy(np.array([int(value or 0) for value in values], dtype=np.int32), valid).cast(kind)
     return pa.array(values, type=kind)
 
 
