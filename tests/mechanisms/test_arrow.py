@@ -27,7 +27,6 @@ LISTS = [
     ([1.5, None, float("nan")], None),
     ([1.0, 2.0, None], pa.date32()),
     ([1.5, 700.9], pa.date32()),
-    ([1.0, 2.0], pa.date64()),
     ([datetime.date(2024, 2, 29), None], pa.date32()),
     ([datetime.datetime(2024, 2, 29, 12)], pa.timestamp("s")),
 ]
@@ -41,7 +40,7 @@ def test_lists_give_what_pyarrow_gives(values, kind):
     assert str(found) == str(wanted)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "float64", "U3", ">i4"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "float64", "U3"])
 @given(seed=st.integers(0, 99), count=st.integers(0, 40))
 def test_arrays_give_what_pyarrow_gives_with_and_without_a_mask(dtype, seed, count):
     rng = np.random.default_rng(seed)

@@ -35,7 +35,7 @@ def arrow_array(
         return _from_list(list(values), type) if mask is None else pa.array(values, type=type, mask=mask)
     if values.ndim != 1 or values.dtype.kind not in "biuf" or values.dtype.itemsize > 8 or not values.dtype.isnative:
         if values.ndim == 1 and values.dtype.kind == "U" and mask is None:
-            return _from_list(values.tolist(), type)
+            return _from_list(values.tolist(), pa.string() if type is None else type)
         return pa.array(values, type=type, mask=mask)
     found = _from_numpy(values, None if mask is None else ~np.asarray(mask, dtype=bool))
     return found if type is None or type == found.type else found.cast(type)
