@@ -184,12 +184,15 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
 
 def shares_before(channel: Floats, released: Floats, kind: Kind) -> Floats:
     """The shares of true values behind each row of shares of released ones, by the estimator for this kind of column."""
-    method, updates = ("mle", 1) if kind == "categories" else ("ibu", UPDATES[kind])
     from noisewright.estimation.fitting.fit import Fitting, refitted
-    from noisewright.estimation.operators.operator import DenseOperator
+    from noisewright.estimation.operators.operator import DenseOperator, Operator, ResponseOperator
 
-    how = Fitting(method, DenseOperator(channel), gap=0.0, steps=updates)
-    return refitted(how, updates)(released)
+    method, updates = ("mle", 1) if kind == "categories" else ("ibu", UPDATES[kind])
+    operator: Operator = DenseOperator(channel)
+    size, other, lift = len(channel), float(channel[0, -1]), float(channel[0, 0] - channel[0, -1])
+    if channel.shape == (size, size) and lift > 0 and np.allclose(channel, other + lift * np.eye(size), 0, 1e-12):
+        operator = ResponseOperator(size, other, lift)  # which has a closed form
+    return refitted(Fitting(method, operator, gap=0.0, steps=updates), updates)(released)
 
 
 # The channel between bins -------------------------------------------------------------------------------------------------
