@@ -82,6 +82,7 @@ def audit(
     from noisewright.core.channels.channel import Channel
     from noisewright.core.errors import ParameterError
     from noisewright.files.channels import load_either
+    from noisewright.mechanisms.from_certificate import channel_of
 
     at_epsilon, at_delta = exact_or_none(epsilon, "epsilon"), exact_or_none(delta, "delta")
     chosen = None if metric is None else parse_metric(metric)
@@ -94,8 +95,6 @@ def audit(
             origin = "option" if chosen else "default"
         else:
             data["kind"], data["certificate"] = "certificate", _certificate(found, rows)
-            from noisewright.mechanisms.from_certificate import channel_of
-
             behind = channel_of(found) if data["certificate"]["proved"] else "it is not proved."
             if isinstance(behind, str):
                 if data["certificate"]["proved"] and (chosen or epsilon or delta or prior or gain):

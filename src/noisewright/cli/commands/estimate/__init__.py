@@ -180,9 +180,9 @@ def _named(text: str) -> _Pair:
 
 def _mixture(pairs: Sequence[_Pair], within: Any) -> Mixture:
     from noisewright.estimation.population.mixture import Mixture
-    from noisewright.files.channels import load
+    from noisewright.files.channels import load_either
 
-    loaded = {pair.mechanism: load(pair.mechanism) for pair in pairs}
+    loaded = {pair.mechanism: load_either(pair.mechanism) for pair in pairs}
     return Mixture({pair.name: loaded[pair.mechanism] for pair in pairs}, within)
 
 
