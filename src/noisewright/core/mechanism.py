@@ -3,11 +3,12 @@
 A mechanism is a channel that knows its guarantee and can be drawn from. A third party's mechanism is one as soon as it has
 these members; :func:`noisewright.testing.check_mechanism` tells whether it keeps what they promise.
 
-Two more are optional. ``audit()`` returns an :class:`~noisewright.core.channels.audit.Audit` of the smallest epsilon that
+Three more are optional. ``audit()`` returns an :class:`~noisewright.core.channels.audit.Audit` of the smallest epsilon that
 the mechanism
 really has; ``noisewright.audit`` uses it where there is no channel, or one too large to compare all pairs of rows.
 ``check(values)`` draws nothing and refuses what ``release`` would refuse; without it, a table is checked by draws that are
-thrown away.
+thrown away. A mechanism whose outputs are secrets plus noise that does not depend on them says the mean size of that noise, in
+steps of its lattice, as ``noise_error``; sums and counts of any size can then be protected by it.
 """
 
 from __future__ import annotations
@@ -52,6 +53,20 @@ class Takes:
     """Whether the step of the lattice is a parameter: whole numbers then stay whole on a step of 1."""
     delta: bool = False
     """Whether a delta is a parameter."""
+    unit: str = ""
+    """The unit of distances between secrets, in the singular, where it is not that of the secrets themselves."""
+    dimension: bool = False
+    """Whether the number of coordinates is a parameter: a policy counts them where it does not say."""
+
+    @property
+    def points(self) -> bool:
+        """Whether a secret is a point of a space, given by its coordinates."""
+        return self.kind in ("place", "vector")
+
+    @property
+    def priced(self) -> bool:
+        """Whether an epsilon is asked for; a mechanism that ignores its input has none."""
+        return self.budget != "none"
 
 
 @runtime_checkable

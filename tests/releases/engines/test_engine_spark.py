@@ -26,7 +26,7 @@ from noisewright.releases.engines.local import LocalEngine
 from noisewright.releases.engines.spark import _java as java
 from noisewright.releases.engines.spark import session
 from noisewright.releases.engines.spark.engine import SparkEngine
-from noisewright.releases.kinds.casts import ZONED
+from noisewright.releases.kinds import ZONED
 from noisewright.releases.policy.policy import UnitPolicy
 from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.source import Source

@@ -17,7 +17,7 @@ import noisewright as nw
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.releases import run
 from noisewright.releases.columns.types import known_types
-from noisewright.releases.kinds.casts import ZONED, fits
+from noisewright.releases.kinds import ZONED, fits
 from noisewright.releases.policy.policy import as_policy
 from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.written import read_written

@@ -287,7 +287,7 @@ def _dimension(dimension: Any) -> int:
 SPHERICAL = Entry(
     "spherical-laplace",
     spherical_laplace,
-    Takes("vector", parts=None),
+    Takes("vector", parts=None, dimension=True),
     summary="Euclidean noise in n dimensions, in floats",
     words="vectors",
 )
@@ -296,7 +296,7 @@ SPHERICAL = Entry(
 PRODUCT = Entry(
     "product-laplace",
     product_laplace,
-    Takes("vector", parts=None, lattice=True),
+    Takes("vector", parts=None, lattice=True, dimension=True),
     summary="exact noise on each coordinate, for the Manhattan metric",
     words="vectors",
 )
