@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.places.vectors import spherical_noise as spherical_noise
     from noisewright.mechanisms.registry import Entry as Entry
     from noisewright.mechanisms.registry import build as build
+    from noisewright.mechanisms.registry import foreign as foreign
     from noisewright.mechanisms.registry import forget as forget
     from noisewright.mechanisms.registry import names as names
     from noisewright.mechanisms.registry import register as register

@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.plan import Plan
 from noisewright.releases.sources.duck import identifier, quiet
 from noisewright.releases.sources.source import Source
@@ -55,7 +56,7 @@ def _ranges(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> Iter
 
 def _order(plan: Plan, duck: duckdb.DuckDBPyConnection) -> Iterator[str]:
     """Protected columns in whose order the first rows of the table stand, upwards or downwards."""
-    for name in (name for column in plan.columns if not column.keep for name in column.names):
+    for name in (name for column in plan.columns if not column.keep and _listed(column) for name in column.names):
         rows = f"SELECT {identifier(name)} AS nw_x, row_number() OVER () AS nw_row FROM data LIMIT {SAMPLE}"
         pairs = f"SELECT nw_x, lag(nw_x) OVER (ORDER BY nw_row) AS nw_before FROM ({rows})"
         found = duck.execute(
@@ -71,7 +72,7 @@ def _order(plan: Plan, duck: duckdb.DuckDBPyConnection) -> Iterator[str]:
 
 
 def _dependence(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> Iterator[str]:
-    names = [name for column in plan.columns for name in column.names][:MOST_COLUMNS]
+    names = [name for column in plan.columns if _listed(column) for name in column.names][:MOST_COLUMNS]
     kept = set(plan.kept)
     if len(names) < 2:
         return
@@ -86,6 +87,11 @@ def _dependence(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> 
         if together == distinct[first]:
             weak = " It is kept as it is, so the other is hardly protected." if first in kept else ""
             yield f"{second} follows from {first} in this table: whoever learns {first} knows {second}.{weak}"
+
+
+def _listed(column: ColumnPlan) -> bool:
+    """Whether values can be told apart one by one: vectors, documents and pictures hardly ever occur twice."""
+    return all(kind is None or kind.labels for kind in column.kinds)
 
 
 def _count(duck: duckdb.DuckDBPyConnection, what: str) -> int:

@@ -181,7 +181,7 @@ class Line(Metric):
         return True
 
     def diameter(self, points: Sequence[Point]) -> Fraction | None:
-        places = [Fraction(p) for p in points]  # type: ignore[arg-type]
+        places = [Fraction(p) for p in points]
         return max(places) - min(places)
 
     def matrix(self, points: Sequence[Point]) -> Floats:

@@ -35,7 +35,7 @@ from noisewright.releases.columns.arguments import arguments, label
 from noisewright.releases.columns.fitting import TooNearError, distance_of, fitted, width_of
 from noisewright.releases.columns.secret import Secret, secret_of, title_of
 from noisewright.releases.columns.words import protects_words
-from noisewright.releases.kinds.kind import BLOCK
+from noisewright.releases.kinds.kind import BLOCK, Kind
 from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.kinds.rows import Mask
 from noisewright.releases.policy.policy import ColumnPolicy, Policy
@@ -120,11 +120,22 @@ class ColumnPlan:
         return self.types if self.secret is None else self.secret.output_types
 
     @property
+    def kinds(self) -> tuple[Kind | None, ...]:
+        """The kinds of the columns; None for a type that can only be kept."""
+        return tuple(map(kind_of, self.types)) if self.secret is None else self.secret.kinds
+
+    @property
+    def charted(self) -> bool:
+        """Whether a report shows how often released values occur."""
+        return self.secret is not None and all(kind.chart is not None for kind in self.secret.output_kinds)
+
+    @property
     def block_rows(self) -> int:
         """The most rows that are worked on at once, which neither the data nor the engine decides."""
         if self.secret is not None:
             return self.secret.block_rows
-        return min((kind.block_rows(t) for t in self.types if (kind := kind_of(t)) is not None), default=BLOCK)
+        known = (kind.block_rows(t) for kind, t in zip(self.kinds, self.types, strict=True) if kind is not None)
+        return min(known, default=BLOCK)
 
     def certificate(self, simulated: bool = False) -> Certificate | None:
         """The certificate of the mechanism; ``simulated`` says that its draws are not for release. None for a kept column."""

@@ -145,7 +145,7 @@ class Secret:
     def _parts(self, drawn: Any) -> list[Any]:
         """One array for each column."""
         if isinstance(drawn, pa.StructArray):
-            return drawn.flatten()
+            return list(drawn.flatten())
         if isinstance(drawn, pa.Array):
             return [drawn]
         table = np.asarray(drawn) if not isinstance(drawn, list) else drawn

@@ -20,9 +20,13 @@ Mask = NDArray[np.bool_]
 
 
 def as_array(column: Any) -> pa.Array:
-    """A column in one piece; a dictionary of anything but text, or with a null in it, is written out."""
+    """A column in one piece; a dictionary of anything but text, or with a null in it, and a view are written out."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
+    if pa.types.is_string_view(column.type):  # which Arrow cannot filter
+        return column.cast(pa.string())
+    if pa.types.is_binary_view(column.type):
+        return column.cast(pa.binary())
     if isinstance(column, pa.DictionaryArray):
         kind = column.type.value_type
         text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)

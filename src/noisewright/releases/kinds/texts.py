@@ -41,7 +41,7 @@ class Text(Kind):
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
         """The text itself."""
-        return self.as_written(values, type_)
+        return self.as_written(plain_text(values) if isinstance(values, pa.Array) else values, type_)
 
     def scalar(self, value: Any, type_: pa.DataType) -> pa.Scalar:
         """A text."""
@@ -85,7 +85,7 @@ class Document(Kind):
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
         """The text itself."""
-        return self.as_written(values, type_)
+        return self.as_written(plain_text(values) if isinstance(values, pa.Array) else values, type_)
 
     def distinct(self, array: pa.Array) -> pa.Array:
         """All of them: hardly one occurs twice."""

@@ -41,6 +41,8 @@ import pyarrow as pa
 from noisewright.core import VERSION as PROGRAM
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
 from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.mechanisms.registry import foreign, registry
+from noisewright.releases.kinds.registry import KINDS, kind_of
 from noisewright.releases.policy.policy import Policy
 
 __all__ = ["LOCK", "Lock", "file_digest", "foreign_file"]
@@ -122,6 +124,7 @@ class Lock:
             **({"rows": rows} if rows is not None else {}),
             **({"table_rows": table_rows} if table_rows is not None else {}),
             **({"seed": seed} if seed is not None else {}),
+            **({"providers": found} if (found := _providers(policy, types or {})) else {}),
             "at": when.replace(microsecond=0).isoformat().replace("+00:00", "Z"),
             "outputs": {name: file_digest(path) for name, path in sorted(outputs.items())},
         }
@@ -275,6 +278,21 @@ def _spelled(types: Mapping[str, pa.DataType]) -> str:
     """Names and types alone: a schema can carry notes, and those can carry anything."""
     schema = pa.schema([pa.field(name, type_) for name, type_ in types.items()])
     return base64.b64encode(schema.serialize().to_pybytes()).decode("ascii")
+
+
+def _providers(policy: Policy, types: Mapping[str, pa.DataType]) -> dict[str, dict[str, str]]:
+    """Who provides the mechanisms and kinds that are not our own, with their versions; empty where all are."""
+    mechanisms = {part.mechanism for part in (*policy.columns, *policy.queries) if part.mechanism is not None}
+    names = {name for column in policy.columns for name in column.names} | {
+        q.column for q in policy.queries if q.column
+    }
+    kinds = {kind.name for name in names if name in types and (kind := kind_of(types[name])) is not None}
+    kinds |= set(policy.types.values())
+    kinds |= {registry[name].takes.kind for name in mechanisms} | {
+        registry[name].takes.gives or "" for name in mechanisms
+    }
+    found = {"mechanisms": foreign(mechanisms), "kinds": KINDS.foreign(kinds)}
+    return {what: others for what, others in found.items() if others}
 
 
 def _versions(engine: str) -> dict[str, str]:
