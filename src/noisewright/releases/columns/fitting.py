@@ -75,20 +75,14 @@ def fitted(entry: Entry, column: ColumnPolicy, secret: Secret) -> Fitted:
     given = _declared(column, secret)
     reach = _reach(column, given, secret)
     _check_reach(reach, column, given, secret)
-    takes = entry.takes
-    target = column.epsilon if takes.priced and column.epsilon is not None else Fraction(0)
-    told = _told(reach, target, secret)
-    for _ in range(MOST_TRIES):
-        mechanism = _on_whole_numbers(entry, {**given, **told}, secret)
-        sized = replace(secret, size=_size(mechanism, secret))
-        _check_metric(mechanism.guarantee.metric, reach, column, entry)
-        claim, distance = charge(mechanism, reach or Fraction(1), sized.numbers)
-        if claim * distance <= target:
-            return Fitted(mechanism, claim, distance, sized)
-        told |= _cheaper(mechanism, told, target / (claim * distance), reach, "lattice" in told)
-    raise ParameterError(
-        f"no {entry.name} was found that keeps this epsilon; choose another one, or a coarser lattice."
-    )
+    found = _within_budget(entry, column, secret, given, reach)
+    if found is None and entry.takes.lattice and "lattice" not in given:
+        found = _within_budget(entry, column, secret, _on_finer_lattice(entry, column, secret, given, reach), reach)
+    if found is None:
+        raise ParameterError(
+            f"no {entry.name} was found that keeps this epsilon; choose another one, or a coarser lattice."
+        )
+    return found
 
 
 def distance_of(protect: Fraction | Span, secret: Secret) -> Fraction:
@@ -144,7 +138,12 @@ def _size(mechanism: Mechanism, secret: Secret) -> int | None:
     if secret.several is None:
         return None
     declared: int | None = getattr(mechanism, "dimension", None)
-    return secret.several.size(secret.types[0]) if declared is None else declared
+    typed = secret.several.size(secret.types[0])
+    if declared is not None and typed is not None and declared != typed:
+        raise ParameterError(
+            f"{mechanism.name} is made for {declared} numbers each, but the column holds {secret.described()}; correct it."
+        )
+    return typed if declared is None else declared
 
 
 def _check_labels(given: Mapping[str, Any], secret: Secret) -> None:
@@ -240,6 +239,36 @@ def width_of(within: Any) -> Fraction | None:
 
 
 # The budget -----------------------------------------------------------------------------------------------------------------
+
+
+def _within_budget(
+    entry: Entry, column: ColumnPolicy, secret: Secret, given: Mapping[str, Any], reach: Fraction | None
+) -> Fitted | None:
+    """The mechanism with these parameters that keeps the epsilon; None where making it again does not get there."""
+    target = _target(column, entry)
+    told = _told(reach, target, secret)
+    for _ in range(MOST_TRIES):
+        mechanism = _on_whole_numbers(entry, {**given, **told}, secret)
+        sized = replace(secret, size=_size(mechanism, secret))
+        _check_metric(mechanism.guarantee.metric, reach, column, entry)
+        claim, distance = charge(mechanism, reach or Fraction(1), sized.numbers)
+        if claim * distance <= target:
+            return Fitted(mechanism, claim, distance, sized)
+        told |= _cheaper(mechanism, told, target / (claim * distance), reach, "lattice" in told)
+    return None
+
+
+def _on_finer_lattice(
+    entry: Entry, column: ColumnPolicy, secret: Secret, given: Mapping[str, Any], reach: Fraction | None
+) -> Mapping[str, Any]:
+    """For long vectors: rounding may add a step for every number, and together these must be less than one step was."""
+    mechanism = entry.make(**{**given, **_told(reach, _target(column, entry), secret)})
+    step, numbers = mechanism.guarantee.metric.step, replace(secret, size=_size(mechanism, secret)).numbers
+    return given if step is None else {**given, "lattice": step / (1 << numbers.bit_length())}
+
+
+def _target(column: ColumnPolicy, entry: Entry) -> Fraction:
+    return column.epsilon if entry.takes.priced and column.epsilon is not None else Fraction(0)
 
 
 def _told(reach: Fraction | None, target: Fraction, secret: Secret) -> dict[str, Any]:
