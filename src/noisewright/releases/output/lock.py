@@ -282,16 +282,15 @@ def _spelled(types: Mapping[str, pa.DataType]) -> str:
 
 def _providers(policy: Policy, types: Mapping[str, pa.DataType]) -> dict[str, dict[str, str]]:
     """Who provides the mechanisms and kinds that are not our own, with their versions; empty where all are."""
-    mechanisms = {part.mechanism for part in (*policy.columns, *policy.queries) if part.mechanism is not None}
+    mechanisms = {column.mechanism for column in policy.columns} | {query.mechanism for query in policy.queries}
+    used = [name for name in mechanisms if name is not None]
     names = {name for column in policy.columns for name in column.names} | {
         q.column for q in policy.queries if q.column
     }
     kinds = {kind.name for name in names if name in types and (kind := kind_of(types[name])) is not None}
     kinds |= set(policy.types.values())
-    kinds |= {registry[name].takes.kind for name in mechanisms} | {
-        registry[name].takes.gives or "" for name in mechanisms
-    }
-    found = {"mechanisms": foreign(mechanisms), "kinds": KINDS.foreign(kinds)}
+    kinds |= {kind for name in used for kind in (registry[name].takes.kind, registry[name].takes.gives) if kind}
+    found = {"mechanisms": foreign(used), "kinds": KINDS.foreign(kinds)}
     return {what: others for what, others in found.items() if others}
 
 
