@@ -382,9 +382,9 @@ def replacement_shapes() -> None:
 
     figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
     cases = ((geometric_family, "25/27", SAFE, "geometric"), (response_family, "1/2", ACCENT, "randomised response"))
-    for family, factor, colour, name in cases:
-        law = family.member(factor=factor, size=101).channel().matrix[50]
-        axes.plot(range(101), law, drawstyle="steps-mid", color=colour, linewidth=1.8, label=f"{name}, a = {factor}")
+    for family, decay, colour, name in cases:
+        law = family.member(decay=decay, size=101).channel().matrix[50]
+        axes.plot(range(101), law, drawstyle="steps-mid", color=colour, linewidth=1.8, label=f"{name}, a = {decay}")
     axes.set(xlabel="output, for the true answer 50", ylabel="probability", xlim=(0, 100), ylim=(0, None))
     axes.legend(frameon=False)
     figure.savefig(PICTURES / "replacement-shapes.png", dpi=130)
@@ -427,7 +427,7 @@ def replacement_lattices() -> None:
     from noisewright.plots.figure import save_figure
     from noisewright.plots.leakage import draw_posteriors
 
-    a, b = geometric_family.member(factor="1/2", size=3), response_family.member(factor="1/3", size=3)
+    a, b = geometric_family.member(decay="1/2", size=3), response_family.member(decay="1/3", size=3)
     shown = {"geometric, a = 1/2": a, "response, a = 1/3": b, "their join": max_join(a, b).channel}
     save_figure(draw_posteriors(shown, title="What may replace both"), PICTURES / "replacement-join.png")
     demo = hexagon()

@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
     line = nw.metrics.Line()
     design = nw.geometric(epsilon="1", within=(0, 100))
     tell(f"{design.guarantee}; expected error {design.error():.3f} visits")
-    tell(f"{design.guarantee.reading()}")
+    tell(f"{design.guarantee.in_words()}")
 
     say(
         "\n[bold]2. Certify.[/] The channel becomes integers that prove the promise, even where entries are near e^-100."
@@ -55,7 +55,7 @@ def main(folder: Path) -> None:
 
     say("\n[bold]4. Verify.[/] Anyone can prove the promise again from the file, with integers alone.")
     path = nw.save(visits, folder / "visits.json")
-    tell(f"proved: {nw.load(path).verify()}")
+    tell(f"proved: {nw.verify(path).claim}")
 
     say("\n[bold]5. Tamper.[/] One hexadecimal digit of the table is changed; then the file's digest is made to fit.")
     edited = json.loads(path.read_text())

@@ -24,7 +24,7 @@ from noisewright.adversary.replacement.replacement import ORDERS, may_replace
 SIZES = (3, 4, 5, 10)
 EPSILONS: tuple[dict[str, str], ...] = (
     *({"epsilon": e} for e in ("0.1", "0.5", "1", "2", "4")),
-    {"factor": "1/2"},  # epsilon = ln 2, which the published examples use
+    {"decay": "1/2"},  # epsilon = ln 2, which the published examples use
 )
 SOURCE = "1 for yes and 0 for no, as in the published tables"
 SECONDS = (1, 3)
@@ -36,11 +36,11 @@ def answers(a: object, b: object) -> tuple[float, ...]:
 
 
 def within(size: int) -> Iterator[Row]:
-    """Table (i): factor 1/4 replaced by factor 1/2 of the same family."""
+    """Table (i): decay 1/4 replaced by decay 1/2 of the same family."""
     families: dict[str, Family] = {**FAMILIES, "over-truncated": over_truncated_family(0, size - 2)}
     for name, family in families.items():
         told = (0.0, 0.0, 1.0) if name == "over-truncated" else (1.0, 1.0, 1.0)
-        found = answers(family.member(factor="1/4", size=size), family.member(factor="1/2", size=size))
+        found = answers(family.member(decay="1/4", size=size), family.member(decay="1/2", size=size))
         yield Row(("i", str(size), name, name), found, told)
 
 

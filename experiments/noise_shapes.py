@@ -35,8 +35,8 @@ SOURCE = "1/26 at the truth for the geometric; 1/51 at the truth and 1/102 elsew
 def members() -> dict[str, Member]:
     """The two mechanisms of the figure."""
     return {
-        "geometric": geometric_family.member(factor="25/27", size=SIZE),
-        "response": response_family.member(factor="1/2", size=SIZE),
+        "geometric": geometric_family.member(decay="25/27", size=SIZE),
+        "response": response_family.member(decay="1/2", size=SIZE),
     }
 
 
@@ -59,7 +59,7 @@ def figure() -> Figure:
     axes = drawn.add_subplot()
     for colour, style, (name, member) in zip(COLOURS, ("-", "--"), members().items(), strict=False):
         law = member.channel().matrix[TRUTH]
-        title = f"{name}, a = {member.factor.exact}"
+        title = f"{name}, a = {member.decay.exact}"
         axes.plot(range(SIZE), law, style, drawstyle="steps-mid", color=colour, linewidth=1.6, label=title)
     axes.set(xlabel="output, for the true answer 50", ylabel="probability", xlim=(-0.5, 100.5), ylim=(0, None))
     axes.legend(frameon=False)

@@ -12,7 +12,7 @@ participants and less accurate for everybody else.
 from __future__ import annotations
 
 from experiments.report import Result, Row, Table, command
-from noisewright.adversary.inference.tally import Survey
+from noisewright.adversary.inference.tally import TallySurvey
 from noisewright.core.exact import upward
 
 MEASURES = ("one participant", "the tally")
@@ -37,7 +37,7 @@ def run(size: int) -> list[Row]:
     """One row for each way to publish the tally."""
     return [
         Row((str(size), row.name), (row.participant, row.tally), REPORTED.get((size, row.name)))
-        for row in Survey(size).compare()
+        for row in TallySurvey(size).compare()
     ]
 
 
@@ -45,7 +45,7 @@ def result(quick: bool = False) -> Result:
     """All sizes; a quick run has the two smallest."""
     rows = [row for size in (SIZES[:2] if quick else SIZES) for row in run(size)]
     notes = [
-        f"Both promise epsilon = {upward(Survey(2).epsilon, 7)} (ln 3) per answer that differs (Hamming distance)."
+        f"Both promise epsilon = {upward(TallySurvey(2).epsilon, 7)} (ln 3) per answer that differs (Hamming distance)."
     ]
     title = "How likely the best guess is right"
     return Result([Table(title, ("people", "tally"), MEASURES, rows, SOURCE)], notes=notes)

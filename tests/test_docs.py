@@ -89,7 +89,8 @@ def test_every_page_can_be_reached_from_the_index():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_names_of_the_library_exist(page):
-    found = re.findall(r"\b(?:noisewright|nw)((?:\.[A-Za-z_]\w*)+)", page.read_text(encoding="utf-8"))
+    text = re.sub(r"group `[\w.]+`", "", page.read_text(encoding="utf-8"))  # of entry points: no names of modules
+    found = re.findall(r"\b(?:noisewright|nw)((?:\.[A-Za-z_]\w*)+)", text)
     missing = [name for name in sorted(set(found)) if not exists("noisewright" + name)]
     assert not missing
 

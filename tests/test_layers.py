@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from docs.make_architecture import all_imports
 
 from noisewright.core.doors import homes
 
@@ -47,36 +47,8 @@ MAY_IMPORT_BESIDE = {
 MAY_IMPORT_THE_TOP = {"cli", "studio", "testing"}
 FRONT_DOORS = {"__init__", "__main__"}
 NOT_IN_CORE = {"pyarrow", "duckdb", "typer", "rich", "matplotlib"}
-MOST_ENTRIES = 14
+MOST_ENTRIES = 15
 """About a dozen; a word that a user types is one entry of the folder of commands, however many there are."""
-
-
-def imports(path: Path, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """Line numbers and full names of everything that a file imports; ``from a import b`` is ``a.b``. Doors are left out."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    shown: set[ast.AST] = set()
-    if path.name == "__init__.py":
-        for node in tree.body:
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and node.orelse:
-                shown |= set(node.body)
-    for node in ast.walk(tree):
-        if node in shown:
-            continue
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name
-        elif isinstance(node, ast.ImportFrom):
-            base = list(package[: len(package) - node.level + 1]) if node.level else []
-            base += [node.module] if node.module else []
-            for alias in node.names:
-                yield node.lineno, ".".join([*base, alias.name])
-
-
-def all_imports(source: Path) -> Iterator[tuple[Path, int, str]]:
-    for path in sorted(source.rglob("*.py")):
-        relative = path.relative_to(source)
-        for line, name in imports(path, (PACKAGE, *relative.parts[:-1])):
-            yield relative, line, name
 
 
 # Rooms --------------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 import noisewright as nw
 from bench.work import Work
 from noisewright.adversary.families.families import as_family
-from noisewright.adversary.measures.gains import Gain
+from noisewright.adversary.measures.gallery import Gain
 from noisewright.adversary.measures.vulnerability import posterior_vulnerability as worth
 from noisewright.adversary.orders.average import average_refined
 from noisewright.adversary.orders.compare import Comparison

@@ -10,7 +10,7 @@ import noisewright as nw
 from bench.work import Work
 from noisewright.optimality.design.mechanism import OptimalMechanism
 from noisewright.optimality.design.optimal import optimal
-from noisewright.optimality.extreme.points import extreme_points
+from noisewright.optimality.extreme.enumeration import extreme_points
 from noisewright.optimality.kernels.enumeration import kernels
 
 __all__ = ["extremes", "huge_line", "kernel_list", "line", "many", "plane", "random_line"]

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from noisewright.optimality.losses.gallery import Loss as Loss
     from noisewright.optimality.priors import Prior as Prior
     from noisewright.releases.ledger.ledger import Ledger as Ledger
+    from noisewright.releases.output.proving import verify as verify
     from noisewright.releases.policy.policy import Policy as Policy
     from noisewright.releases.run import release as release
 else:

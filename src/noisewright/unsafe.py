@@ -31,7 +31,7 @@ from scipy.special import lambertw
 
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import DataError, GuaranteeError, ParameterError
+from noisewright.core.errors import DataError, GuaranteeError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.metrics.algebra import line_in
@@ -154,7 +154,7 @@ class AttackTarget:
 
     def channel(self) -> Channel:
         """There is none: the outputs are continuous, or all floats."""
-        raise ParameterError(f"{self.name} has continuous outputs and no finite channel; use audit().")
+        raise NoChannelError(f"{self.name} has continuous outputs and no finite channel; use audit().")
 
     def __repr__(self) -> str:
         return f"{self.name}(claims {self.claimed})"

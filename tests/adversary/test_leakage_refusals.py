@@ -14,7 +14,7 @@ from noisewright.adversary.inference.cross_table import CrossTable, cross_table
 from noisewright.adversary.inference.insensitive import insensitive, placements, utility_focussed
 from noisewright.adversary.inference.new_row import NewRow
 from noisewright.adversary.inference.no_free_lunch import check_promise
-from noisewright.adversary.measures.gains import Gain, partition
+from noisewright.adversary.measures.gallery import Gain, partition
 from noisewright.adversary.measures.max_case import d_leakage, max_vulnerability
 from noisewright.adversary.measures.uncertainty import uncertainty
 from noisewright.adversary.orders.compare import Comparison, Directions, compare
@@ -137,22 +137,22 @@ def _with(found: Comparison, **statuses: str) -> Comparison:
 
 def test_the_reading_does_not_turn_undecided_into_no():
     found = compare([["3/4", "1/4"], ["1/4", "3/4"]], [["5/8", "3/8"], ["3/8", "5/8"]], metric="discrete")
-    assert found.reading()[0] == (
+    assert found.in_words()[0] == (
         "B may replace A against every adversary, on average over the outputs, and so under every other order here."
     )
-    assert _with(found, average=FAILS).reading()[0] == (
+    assert _with(found, average=FAILS).in_words()[0] == (
         "B may replace A against every adversary who waits for the worst output, but not against adversaries who play the "
         "average over the outputs."
     )
-    assert _with(found, average=UNDECIDED).reading()[0] == (
+    assert _with(found, average=UNDECIDED).in_words()[0] == (
         "B may replace A against every adversary who waits for the worst output; whether also against adversaries who play the "
         "average over the outputs is not decided."
     )
     no = {"average": FAILS, "max": FAILS}
-    assert _with(found, **no).reading()[0] == (
+    assert _with(found, **no).in_words()[0] == (
         "B may replace A as far as guarantees go, for every metric, but not against adversaries who wait for the worst output."
     )
-    assert _with(found, **no, privacy=FAILS, fixed=EXACT).reading()[0] == (
+    assert _with(found, **no, privacy=FAILS, fixed=EXACT).in_words()[0] == (
         "B may replace A for the discrete metric only, and not behind every query."
     )
-    assert _with(found, **no, privacy=UNDECIDED).reading()[0] == "B may replace A for the discrete metric."
+    assert _with(found, **no, privacy=UNDECIDED).in_words()[0] == "B may replace A for the discrete metric."

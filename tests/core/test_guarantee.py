@@ -68,7 +68,7 @@ def test_scope_and_radius() -> None:
     assert near.bound(10.1) == math.inf
     assert near.posterior(0.5, 11) == 1.0
     assert near.posterior(0.0, 11) == 0.0
-    assert near.reading(11) == "Nothing is promised about any two secrets within 11 (euclidean)."
+    assert near.in_words(11) == "Nothing is promised about any two secrets within 11 (euclidean)."
     assert Guarantee(1.0, Line()).bound(math.inf) == math.inf
 
 
@@ -100,7 +100,7 @@ def test_a_delta_grows_with_the_distance_of_neighbours(mechanism: Any, at_two: f
             assert right == pytest.approx(true_guess, abs=5e-4)
             assert true > promise.delta + 0.1
     assert promise.delta_at(2) == pytest.approx(promise.delta * (1 + math.exp(promise.epsilon)), rel=1e-12)
-    assert f"plus {math.ceil(1000 * promise.delta_at(2)) / 1000}." in promise.reading(2)
+    assert f"plus {math.ceil(1000 * promise.delta_at(2)) / 1000}." in promise.in_words(2)
 
 
 @given(st.floats(0, 3), st.floats(1e-12, 0.2), st.floats(0, 40))
@@ -116,7 +116,7 @@ def test_the_delta_of_a_chain_is_its_sum_rounded_up(epsilon: float, delta: float
     assert (promise.bound(distance) == math.inf) == (reported == 1)
     if reported == 1:
         assert promise.guess(distance) == 1
-        assert promise.reading(distance).startswith("Nothing is promised")
+        assert promise.in_words(distance).startswith("Nothing is promised")
     assert Guarantee(epsilon, Line(), delta).delta_at(distance) == delta  # one delta for all pairs
 
 
@@ -141,21 +141,21 @@ def test_exact_distances_are_not_rounded() -> None:
 @pytest.mark.parametrize("bad", ["a", None, [1], 10**400, np.array([1.0, 2.0]), True, 1j, -(10**400)])
 def test_a_distance_is_a_number(bad: Any) -> None:
     promise = Guarantee(1, Line())
-    for ask in (promise.bound, promise.delta_at, promise.guess, promise.reading, lambda d: promise.posterior(0.5, d)):
+    for ask in (promise.bound, promise.delta_at, promise.guess, promise.in_words, lambda d: promise.posterior(0.5, d)):
         with pytest.raises(ParameterError, match="a distance is"):
             ask(bad)
 
 
 def test_reading_in_words() -> None:
-    text = Guarantee(math.log(3), Discrete()).reading()
+    text = Guarantee(math.log(3), Discrete()).in_words()
     assert "any two secrets that differ change by a factor of at most 3." in text
     assert text.endswith("A belief of 50 % in one of two such secrets can become at most 75 %.")
     channel = randomised_response(2, math.log(3))
     assert channel.push().inners.max() == pytest.approx(0.75)
-    with_delta = Guarantee(1, Line(), delta=0.01).reading()
+    with_delta = Guarantee(1, Line(), delta=0.01).in_words()
     assert "no event is more than 2.72 times as likely under one as under the other, plus 0.01" in with_delta
-    assert "unlucky with probability 0.001" in Guarantee(1, Line(), seed_failure=0.001).reading()
-    assert "factor of at most e^50." in Guarantee(50, Line()).reading()
+    assert "unlucky with probability 0.001" in Guarantee(1, Line(), seed_failure=0.001).in_words()
+    assert "factor of at most e^50." in Guarantee(50, Line()).in_words()
 
 
 def test_geo() -> None:
@@ -253,7 +253,7 @@ def test_a_delta_is_an_extra_probability_and_not_a_chance_of_failure() -> None:
     odds = channel.matrix[0] / channel.matrix[1]
     more = odds > math.exp(epsilon)
     assert channel.matrix[0][more].sum() == 0.75
-    assert "fail" not in promise.reading()
+    assert "fail" not in promise.in_words()
     with pytest.raises(ParameterError, match="no belief after one output is bounded"):
         promise.posterior(0.5)
 

@@ -132,7 +132,7 @@ def test_survey_tallies():
 
 def test_noise_shapes():
     response = noise_shapes.members()["response"]
-    assert response.factor.exact == 1 / 2 == 11 / 22
+    assert response.decay.exact == 1 / 2 == 11 / 22
     assert noise_shapes.result(quick=True).findings == {"Neither may replace the other": True}
 
 

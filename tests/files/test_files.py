@@ -52,6 +52,12 @@ def test_round_trip_loses_nothing(tmp_path_factory, suffix, channel):
     assert [(type(y), y) for y in again.outputs] == [(type(y), y) for y in channel.outputs]
 
 
+@pytest.mark.parametrize("label", ["\r", "a\rb", "a\r\n", "\n", "\u2028", ' "a', "#"])
+def test_a_label_that_could_end_a_row_survives(tmp_path, label):
+    channel = nw.Channel([[0.5, 0.5], [0.25, 0.75]], [label, "x"], ["y", label])
+    assert load(save(channel, tmp_path / "channel.csv")) == channel
+
+
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
 def test_log_probabilities_survive(tmp_path, suffix):
     channel = nw.geometric(epsilon=20, within=(0, 60)).channel()
@@ -84,8 +90,12 @@ def test_certificates_round_trip(tmp_path):
     assert table.metric == nw.metrics.Euclidean()
     assert table.inputs == ((0, 0), (0, 1), (2, 2))
     assert load_channel(tmp_path / "2.json").epsilon(nw.metrics.Euclidean()).value == pytest.approx(1, rel=1e-6)
+    for number, row in ((0, 0), (1, "a")):
+        channel = load_channel(tmp_path / f"{number}.json")
+        assert channel.inputs[0] == row
+        assert channel == load(tmp_path / f"{number}.json").channel()
     with pytest.raises(CertificateError, match="about a response, not about a table"):
-        load_channel(tmp_path / "1.json")
+        load_certificate(tmp_path / "1.json").table()
 
 
 def test_a_table_metric_comes_back_from_its_certificate(tmp_path):
@@ -171,3 +181,8 @@ def _folder(path):
 
 def _no_space(_descriptor):
     raise OSError(28, "No space left on device")
+
+
+def test_names_with_control_characters_survive_in_csv(tmp_path):
+    channel = nw.Channel([[0.5, 0.5], [0.25, 0.75]], ["a\rb", "c\nd"], ["\r", "\x00"])
+    assert load(save(channel, tmp_path / "odd.csv")) == channel

@@ -10,7 +10,7 @@ import noisewright.noise
 
 MODULES = [
     "noisewright.noise",
-    *(f"noisewright.noise.{m.name}" for m in pkgutil.iter_modules(noisewright.noise.__path__)),
+    *(m.name for m in pkgutil.walk_packages(noisewright.noise.__path__, "noisewright.noise.") if not m.ispkg),
 ]
 
 

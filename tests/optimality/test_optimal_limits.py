@@ -106,8 +106,8 @@ def test_dear_answers_make_no_false_bound_and_no_false_words(seed: int, big: flo
     losses = [nw.metrics.Line(), nw.metrics.Discrete()][seed % 2].matrix(range(3))
     assert made.bound <= least(losses, loss[:3], prior) + 1e-8  # without the dear answer it is no better
     assert made.bound <= made.loss_value
-    assert "nothing is better" not in made.reading()
-    assert ("No mechanism" in made.reading()) is (made.status != "not proved")
+    assert "nothing is better" not in made.in_words()
+    assert ("No mechanism" in made.in_words()) is (made.status != "not proved")
 
 
 def test_what_every_mechanism_pays_is_left_out() -> None:
@@ -148,7 +148,7 @@ def test_shapes_hold_in_the_integers_as_said(shape: str, epsilon: float) -> None
     assert made.gap < 1e-6
     assert made.status == "a dual solution, in floats"
     assert made.certificate().verify()
-    assert "The probabilities that are drawn from are" in made.reading()
+    assert "The probabilities that are drawn from are" in made.in_words()
 
 
 @settings(max_examples=20)
@@ -190,9 +190,9 @@ def test_grids_of_floats_are_even_up_to_rounding(points: list[float]) -> None:
     assert made.path == "closed form: truncated geometric"
     assert made.loss_value == pytest.approx(exact.loss_value, rel=1e-9)
     assert 0 < made.gap < 1e-9
-    assert made.step is not None
+    assert made.drawing.step is not None
     gaps = [Fraction(b) - Fraction(a) for a, b in pairwise(points)]
-    assert made.step == min(gaps)  # so that no two points are promised less than their distance
+    assert made.drawing.step == min(gaps)  # so that no two points are promised less than their distance
     assert made.certificate().verify()
     assert set(made.release(points[:50]).tolist()) <= set(points)
 

@@ -15,8 +15,8 @@ from noisewright.core.errors import ChannelError, ParameterError
 from noisewright.plots.figure import save_figure
 from noisewright.plots.leakage import TRIANGLE, draw_hasse, draw_leakage, draw_posteriors, draw_replacements
 
-G = geometric_family.member(factor="1/2", size=3)
-R = response_family.member(factor="1/3", size=3)
+G = geometric_family.member(decay="1/2", size=3)
+R = response_family.member(decay="1/3", size=3)
 
 
 def test_marks_are_the_posteriors_with_their_weights(tmp_path):
@@ -102,4 +102,4 @@ def test_refusals(words, make):
     with pytest.raises(ParameterError, match=words):
         make()
     with pytest.raises(ChannelError, match="only"):
-        draw_posteriors({"a": G, "b": geometric_family.member(factor="1/2", size=4)})
+        draw_posteriors({"a": G, "b": geometric_family.member(decay="1/2", size=4)})

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from noisewright.adversary import measures as measures
     from noisewright.adversary import orders as orders
     from noisewright.adversary import replacement as replacement
-    from noisewright.adversary.answer import Refinement as Refinement
     from noisewright.adversary.families.neighbours import neighbours as neighbours
     from noisewright.adversary.inference.cross_table import cross_table as cross_table
     from noisewright.adversary.inference.insensitive import insensitive as insensitive
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from noisewright.adversary.orders.compare import compare as compare
     from noisewright.adversary.orders.deficiency import deficiency as deficiency
     from noisewright.adversary.orders.earth_move import earth_move as earth_move
+    from noisewright.adversary.refinement import Refinement as Refinement
     from noisewright.adversary.replacement.hasse import hasse as hasse
     from noisewright.adversary.replacement.hexagon import hexagon as hexagon
     from noisewright.adversary.replacement.replacement import safe_replacement as safe_replacement
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from noisewright.adversary.witness import PosteriorWitness as PosteriorWitness
     from noisewright.adversary.witness import PostProcessing as PostProcessing
     from noisewright.adversary.witness import gain_witness as gain_witness
-    from noisewright.adversary.witness import spelled as spelled
     from noisewright.adversary.witness import vulnerability as vulnerability
     from noisewright.adversary.workflows import Local as Local
     from noisewright.adversary.workflows import Oblivious as Oblivious

@@ -34,13 +34,14 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.exact.channels import Read, Rows, whole_columns
-from noisewright.adversary.measures.gains import Gain
+from noisewright.adversary.exact.channels import Read, whole_columns
+from noisewright.adversary.measures.gallery import Gain
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import upward
 from noisewright.core.labels import encode_label, encode_number
 from noisewright.core.metrics.metric import Metric, Table
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = [
     "OWN",
@@ -50,7 +51,6 @@ __all__ = [
     "PostProcessing",
     "PosteriorWitness",
     "gain_witness",
-    "spelled",
     "vulnerability",
 ]
 
@@ -85,7 +85,7 @@ class PostProcessing:
             "inputs": [encode_label(x) for x in self.channel.inputs],
             "outputs": [encode_label(y) for y in self.channel.outputs],
             "matrix": self.channel.matrix.tolist(),
-            "exact": _spelled_rows(self.exact),
+            "exact": _fractions_as_text(self.exact),
             "residual": self.residual,
         }
 
@@ -129,7 +129,7 @@ class GainWitness:
             "kind": "gain",
             "actions": [encode_label(w) for w in self.gain.actions],
             "secrets": [encode_label(x) for x in self.gain.secrets],
-            "gain": _spelled_rows(self.exact),
+            "gain": _fractions_as_text(self.exact),
             "prior": list(self.prior),
             "before": self.before,
             "after": self.after,
@@ -160,7 +160,7 @@ class CorrelationWitness:
             "kind": "correlation",
             "correlated": [encode_label(z) for z in self.correlated],
             "secrets": [encode_label(x) for x in self.secrets],
-            "joint": _spelled_rows(self.joint),
+            "joint": _fractions_as_text(self.joint),
             "before": self.before,
             "after": self.after,
             "gap": float(self.gap),
@@ -261,7 +261,7 @@ def gain_witness(gain: Sequence[Sequence[Fraction]], actions: Sequence[Hashable]
     return GainWitness(matrix, (1 / size,) * size, float(before), float(after), after - before, exact)
 
 
-def spelled(value: Fraction | float) -> str:
+def _in_words(value: Fraction | float) -> str:
     """A number for a table: a short fraction as such, anything else in four digits."""
     if isinstance(value, Fraction) and value.denominator < 1000:
         return str(value)
@@ -278,7 +278,7 @@ def _table(numbers: Sequence[Sequence[Fraction | float]], down: Sequence[Hashabl
     cut_rows, cut_columns = len(down) > MOST_SHOWN, len(along) > MOST_SHOWN
     lines = [["", *(_name(y) for y in along[:MOST_SHOWN]), *(["..."] if cut_columns else [])]]
     for name, row in zip(down[:MOST_SHOWN], numbers, strict=False):
-        lines.append([_name(name), *(spelled(v) for v in row[:MOST_SHOWN]), *(["..."] if cut_columns else [])])
+        lines.append([_name(name), *(_in_words(v) for v in row[:MOST_SHOWN]), *(["..."] if cut_columns else [])])
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     text = ["  " + "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines]
     return "\n".join([*text, f"  ... and {len(down) - MOST_SHOWN} more rows"] if cut_rows else text)
@@ -289,7 +289,7 @@ def _name(label: Hashable) -> str:
     return text if len(text) <= 16 else text[:13] + "..."
 
 
-def _spelled_rows(rows: Rows | None) -> list[list[str]] | None:
+def _fractions_as_text(rows: Rows | None) -> list[list[str]] | None:
     if rows is None or any(v.denominator.bit_length() > LONGEST for row in rows for v in row):
         return None
     return [[str(v) for v in row] for row in rows]

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from noisewright.core.certificates.certificate import Certificate as Certificate
     from noisewright.core.channels.audit import Audit as Audit
     from noisewright.core.channels.channel import Channel as Channel
+    from noisewright.core.choices import as_slack as as_slack
     from noisewright.core.choices import as_tolerance as as_tolerance
+    from noisewright.core.choices import is_number as is_number
+    from noisewright.core.choices import is_whole as is_whole
     from noisewright.core.choices import one_of as one_of
     from noisewright.core.doors import door as door
     from noisewright.core.doors import homes as homes
@@ -34,16 +37,20 @@ if TYPE_CHECKING:
     from noisewright.core.errors import LedgerError as LedgerError
     from noisewright.core.errors import MetricError as MetricError
     from noisewright.core.errors import MissingPartError as MissingPartError
+    from noisewright.core.errors import NoChannelError as NoChannelError
     from noisewright.core.errors import NoisewrightError as NoisewrightError
     from noisewright.core.errors import NoLedgerError as NoLedgerError
+    from noisewright.core.errors import NoLossError as NoLossError
     from noisewright.core.errors import ParameterError as ParameterError
     from noisewright.core.errors import PolicyError as PolicyError
+    from noisewright.core.errors import ResourceError as ResourceError
     from noisewright.core.exact import Exact as Exact
     from noisewright.core.exact import as_fraction as as_fraction
     from noisewright.core.exact import ceil_div as ceil_div
     from noisewright.core.exact import exp_bounds as exp_bounds
     from noisewright.core.exact import float_down as float_down
     from noisewright.core.exact import float_up as float_up
+    from noisewright.core.exact import fraction_or_none as fraction_or_none
     from noisewright.core.exact import in_words as in_words
     from noisewright.core.exact import log_bounds as log_bounds
     from noisewright.core.exact import positive_fraction as positive_fraction
@@ -51,6 +58,7 @@ if TYPE_CHECKING:
     from noisewright.core.exact import whole_or_fraction as whole_or_fraction
     from noisewright.core.guarantee import Guarantee as Guarantee
     from noisewright.core.guarantee import Scope as Scope
+    from noisewright.core.guarantee import factor_in_words as factor_in_words
     from noisewright.core.guarantee import split as split
     from noisewright.core.labels import MOST_LABELS as MOST_LABELS
     from noisewright.core.labels import as_labels as as_labels
@@ -59,10 +67,20 @@ if TYPE_CHECKING:
     from noisewright.core.labels import encode_number as encode_number
     from noisewright.core.labels import labels_between as labels_between
     from noisewright.core.labels import plain_label as plain_label
+    from noisewright.core.mechanism import Described as Described
     from noisewright.core.mechanism import Mechanism as Mechanism
     from noisewright.core.mechanism import Takes as Takes
     from noisewright.core.mechanism import as_mechanism as as_mechanism
+    from noisewright.core.mechanism import certificate_once as certificate_once
+    from noisewright.core.mechanism import described as described
     from noisewright.core.metrics.metric import Metric as Metric
+    from noisewright.core.resource import Resource as Resource
+    from noisewright.core.resource import Seed as Seed
+    from noisewright.core.resource import Stream as Stream
+    from noisewright.core.resource import in_place as in_place
+    from noisewright.core.resource import locate as locate
+    from noisewright.core.resource import look_in as look_in
+    from noisewright.core.resource import public_keys as public_keys
     from noisewright.core.verdict import EXACT as EXACT
     from noisewright.core.verdict import FAILS as FAILS
     from noisewright.core.verdict import UNDECIDED as UNDECIDED

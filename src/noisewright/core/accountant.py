@@ -17,7 +17,6 @@ has a larger one.
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
 
@@ -26,6 +25,7 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_whole
 from noisewright.core.errors import ChannelError, ParameterError
 from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee
@@ -61,7 +61,7 @@ class Accountant:
 
     def add(self, release: Channel | Guarantee, times: int = 1) -> Accountant:
         """Account for a release, ``times`` over. A guarantee counts with the whole loss and delta that it allows each pair."""
-        if isinstance(times, bool) or not isinstance(times, numbers.Integral):
+        if not is_whole(times):
             raise ParameterError(f"a release happens a whole number of times, not {type(times).__name__}.")
         times = int(times)
         if times < 0 or times > MOST_RELEASES:

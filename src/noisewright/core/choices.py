@@ -1,13 +1,14 @@
-"""Parameters that are one of a few words."""
+"""Checks that parameters share: one of a few words, a number, a whole number, a tolerance."""
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from noisewright.core.errors import ParameterError
 
-__all__ = ["as_tolerance", "one_of"]
+__all__ = ["as_slack", "as_tolerance", "is_number", "is_whole", "one_of"]
 
 
 def one_of(value: object, name: str, allowed: Sequence[str]) -> str:
@@ -29,6 +30,20 @@ def one_of(value: object, name: str, allowed: Sequence[str]) -> str:
     raise ParameterError(f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {shown}.")
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether this is a real number, of Python, of NumPy or a fraction; a truth value is none."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether this is a whole number, of Python or of NumPy; a truth value is none.
+
+    >>> is_whole(3), is_whole(3.0), is_whole(True)
+    (True, False, False)
+    """
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
 LARGEST = 1e-3
 """A larger tolerance would hide what it is asked about."""
 
@@ -39,7 +54,17 @@ def as_tolerance(tolerance: object) -> float:
     >>> as_tolerance(1e-9)
     1e-09
     """
-    number = isinstance(tolerance, numbers.Real) and not isinstance(tolerance, bool)
-    if not number or not 0 < tolerance <= LARGEST:  # type: ignore[operator]
+    if not is_number(tolerance) or not 0 < tolerance <= LARGEST:
         raise ParameterError("tolerance must be a number above 0 and at most 0.001.")
-    return float(tolerance)  # type: ignore[arg-type]
+    return float(tolerance)
+
+
+def as_slack(slack: object, refusal: str) -> float:
+    """How far something may be off, from 0 (not at all) to below 1; anything else is refused in these words.
+
+    >>> as_slack(0, "the slack is a number from 0 to below 1.")
+    0.0
+    """
+    if not is_number(slack) or not 0 <= slack < 1:
+        raise ParameterError(refusal)
+    return float(slack)

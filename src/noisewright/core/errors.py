@@ -16,10 +16,13 @@ __all__ = [
     "LedgerError",
     "MetricError",
     "MissingPartError",
+    "NoChannelError",
     "NoLedgerError",
+    "NoLossError",
     "NoisewrightError",
     "ParameterError",
     "PolicyError",
+    "ResourceError",
 ]
 
 
@@ -37,6 +40,18 @@ class MetricError(ParameterError):
 
 class ChannelError(ParameterError):
     """A matrix that is not a channel, labels that do not fit, or channels that cannot be combined."""
+
+
+class NoChannelError(ParameterError):
+    """A mechanism has no channel that can be listed: its secrets or outputs are infinitely many, or too many.
+
+    It says something about the mechanism, not about a value that was given: who can do without a channel catches this class
+    alone, and never takes a wrong parameter for it.
+    """
+
+
+class NoLossError(ParameterError):
+    """A mechanism has no such loss: its outputs are no numbers, or no values that could be taken for the secret."""
 
 
 class GuaranteeError(NoisewrightError, ValueError):
@@ -71,6 +86,10 @@ class PolicyError(NoisewrightError, ValueError):
         rest = f" (and {more} more problem{'s' if more > 1 else ''})" if more > 0 else ""
         super().__init__((problems[0] if problems else "the policy cannot be followed.") + rest)
         self.problems = problems
+
+
+class ResourceError(NoisewrightError, ValueError):
+    """A public file that is not here, or is not the one that was named."""
 
 
 class NoLedgerError(LedgerError, FileNotFoundError):

@@ -29,6 +29,7 @@ __all__ = [
     "exp_bounds",
     "float_down",
     "float_up",
+    "fraction_or_none",
     "in_words",
     "log_bounds",
     "positive_fraction",
@@ -45,6 +46,24 @@ LARGEST_SPELLED = 6_000
 
 def as_fraction(value: object, name: str = "value") -> Fraction:
     """The exact value of ``value``. A float counts as the binary fraction it is; the string ``"0.1"`` is one tenth."""
+    found = _number_or_problem(value, name)
+    if isinstance(found, str):
+        raise ParameterError(found)
+    return found
+
+
+def fraction_or_none(value: object) -> Fraction | None:
+    """The exact value of ``value``, or None for what is no number: for who asks rather than refuses.
+
+    >>> fraction_or_none("1/3"), fraction_or_none("yes")
+    (Fraction(1, 3), None)
+    """
+    found = _number_or_problem(value, "value")
+    return None if isinstance(found, str) else found
+
+
+def _number_or_problem(value: object, name: str) -> Fraction | str:
+    """The exact value, or the sentence that refuses it."""
     if isinstance(value, Fraction):
         return value
     if not isinstance(value, bool) and isinstance(value, numbers.Rational):
@@ -55,11 +74,9 @@ def as_fraction(value: object, name: str = "value") -> Fraction:
         try:
             number = float(value)
         except OverflowError:
-            raise ParameterError(f"{name} is too large a number; the largest float is about 1.8e308.") from None
-        if math.isfinite(number):
-            return Fraction(number)
-        raise ParameterError(f"{name} must be a finite number, not {number}.")
-    raise ParameterError(f"{name} must be a number, not {type(value).__name__}.")
+            return f"{name} is too large a number; the largest float is about 1.8e308."
+        return Fraction(number) if math.isfinite(number) else f"{name} must be a finite number, not {number}."
+    return f"{name} must be a number, not {type(value).__name__}."
 
 
 def positive_fraction(value: object, name: str) -> Fraction:
@@ -78,18 +95,18 @@ def whole_or_fraction(value: Fraction) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
-def _read(text: str, name: str) -> Fraction:
+def _read(text: str, name: str) -> Fraction | str:
     """The number that a string spells in ASCII digits; digits that would take for ever to expand are refused first."""
     found = re.fullmatch(r"\s*[-+]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][-+]?(\d+))?)\s*", text, re.ASCII)
     if found is None:
         shown = repr(text) if len(text) <= 40 else f"{text[:40]!r}..."
-        raise ParameterError(f"{name} = {shown} is not a number; write it like 0.5 or 1/2.")
+        return f"{name} = {shown} is not a number; write it like 0.5 or 1/2."
     if len(text) > 4000 or len((found[4] or "").lstrip("0")) > 4:
-        raise ParameterError(f"{name} is far too long or too large a number; write it like 0.5 or 1/2.")
+        return f"{name} is far too long or too large a number; write it like 0.5 or 1/2."
     try:
         return Fraction(text)
     except ZeroDivisionError:
-        raise ParameterError(f"{name} = {text[:40]!r} is not a number; write it like 0.5 or 1/2.") from None
+        return f"{name} = {text[:40]!r} is not a number; write it like 0.5 or 1/2."
 
 
 def in_words(number: Fraction) -> str:

@@ -9,7 +9,7 @@ together.
 (1.3863, 'euclidean')
 >>> promise.bound(200) >= math.log(4)
 True
->>> for sentence in Guarantee(1.0, Discrete()).reading().split(". "):
+>>> for sentence in Guarantee(1.0, Discrete()).in_words().split(". "):
 ...     print(sentence)
 Whatever the output, the odds between any two secrets that differ change by a factor of at most 2.72
 A belief of 50 % in one of two such secrets can become at most 73.2 %.
@@ -18,18 +18,18 @@ A belief of 50 % in one of two such secrets can become at most 73.2 %.
 from __future__ import annotations
 
 import math
-import numbers
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
+from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words, positive_fraction, upward
 from noisewright.core.metrics.metric import Discrete, Euclidean, Metric
 
-__all__ = ["Guarantee", "Scope", "split"]
+__all__ = ["Guarantee", "Scope", "factor_in_words", "split"]
 
 Scope = Literal["metric", "adjacent"]
 
@@ -63,7 +63,7 @@ class Guarantee:
             value = getattr(self, name)
             if name == "radius" and value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            if not is_number(value):
                 raise ParameterError(f"{name} must be a number, not {type(value).__name__}.")
         if not isinstance(self.metric, Metric):
             raise ParameterError(
@@ -117,7 +117,7 @@ class Guarantee:
 
         A delta above 0 bounds no single belief: some output may give everything away; see :meth:`guess`.
         """
-        if isinstance(prior, bool) or not isinstance(prior, numbers.Real):
+        if not is_number(prior):
             raise ParameterError(f"a prior belief is a number between 0 and 1, not {type(prior).__name__}.")
         if not 0 <= prior <= 1:
             raise ParameterError(f"a prior belief is between 0 and 1, not {prior}.")
@@ -135,7 +135,7 @@ class Guarantee:
             return 1.0
         return min(1.0, (factor + self.delta_at(distance)) / (factor + 1) * (1 + 2.0**-50))
 
-    def reading(self, distance: float | Fraction = 1.0) -> str:
+    def in_words(self, distance: float | Fraction = 1.0) -> str:
         """The promise in plain words, for two secrets at the given distance."""
         bound = self.bound(distance)
         who = (
@@ -147,14 +147,14 @@ class Guarantee:
             return f"Nothing is promised about {who}."
         if self.delta:
             text = (
-                f"Between {who}, no event is more than {_readable(bound)} times as likely under one as under the other, plus "
-                f"{upward(self.delta_at(distance), 3)}. Somebody who guesses between two such secrets, equally likely before, "
-                f"is right at most {upward(100 * self.guess(distance), 3)} % of the time."
+                f"Between {who}, no event is more than {factor_in_words(bound)} times as likely under one as under the other, "
+                f"plus {upward(self.delta_at(distance), 3)}. Somebody who guesses between two such secrets, equally likely "
+                f"before, is right at most {upward(100 * self.guess(distance), 3)} % of the time."
             )
         else:
             text = (
-                f"Whatever the output, the odds between {who} change by a factor of at most {_readable(bound)}. A belief of "
-                f"50 % in one of two such secrets can become at most {upward(100 * self.posterior(0.5, distance), 3)} %."
+                f"Whatever the output, the odds between {who} change by a factor of at most {factor_in_words(bound)}. A belief "
+                f"of 50 % in one of two such secrets can become at most {upward(100 * self.posterior(0.5, distance), 3)} %."
             )
         if self.seed_failure:
             text += f" It rests on public seeds that are unlucky with probability {upward(self.seed_failure, 3)}."
@@ -235,7 +235,7 @@ def split(epsilon: Exact, parts: int | list[Exact]) -> list[Fraction]:
 
 def _as_distance(value: float | Fraction) -> Fraction | None:
     """A distance as the exact number that it is; None for an infinite one."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if not is_number(value):
         raise ParameterError(f"a distance is a number that is 0 or more, not {type(value).__name__}.")
     if not value >= 0:
         shown = value if isinstance(value, float) else in_words(as_fraction(value))
@@ -247,7 +247,8 @@ def _as_distance(value: float | Fraction) -> Fraction | None:
     return as_fraction(value, "a distance")
 
 
-def _readable(bound: float) -> str:
-    if bound > 20:
+def factor_in_words(bound: float) -> str:
+    """The factor ``e^bound``, rounded up: in digits where that is readable."""
+    if bound >= 20:
         return f"e^{upward(bound, 4)}"
     return upward(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64), 3)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
-from noisewright.core.exact import as_fraction
+from noisewright.core.exact import fraction_or_none
 
 __all__ = [
     "MOST_LABELS",
@@ -125,10 +125,10 @@ def decode_label(value: Any) -> Hashable:
         if list(value) == ["tuple"] and isinstance(value["tuple"], list):
             return tuple(decode_label(part) for part in value["tuple"])
         if list(value) == ["fraction"]:
-            try:
-                return as_fraction(value["fraction"], "a label")
-            except ParameterError:
-                raise FileFormatError("a label in this file is a fraction that cannot be read.") from None
+            number = fraction_or_none(value["fraction"])
+            if number is None:
+                raise FileFormatError("a label in this file is a fraction that cannot be read.")
+            return number
         raise FileFormatError("a label in this file is neither a number, a string nor a tuple of those.")
     if isinstance(value, list):
         raise FileFormatError("a label in this file is a list; labels are numbers, strings or tuples.")

@@ -3,18 +3,15 @@
 A mechanism is a channel that knows its guarantee and can be drawn from. A third party's mechanism is one as soon as it has
 these members; :func:`noisewright.testing.check_mechanism` tells whether it keeps what they promise.
 
-Three more are optional. ``audit()`` returns an :class:`~noisewright.core.channels.audit.Audit` of the smallest epsilon that
-the mechanism
-really has; ``noisewright.audit`` uses it where there is no channel, or one too large to compare all pairs of rows.
-``check(values)`` draws nothing and refuses what ``release`` would refuse; without it, a table is checked by draws that are
-thrown away. A mechanism whose outputs are secrets plus noise that does not depend on them says the mean size of that noise, in
-steps of its lattice, as ``noise_error``; sums and counts of any size can then be protected by it.
+What it may have beside is in :class:`Described`, and is read with :func:`described`.
 """
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -23,7 +20,11 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
 
-__all__ = ["Mechanism", "Takes", "as_mechanism"]
+if TYPE_CHECKING:
+    from noisewright.core.channels.audit import Audit
+    from noisewright.core.resource import Resource, Seed
+
+__all__ = ["Described", "Mechanism", "Takes", "as_mechanism", "certificate_once", "described"]
 
 
 @dataclass(frozen=True)
@@ -100,10 +101,87 @@ class Mechanism(Protocol):
         """The claim and its proof; with an ``rng`` it says that such draws are not for release."""
 
     def error(self, loss: str = "absolute") -> float:
-        """The expected loss of an output taken at face value, for the secret where that is largest."""
+        """The expected loss of an output taken at face value, for the secret where that is largest.
+
+        :class:`~noisewright.core.errors.NoLossError` where the mechanism has no such loss.
+        """
 
     def channel(self) -> Channel:
-        """The channel, where secrets and outputs are finite."""
+        """The channel, where secrets and outputs are finite; otherwise :class:`~noisewright.core.errors.NoChannelError`."""
+
+
+class Described(Protocol):
+    """What a mechanism may tell of itself beside; :func:`described` gives None for what it does not."""
+
+    @property
+    def check(self) -> Callable[[Any], None] | None:
+        """``check(values)`` draws nothing and refuses what ``release`` would refuse.
+
+        Without it, a table is checked by draws that are thrown away.
+        """
+
+    @property
+    def audit(self) -> Callable[[], Audit] | None:
+        """``audit()``: the smallest epsilon that the mechanism really has.
+
+        ``noisewright.audit`` uses it where there is no channel, or one too large to compare all pairs of rows.
+        """
+
+    @property
+    def in_words(self) -> Callable[[], str] | None:
+        """``in_words()``: the promise in plain words, where those of the guarantee are not enough."""
+
+    @property
+    def scale(self) -> Any:
+        """The scale of the noise, a number."""
+
+    @property
+    def noise_error(self) -> float | None:
+        """The mean size of noise that does not depend on the secret it is added to, in steps of the lattice.
+
+        Sums and counts of any size can be protected by a mechanism that has one; None where ends bound what comes out.
+        """
+
+    @property
+    def dimension(self) -> int | None:
+        """How many numbers one secret has, for a mechanism that takes vectors."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why the scale is what it is, in half a sentence."""
+
+    @property
+    def resources(self) -> tuple[Resource, ...] | None:
+        """The public files that it needs; its certificate states them, and engines carry them to where it draws."""
+
+    @property
+    def seed(self) -> Seed | None:
+        """The public seed that its public choices are drawn from; its certificate states it."""
+
+
+OPTIONAL = tuple(name for name, member in vars(Described).items() if isinstance(member, property))
+
+
+class _Description:
+    """A mechanism's optional members, looked up when they are asked for."""
+
+    def __init__(self, mechanism: object) -> None:
+        self._mechanism = mechanism
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in OPTIONAL:
+            raise AttributeError(f"{name!r} is no optional member of a mechanism")
+        return getattr(self._mechanism, name, None)
+
+
+def described(mechanism: Mechanism) -> Described:
+    """The optional members of a mechanism; None for each that it does not have.
+
+    >>> from noisewright.mechanisms.numbers.geometric import geometric
+    >>> float(described(geometric(epsilon=2)).scale), described(geometric(epsilon=2)).resources
+    (0.5, None)
+    """
+    return cast(Described, _Description(mechanism))
 
 
 def as_mechanism(thing: object, what: str) -> Mechanism:
@@ -112,3 +190,27 @@ def as_mechanism(thing: object, what: str) -> Mechanism:
         given = f"the class {thing.__name__}" if isinstance(thing, type) else type(thing).__name__
         raise ParameterError(f"{what} needs a mechanism such as geometric(epsilon=1), not {given}.")
     return thing  # type: ignore[return-value]
+
+
+_kept: dict[int, tuple[weakref.ref[Mechanism], dict[bool, Certificate]]] = {}
+"""By the identity of a mechanism, which is that of no other one while the reference leads to it."""
+
+
+def certificate_once(mechanism: Mechanism, simulated: bool = False) -> Certificate:
+    """``mechanism.certificate()``, made at the first call; ``simulated`` asks for the one of draws that are not for release.
+
+    A plan asks for a certificate to price a part, to state its delta, to see whether it is exact, and to bundle it, and a large
+    table takes long to write out and to hash. Mechanisms never change, so the first answer is kept while the mechanism lives.
+    """
+    rng = np.random.default_rng(0) if simulated else None
+    place = id(mechanism)
+    alive, made = _kept.get(place, (None, {}))
+    if alive is None or alive() is not mechanism:
+        try:
+            alive, made = weakref.ref(mechanism, lambda _: _kept.pop(place, None)), {}
+        except TypeError:  # a class with slots, and none for references
+            return mechanism.certificate(rng)
+        _kept[place] = alive, made
+    if simulated not in made:
+        made[simulated] = mechanism.certificate(rng)
+    return made[simulated]

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
+from noisewright.core.choices import is_number
 from noisewright.core.errors import DataError, MissingPartError, ParameterError
 from noisewright.core.labels import as_labels
 from noisewright.core.metrics.metric import Discrete, Line, Metric, as_metric
@@ -123,4 +123,4 @@ def _points(points: Sequence[Hashable]) -> tuple[Hashable, ...]:
 def _on_a_line(points: Sequence[Hashable]) -> bool:
     if isinstance(points, range):
         return True
-    return all(isinstance(x, (int, float, Fraction)) and not isinstance(x, bool) for x in points)
+    return all(is_number(x) for x in points)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from noisewright.files.channels import load_blocks_csv as load_blocks_csv
     from noisewright.files.channels import load_certificate as load_certificate
     from noisewright.files.channels import load_channel as load_channel
+    from noisewright.files.channels import load_either as load_either
     from noisewright.files.channels import load_exact_csv as load_exact_csv
     from noisewright.files.channels import load_labelled_csv as load_labelled_csv
     from noisewright.files.channels import save as save

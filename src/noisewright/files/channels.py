@@ -1,7 +1,7 @@
 r"""Channels, priors and certificates on disk, without loss and never half-written.
 
 =========  ==========================================================================================================
-``.json``  a channel, or a certificate (which holds the integer table it is about)
+``.json``  a channel, or a certificate (which holds the integers that its mechanism draws from)
 ``.csv``   a channel: the first row names the outputs, the first column the secrets; numbers may be fractions such as 1/3
 ``.npz``   a channel in numpy's format
 =========  ==========================================================================================================
@@ -31,7 +31,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ChannelError, FileFormatError, NoisewrightError, ParameterError
-from noisewright.core.exact import as_fraction
+from noisewright.core.exact import as_fraction, fraction_or_none
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.mechanism import Mechanism
 
@@ -40,6 +40,7 @@ __all__ = [
     "load_blocks_csv",
     "load_certificate",
     "load_channel",
+    "load_either",
     "load_exact_csv",
     "load_labelled_csv",
     "save",
@@ -50,32 +51,43 @@ CHANNEL_FORMAT = "noisewright-channel"
 VERSION = 1
 
 
-def load(path: str | os.PathLike[str]) -> Channel | Certificate:
-    """What a file holds: a channel or a certificate."""
-    if _path(path).suffix.lower() == ".json":
-        document = _json(path)
-        if isinstance(document, dict) and document.get("format") == checker.FORMAT:
-            return Certificate.from_document(document)
-        return _channel_from_json(document, path)
-    return load_channel(path)
+def load(path: str | os.PathLike[str]) -> Channel | Mechanism:
+    """What a file holds: a channel, or from a certificate the mechanism behind it, ready to release.
+
+    The certificate is proved first, and the mechanism is built from its integers; what is not proved is refused with a
+    :class:`~noisewright.core.errors.CertificateError`. :func:`load_certificate` reads the certificate alone.
+    """
+    found = load_either(path)
+    if isinstance(found, Channel):
+        return found
+    from noisewright.mechanisms.from_certificate import (
+        mechanism_of,  # here, as the file of a channel needs no mechanisms
+    )
+
+    return mechanism_of(found)
+
+
+def load_either(path: str | os.PathLike[str]) -> Channel | Certificate:
+    """The channel or the certificate in a file; a certificate is not proved yet."""
+    if _path(path).suffix.lower() != ".json":
+        return load_channel(path)
+    document = _json(path)
+    if isinstance(document, dict) and document.get("format") == checker.FORMAT:
+        return Certificate.from_document(document)
+    if isinstance(document, dict) and document.get("format") == checker.RELEASE:
+        raise FileFormatError(
+            f"{_name(path)} is the certificate of a whole release, behind which there is no single mechanism; prove it with "
+            "noisewright.verify."
+        )
+    return _channel_from_json(document, path)
 
 
 def load_channel(path: str | os.PathLike[str]) -> Channel:
-    """A channel from ``.json``, ``.csv`` or ``.npz``; from a certificate of a table, the channel of that table.
-
-    From a certificate of a frequency oracle it is the channel from all categories to all reports, where there are few.
-    """
+    """A channel from ``.json``, ``.csv`` or ``.npz``; from a certificate the channel of its mechanism, where that is finite."""
     suffix = _path(path).suffix.lower()
     if suffix == ".json":
         found = load(path)
-        if isinstance(found, Channel):
-            return found
-        from noisewright.mechanisms.from_certificate import (
-            certified_oracle,  # here, as a file of a channel needs no mechanisms
-        )
-
-        oracle = certified_oracle(found)  # its proof is about two categories, its channel about all of them
-        return found.table().channel() if oracle is None else oracle.channel()
+        return found if isinstance(found, Channel) else found.channel()
     if suffix == ".csv":
         return _channel_from_csv(path)
     if suffix == ".npz":
@@ -226,11 +238,9 @@ def load_labelled_csv(path: str | os.PathLike[str]) -> tuple[list[Hashable], lis
 
 def load_exact_csv(path: str | os.PathLike[str]) -> list[list[Fraction]] | None:
     """The numbers of such a file as they are written (0.1 is one tenth), if every row sums to exactly one; otherwise None."""
-    try:
-        rows = [[as_fraction(cell.strip(), "an entry") for cell in row[1:]] for row in _csv_rows(path)[1:]]
-    except ParameterError:
-        return None
-    return rows if all(sum(row) == 1 for row in rows) else None
+    rows = [[fraction_or_none(cell.strip()) for cell in row[1:]] for row in _csv_rows(path)[1:]]
+    numbers = [[number for number in row if number is not None] for row in rows]
+    return numbers if numbers == rows and all(sum(row) == 1 for row in numbers) else None
 
 
 def load_blocks_csv(path: str | os.PathLike[str]) -> dict[Hashable, Hashable]:
@@ -270,7 +280,7 @@ def _number(cell: str) -> float:
 def _spell(label: Hashable) -> str:
     """A label as a CSV cell: plain where that is unambiguous, JSON where it is not."""
     spelled = json.dumps(encode_label(label))
-    if not isinstance(label, str) or not label or label.startswith(('"', "{")):
+    if not isinstance(label, str) or not label.isprintable() or not label or label.startswith(('"', "{")):
         return spelled
     try:
         return label if _read(label) == label else spelled

@@ -16,12 +16,9 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.auditing import MechanismAudit as MechanismAudit
     from noisewright.mechanisms.auditing import Neighbours as Neighbours
     from noisewright.mechanisms.auditing import audit as audit
-    from noisewright.mechanisms.categories.categorical import category_labels as category_labels
+    from noisewright.mechanisms.categories.categorical import OverCategories as OverCategories
     from noisewright.mechanisms.categories.categorical import discrete_certificate as discrete_certificate
-    from noisewright.mechanisms.categories.categorical import discrete_guarantee as discrete_guarantee
     from noisewright.mechanisms.categories.categorical import distinct_categories as distinct_categories
-    from noisewright.mechanisms.categories.categorical import fields_alone as fields_alone
-    from noisewright.mechanisms.categories.categorical import promised_loss as promised_loss
     from noisewright.mechanisms.categories.exponential import exponential as exponential
     from noisewright.mechanisms.categories.exponential import exponential_channel as exponential_channel
     from noisewright.mechanisms.categories.fair import explicit_fair as explicit_fair
@@ -37,12 +34,9 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.categories.response import response_proof as response_proof
     from noisewright.mechanisms.categories.selection import selection as selection
     from noisewright.mechanisms.categories.uniform import uniform as uniform
-    from noisewright.mechanisms.from_certificate import certified_oracle as certified_oracle
     from noisewright.mechanisms.from_certificate import channel_of as channel_of
-    from noisewright.mechanisms.from_certificate import claimed as claimed
-    from noisewright.mechanisms.from_certificate import distances_in_words as distances_in_words
-    from noisewright.mechanisms.from_certificate import prove as prove
-    from noisewright.mechanisms.from_certificate import prove_release as prove_release
+    from noisewright.mechanisms.from_certificate import mechanism_of as mechanism_of
+    from noisewright.mechanisms.from_certificate import oracle_of as oracle_of
     from noisewright.mechanisms.from_certificate import source_of as source_of
     from noisewright.mechanisms.laws.worst_answer import worst_answer as worst_answer
     from noisewright.mechanisms.losses import LOSSES as LOSSES
@@ -113,6 +107,10 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.places.vectors import product_laplace as product_laplace
     from noisewright.mechanisms.places.vectors import spherical_laplace as spherical_laplace
     from noisewright.mechanisms.places.vectors import spherical_noise as spherical_noise
+    from noisewright.mechanisms.products import ProductMechanism as ProductMechanism
+    from noisewright.mechanisms.products import product as product
+    from noisewright.mechanisms.proofs import PROOFS as PROOFS
+    from noisewright.mechanisms.proofs import ProofKind as ProofKind
     from noisewright.mechanisms.registry import Entry as Entry
     from noisewright.mechanisms.registry import build as build
     from noisewright.mechanisms.registry import foreign as foreign

@@ -29,15 +29,16 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.checker import checker_noise
 from noisewright.core.channels.audit import Audit
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError, ParameterError
+from noisewright.core.errors import NoChannelError, NoisewrightError, ParameterError
 from noisewright.core.exact import float_up, upward
 from noisewright.core.guarantee import Guarantee, Scope
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, described
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.laws.lattice import LatticeLaw
+from noisewright.mechanisms.proofs import PROOFS
 
-__all__ = ["MechanismAudit", "Neighbours", "audit"]
+__all__ = ["MechanismAudit", "Neighbours", "audit", "law_audit", "ranged_audit"]
 
 LARGEST_PAIRWISE = 600
 """Channels with more secrets than this are compared pair by pair only when nothing faster is known."""
@@ -97,7 +98,7 @@ def audit(thing: Channel | Mechanism, metric: Metric | None = None) -> Audit:
         raise ParameterError(f"an audit needs a Channel or a mechanism, not {type(thing).__name__}.")
     try:
         channel = thing.channel()
-    except ParameterError as problem:
+    except NoChannelError as problem:
         return _checked(_without_channel(thing), thing, metric, problem)
     if metric is not None:
         return channel.epsilon(metric)
@@ -120,34 +121,32 @@ def _on_channel(channel: Channel, promise: Guarantee) -> Audit:
 
 def _without_channel(thing: Mechanism) -> Audit | None:
     """What the mechanism says itself, or what follows from the law in its certificate."""
-    own = getattr(thing, "audit", None)
-    if callable(own):
-        found = own()
+    own = described(thing).audit
+    if own is not None:
+        found: object = own()
         return found if isinstance(found, Audit) else None
     try:
         document, promise = thing.certificate().document, thing.guarantee
         proof, distances = document["proof"], document["claim"]["distances"]
-        if proof["kind"] == "law" and proof["law"] == "discrete laplace":
-            return _law_audit(proof, distances, promise)
-        return _ranged_audit(proof, distances, promise) if proof["kind"] == "ranged" else None
+        return PROOFS[proof["kind"]].audit(proof, distances, promise)
     except (NoisewrightError, KeyError, TypeError):
         return None
 
 
-def _checked(found: Audit | None, thing: Mechanism, metric: Metric | None, problem: ParameterError) -> Audit:
+def _checked(found: Audit | None, thing: Mechanism, metric: Metric | None, problem: NoChannelError) -> Audit:
     if found is None:
-        raise ParameterError(
+        raise NoChannelError(
             f"{getattr(thing, 'name', 'this mechanism')!r} cannot be audited: it has no finite channel ({problem}) "
             "and no audit() of its own."
         )
     if metric is not None and str(metric) != str(found.metric):
-        raise ParameterError(f"without a finite channel only the promised metric, {found.metric}, can be audited.")
+        raise NoChannelError(f"without a finite channel only the promised metric, {found.metric}, can be audited.")
     return found
 
 
-def _law_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
+def law_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
     """Integer noise without walls: the loss of one step is exactly ``1/scale``."""
-    if promise.delta:
+    if promise.delta or proof["law"] != "discrete laplace":
         return None
     rate, step = 1 / Fraction(proof["scale"]), Fraction(distances["distance"])
     value = rate * math.ceil(1 / step) if distances["shape"] == "adjacent" else rate / step
@@ -155,7 +154,7 @@ def _law_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: 
     return MechanismAudit(float_up(value), promise.metric, None, None, None, scope=promise.scope, words=words)
 
 
-def _ranged_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
+def ranged_audit(proof: Mapping[str, Any], distances: Mapping[str, Any], promise: Guarantee) -> Audit | None:
     """Integer noise cut to ranges: the loss at the pairs that imply all others (their proof is in the checker)."""
     adjacent, step = distances["shape"] == "adjacent", Fraction(distances["distance"])
     inputs = [tuple(pair) for pair in proof["inputs"]]

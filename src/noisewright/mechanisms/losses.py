@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoLossError, ParameterError
 
 __all__ = ["LOSSES", "check_loss", "expected_loss"]
 
@@ -39,14 +39,14 @@ def _matrix(inputs: Sequence[Hashable], outputs: Sequence[Hashable], loss: str) 
     try:
         x, y = _vectors(inputs), _vectors(outputs)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(f"the {loss} loss needs secrets and outputs that are numbers; use 'zero-one'.") from None
+        raise NoLossError(f"the {loss} loss needs secrets and outputs that are numbers; use 'zero-one'.") from None
     if x.shape[1] != y.shape[1]:
-        raise ParameterError(f"the {loss} loss needs secrets and outputs of one dimension; use 'zero-one'.")
+        raise NoLossError(f"the {loss} loss needs secrets and outputs of one dimension; use 'zero-one'.")
     with np.errstate(over="ignore"):
         apart = np.sqrt(((x[:, None, :] - y[None, :, :]) ** 2).sum(-1))
         losses = np.asarray(apart if loss == "absolute" else apart**2)
     if not np.isfinite(losses).all():
-        raise ParameterError(
+        raise NoLossError(
             f"the {loss} loss of such large numbers is beyond all floats; rescale them, or use 'zero-one'."
         )
     return losses

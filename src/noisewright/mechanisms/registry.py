@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noisewright.core.addresses import Addresses
+from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.core.mechanism import Mechanism, Takes
 
@@ -40,6 +41,9 @@ class Entry:
     """What it does, in half a line."""
     words: str
     """What its secrets are, in words."""
+    rebuild: Callable[[Certificate], Mechanism] | None = None
+    """The mechanism behind a certificate of this name, which was proved; None: what its kind of proof gives. See
+    :func:`~noisewright.mechanisms.from_certificate.mechanism_of`."""
 
 
 _PLACES = {

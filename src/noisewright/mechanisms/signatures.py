@@ -13,7 +13,9 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["hints_of", "is_choice", "parameters_of", "plain_types"]
+from noisewright.core.resource import Resource, Seed
+
+__all__ = ["hints_of", "is_choice", "parameters_of", "plain_types", "public_parts"]
 
 
 def parameters_of(constructor: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -27,6 +29,8 @@ def parameters_of(constructor: Callable[..., Any]) -> dict[str, inspect.Paramete
 
 def hints_of(constructor: Callable[..., Any]) -> dict[str, Any]:
     """The types of the parameters; the return type may be one that is only imported for type checkers."""
+    if isinstance(constructor, type):
+        return hints_of(constructor.__init__)  # type: ignore[misc]
     named = {key: hint for key, hint in getattr(constructor, "__annotations__", {}).items() if key != "return"}
     try:
         holder = types.SimpleNamespace(__annotations__=named)
@@ -44,3 +48,13 @@ def plain_types(hint: Any) -> set[Any]:
     """The plain types that a type is made of."""
     parts = () if is_choice(hint) else typing.get_args(hint)
     return set().union(*map(plain_types, parts)) if parts else {hint if isinstance(hint, type) else None}
+
+
+def public_parts(constructor: Callable[..., Any], kind: type[Resource] | type[Seed]) -> frozenset[str]:
+    """The parameters that are public files, or public seeds: those that are annotated so, perhaps beside None.
+
+    >>> def lookup(table: Resource, key: Seed | None = None, size: int = 3) -> None: ...
+    >>> public_parts(lookup, Resource), public_parts(lookup, Seed)
+    (frozenset({'table'}), frozenset({'key'}))
+    """
+    return frozenset(name for name, hint in hints_of(constructor).items() if kind in plain_types(hint))

@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import in_words
 from noisewright.core.labels import as_labels
 
@@ -287,7 +287,7 @@ def as_array(values: Any, dtype: Any = None) -> NDArray[Any]:
 def check_dense(size: int) -> None:
     """Refuse to build a matrix that would fill the memory."""
     if size > LARGEST_CHANNEL:
-        raise ParameterError(f"a dense channel over {size} secrets is too large; {LARGEST_CHANNEL} is the limit.")
+        raise NoChannelError(f"a dense channel over {size} secrets is too large; {LARGEST_CHANNEL} is the limit.")
 
 
 def whole_numbers(values: Any) -> tuple[NDArray[np.int64], bool]:

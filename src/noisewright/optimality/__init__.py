@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from noisewright.core.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.optimality import algebra as algebra
     from noisewright.optimality import design as design
     from noisewright.optimality import extreme as extreme
     from noisewright.optimality import kernels as kernels
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from noisewright.optimality.evaluate import posterior_losses as posterior_losses
     from noisewright.optimality.evaluate import prior_loss as prior_loss
     from noisewright.optimality.evaluate import secret_losses as secret_losses
-    from noisewright.optimality.extreme.vertices import vertices as vertices
     from noisewright.optimality.losses.loss import Loss as Loss
     from noisewright.optimality.priors import Prior as Prior
     from noisewright.optimality.priors import as_prior as as_prior

@@ -104,10 +104,35 @@ def smallest_error(
         else distances
     )
     n, k = cost.shape
-    pairs = n * (n - 1)
-    entries, slacks = n * k, pairs * k if delta > 0 else 0
+    entries, slacks = n * k, n * (n - 1) * k if delta > 0 else 0
     if entries + slacks > LARGEST:
         raise ParameterError(f"{n} secrets and {k} outputs are too many for the linear program; take fewer points.")
+    total = entries + slacks + 1  # the last unknown is the largest error
+    private, allowed = _privacy(n, k, epsilon, delta, total)
+    each = np.repeat(np.arange(n), k)
+    errors = scipy.sparse.coo_array((cost.ravel(), (each, np.arange(entries))), shape=(n, total)).tolil()
+    errors[:, total - 1] = -1.0
+    constraints: Any = scipy.sparse.vstack([private, scipy.sparse.csr_array(errors)]).tocsr()
+    sums: Any = scipy.sparse.coo_array((np.ones(entries), (each, np.arange(entries))), shape=(n, total)).tocsr()
+    goal = np.zeros(total)
+    goal[-1] = 1.0
+    found = scipy.optimize.linprog(
+        goal,
+        A_ub=constraints,
+        b_ub=np.concatenate([allowed, np.zeros(n)]),
+        A_eq=sums,
+        b_eq=np.ones(n),
+        bounds=(0, None),
+        method="highs",
+    )
+    if found.status != 0 or found.fun is None:
+        raise ParameterError(f"the linear program was not solved: {found.message}")
+    return float(found.fun)
+
+
+def _privacy(n: int, k: int, epsilon: float, delta: float, total: int) -> tuple[Any, Floats]:
+    """The promise as rows over ``total`` unknowns: the entries of the channel, and with a delta what each pair is over by."""
+    pairs, entries = n * (n - 1), n * k
     first, second = np.nonzero(~np.eye(n, dtype=bool))
     row = np.arange(pairs * k)
     column = np.tile(np.arange(k), pairs)
@@ -117,38 +142,16 @@ def smallest_error(
         (row, np.repeat(first, k) * k + column, np.full(pairs * k, t)),
         (row, np.repeat(second, k) * k + column, np.full(pairs * k, -1.0)),
     ]
-    if slacks:
+    if delta > 0:
         parts.append((row, entries + row, np.full(pairs * k, -t)))
-    total = entries + slacks + 1
     rows, columns, values = (np.concatenate(p) for p in zip(*parts, strict=True))
     limits: list[Any] = [scipy.sparse.coo_array((values, (rows, columns)), shape=(pairs * k, total)).tocsr()]
     bounds = [np.zeros(pairs * k)]
-    if slacks:
-        limits.append(
-            scipy.sparse.coo_array((np.ones(slacks), (row // k, entries + row)), shape=(pairs, total)).tocsr()
-        )
+    if delta > 0:
+        over = scipy.sparse.coo_array((np.ones(pairs * k), (row // k, entries + row)), shape=(pairs, total))
+        limits.append(over.tocsr())
         bounds.append(np.full(pairs, delta))
-    each = np.repeat(np.arange(n), k)
-    errors = scipy.sparse.coo_array((cost.ravel(), (each, np.arange(entries))), shape=(n, total)).tolil()
-    errors[:, total - 1] = -1.0
-    limits.append(scipy.sparse.csr_array(errors))
-    bounds.append(np.zeros(n))
-    sums: Any = scipy.sparse.coo_array((np.ones(entries), (each, np.arange(entries))), shape=(n, total)).tocsr()
-    constraints: Any = scipy.sparse.vstack(limits).tocsr()
-    goal = np.zeros(total)
-    goal[-1] = 1.0
-    found = scipy.optimize.linprog(
-        goal,
-        A_ub=constraints,
-        b_ub=np.concatenate(bounds),
-        A_eq=sums,
-        b_eq=np.ones(n),
-        bounds=(0, None),
-        method="highs",
-    )
-    if found.status != 0 or found.fun is None:
-        raise ParameterError(f"the linear program was not solved: {found.message}")
-    return float(found.fun)
+    return scipy.sparse.vstack(limits).tocsr(), np.concatenate(bounds)
 
 
 def _check(epsilon: float, delta: float) -> None:

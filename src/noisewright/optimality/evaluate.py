@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.optimality.losses.gallery import Loss, as_loss
 from noisewright.optimality.priors import as_prior
 
@@ -103,7 +103,7 @@ def secret_losses(channel: Channel, loss: object) -> Floats:
     place = {w: i for i, w in enumerate(given.actions)}
     missing = [y for y in channel.outputs if y not in place]
     if missing:
-        raise ParameterError(
+        raise NoLossError(
             "an output taken at face value must be an action of the loss; use posterior_loss for any other."
         )
     matrix = given.matrix[[place[y] for y in channel.outputs]]

@@ -31,7 +31,7 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.core.labels import encode_label
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metrics.metric import Metric
@@ -322,7 +322,7 @@ def _face(prior: Prior, channel: Channel, loss: Any) -> float | None:
     """The loss at face value, or nothing where an output is no action of the loss."""
     try:
         return face_value_loss(prior, channel, loss)
-    except ParameterError:
+    except NoLossError:
         return None
 
 

@@ -19,7 +19,7 @@ from noisewright.adversary.exact.channels import common_secrets, read
 from noisewright.adversary.families.families import Family, as_family
 from noisewright.adversary.measures.vulnerability import posterior_vulnerability, prior_vulnerability
 from noisewright.adversary.replacement.hasse import Hasse
-from noisewright.adversary.replacement.hulls import extreme_points
+from noisewright.adversary.replacement.hulls import hull_corners
 from noisewright.adversary.replacement.table import ReplacementTable
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
@@ -57,7 +57,7 @@ def draw_posteriors(things: Mapping[str, Any], prior: Sequence[float] | None = N
     for k, (name, thing) in enumerate(given.items()):
         colour, hyper = COLOURS[k % len(COLOURS)], thing.channel.push(prior).reduce()
         places = hyper.inners.T @ TRIANGLE
-        corners = extreme_points(hyper.inners.T) @ TRIANGLE
+        corners = hull_corners(hyper.inners.T) @ TRIANGLE
         turn = np.argsort(np.arctan2(*(corners - corners.mean(axis=0)).T[::-1]))
         axes.fill(*corners[turn].T, color=colour, alpha=0.12, linewidth=0)
         axes.plot(*corners[np.r_[turn, turn[:1]]].T, linestyle=STYLES[k % len(STYLES)], color=colour, linewidth=1.6)

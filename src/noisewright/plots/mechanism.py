@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError, ParameterError
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.choices import is_number
+from noisewright.core.errors import NoChannelError, NoisewrightError, ParameterError
+from noisewright.core.mechanism import Mechanism, described
 from noisewright.mechanisms.oracles.oracle import ORACLES
 from noisewright.plots.figure import COLOURS, blank_figure, check_suffix, save_figure
 
@@ -81,12 +82,12 @@ def draw_matrix(thing: Mechanism | Channel, title: str = "") -> Figure:
 def _channel(mechanism: Mechanism) -> Channel | None:
     try:
         return mechanism.channel()
-    except NoisewrightError:
+    except NoChannelError:
         return None
 
 
 def _numbers(labels: tuple[Any, ...]) -> bool:
-    return all(isinstance(label, (int, float, Fraction)) and not isinstance(label, bool) for label in labels)
+    return all(is_number(label) for label in labels)
 
 
 def _rows(axes: Any, channel: Channel) -> None:
@@ -154,7 +155,8 @@ def _cloud(axes: Any, points: NDArray[np.float64]) -> None:
 
 def _some_secrets(mechanism: Mechanism) -> list[Any]:
     """Values that the mechanism takes: near the walls of its range where it has one, else about zero."""
-    scale = float(getattr(mechanism, "scale", 1.0))
+    stated = described(mechanism).scale
+    scale = 1.0 if stated is None else float(stated)
     feasible = getattr(mechanism, "feasible", None)
     candidates: list[Any] = []
     for low, high in feasible.components[:3] if feasible is not None else ((None, None),):

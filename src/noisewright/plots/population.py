@@ -125,7 +125,7 @@ def _trace(axes: Any, found: Estimate) -> None:
 
 
 def _interval(found: Estimate) -> str:
-    return f"{found.level_words} interval ({found.intervals}, {found.scope})"
+    return f"{found.confidence_in_words} interval ({found.intervals}, {found.scope})"
 
 
 def _numbers(labels: Sequence[Any]) -> bool:

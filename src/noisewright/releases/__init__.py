@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from noisewright.releases.columns.arguments import arguments as arguments
     from noisewright.releases.ledger.export import export as export
     from noisewright.releases.ledger.ledger import Ledger as Ledger
+    from noisewright.releases.output.proving import Verification as Verification
+    from noisewright.releases.output.proving import verify as verify
     from noisewright.releases.plan import LARGE_EPSILON as LARGE_EPSILON
     from noisewright.releases.plan import Plan as Plan
     from noisewright.releases.plan import listed as listed

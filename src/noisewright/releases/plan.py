@@ -30,6 +30,7 @@ from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import as_fraction, float_up, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
+from noisewright.core.resource import Resource
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.columns.types import check_stated
 from noisewright.releases.policy.policy import Policy
@@ -60,6 +61,11 @@ class Plan:
     def kept(self) -> tuple[str, ...]:
         """The columns that are passed through, unprotected."""
         return tuple(name for column in self.columns if column.keep for name in column.names)
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """The public files that the mechanisms of columns need, each once."""
+        return tuple(dict.fromkeys(resource for column in self.columns for resource in column.resources))
 
     @property
     def epsilon(self) -> Fraction:
@@ -97,8 +103,7 @@ class Plan:
             account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
         return account.guarantee()
 
-    @property
-    def reading(self) -> str:
+    def in_words(self) -> str:
         """What somebody who knows everything but one unit's data can conclude, in plain words."""
         if not self.parts:
             return "Nothing is protected: every released column is kept as it is."
@@ -124,7 +129,7 @@ class Plan:
             "epsilon": float_up(self.epsilon),
             "delta": float_up(self.delta),
             "between": self.between,
-            "reading": self.reading,
+            "reading": self.in_words(),
             "columns": [
                 {
                     "names": list(c.names),

@@ -298,6 +298,7 @@ def _to_folder(
         table_rows=engine.rows(source) if has_public_rows(plan.policy) else None,
         seed=made.seed,
         seal=None if mark.book is None else mark.book.seal,
+        resources=plan.resources,
     )
     (folder / LOCK).write_text(lock.to_json(), encoding="utf-8")
     staging.publish()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from noisewright.core.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.testing.entries import LARGEST_PLAN as LARGEST_PLAN
+    from noisewright.testing.entries import check_entry as check_entry
     from noisewright.testing.kinds import check_kind as check_kind
     from noisewright.testing.mechanisms import check_mechanism as check_mechanism
     from noisewright.testing.report import Check as Check

@@ -25,7 +25,14 @@ from scipy.stats import chi2
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import DataError, GuaranteeError, NoisewrightError, ParameterError
+from noisewright.core.errors import (
+    DataError,
+    GuaranteeError,
+    NoChannelError,
+    NoisewrightError,
+    NoLossError,
+    ParameterError,
+)
 from noisewright.core.exact import upward
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metrics.metric import Metric
@@ -74,7 +81,7 @@ def check_mechanism(
 def _channel(mechanism: Mechanism) -> Channel | None:
     try:
         return mechanism.channel()
-    except ParameterError:
+    except NoChannelError:
         return None
 
 
@@ -123,7 +130,7 @@ def _rounding(mechanism: Mechanism, secrets: list[Hashable]) -> str | None:
         try:
             mechanism.release(pair)
             loss = audit(mechanism).value * rounded
-        except (DataError, ParameterError):  # between the secrets there are none, or nobody knows the loss
+        except (DataError, NoChannelError):  # between the secrets there are none, or nobody knows the loss
             continue
         allowed = mechanism.map(apart)
         require(
@@ -216,7 +223,7 @@ def _error(mechanism: Mechanism, secrets: list[Hashable], draws: int, seed: int)
     """``error()`` is not below what draws show for the secrets that were given."""
     try:
         promised = mechanism.error("absolute")
-    except ParameterError:
+    except NoLossError:
         return "no numbers to compare"
     require(math.isfinite(promised) and promised >= 0, "error: it must be a finite number that is 0 or more.")
     rng = np.random.default_rng(seed)

@@ -30,7 +30,7 @@ sizes = st.integers(2, 6)
 
 def exact_member(name, a, n):
     """A member with fractions: the factor is the weight of an exponential."""
-    return FAMILIES[name].member(**({"weight": a} if name == "exponential" else {"factor": a}), size=n)
+    return FAMILIES[name].member(**({"weight": a} if name == "exponential" else {"decay": a}), size=n)
 
 
 def rows(draw, n, m):
@@ -225,7 +225,7 @@ def test_equal_epsilons_are_equal_distances_exactly():
 
 
 def test_post_processing_of_members():
-    a, b = response_family.member(factor="1/5", size=4), response_family.member(factor="1/2", size=4)
+    a, b = response_family.member(decay="1/5", size=4), response_family.member(decay="1/2", size=4)
     made = closed_post_processing(a, b)
     product = oracle.product(a.rows(), made.exact)
     assert tuple(map(tuple, product)) == b.rows()

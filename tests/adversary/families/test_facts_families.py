@@ -30,8 +30,8 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.metrics.spaces import closure
 from noisewright.core.verdict import EXACT, FAILS
 
-G = geometric_family.member(factor="1/2", size=3)
-R = response_family.member(factor="1/3", size=3)
+G = geometric_family.member(decay="1/2", size=3)
+R = response_family.member(decay="1/3", size=3)
 
 
 def test_05_f21_max_case_join_of_geometric_and_response():
@@ -88,7 +88,7 @@ def test_05_f23_the_average_order_is_not_a_lattice():
 def test_05_f25_over_truncated_members_refine_in_the_privacy_order_only(n, low, high):
     family = over_truncated_family(low, high)
     for first, second in (("1/4", "1/2"), ("1/2", "3/4"), ("1/10", "1/5")):
-        a, b = family.member(factor=first, size=n), family.member(factor=second, size=n)
+        a, b = family.member(decay=first, size=n), family.member(decay=second, size=n)
         assert [may_replace(a, b, order).status for order in ("average", "max")] == [FAILS, FAILS]
         assert may_replace(a, b, "privacy")
         assert may_replace(b, a, "privacy").status == FAILS
@@ -97,14 +97,14 @@ def test_05_f25_over_truncated_members_refine_in_the_privacy_order_only(n, low, 
 def test_05_f25_where_the_claim_is_too_strong():
     single = over_truncated_family(1, 1)
     for order in ("average", "max", "privacy"):
-        assert may_replace(single.member(factor="1/2", size=4), single.member(factor="1/4", size=4), order)
+        assert may_replace(single.member(decay="1/2", size=4), single.member(decay="1/4", size=4), order)
     two = over_truncated_family(1, 3)
     found = [
-        may_replace(two.member(factor=a, size=2), two.member(factor=b, size=2)).status
+        may_replace(two.member(decay=a, size=2), two.member(decay=b, size=2)).status
         for a, b in (("1/4", "1/2"), ("1/2", "3/4"), ("1/3", "2/3"))
     ]
     assert found == [FAILS, EXACT, EXACT]
-    clamped = over_truncated_family(0, 1).member(factor="1/4", size=3)
+    clamped = over_truncated_family(0, 1).member(decay="1/4", size=3)
     nearly_nothing = response_family.member(epsilon="0.001", size=3)
     assert not may_replace(clamped, nearly_nothing)
     missed = oracle.least_miss(clamped.channel().matrix, nearly_nothing.channel().matrix)
@@ -115,7 +115,7 @@ def test_05_f25_where_the_claim_is_too_strong():
 def test_05_f27_within_a_family_smaller_epsilon_refines_and_only_that(name):
     grid = [Fraction(k, 20) for k in (1, 3, 6, 10, 14, 17, 19)]
     for n in (2, 3, 4, 6, 9, 12, 30):
-        key = "weight" if name == "exponential" else "factor"
+        key = "weight" if name == "exponential" else "decay"
         members = [FAMILIES[name].member(**{key: a}, size=n) for a in grid]
         for i, a in enumerate(members):
             for j, b in enumerate(members):
@@ -173,7 +173,7 @@ def test_05_f29_true_failures_that_floats_miss(family, epsilon, margin):
 
 
 def test_05_f30_margins_and_correlated_secrets():
-    tg, rr = geometric_family.member(factor="1/2", size=3), response_family.member(factor="1/2", size=3)
+    tg, rr = geometric_family.member(decay="1/2", size=3), response_family.member(decay="1/2", size=3)
     assert closed_margin(tg, rr).test[0] == Fraction(-1, 16)
     assert closed_margin(rr, tg).test[0] == Fraction(-1, 8)
     joint = [[Fraction(v, 16) for v in row] for row in ((4, 1, 0), (3, 0, 3), (0, 1, 4))]
@@ -197,12 +197,12 @@ def test_05_f31_every_family_refines_eventually():
 
 
 def test_05_f32_post_processings():
-    a, b = response_family.member(factor="1/5", size=4), response_family.member(factor="1/2", size=4)
+    a, b = response_family.member(decay="1/5", size=4), response_family.member(decay="1/2", size=4)
     keep = [Fraction(1, 1) * (1 - f) / (1 + 3 * f) for f in (Fraction(1, 5), Fraction(1, 2))]
     share = keep[1] / keep[0]
     expected = [[(share if x == y else 0) + (1 - share) / 4 for y in range(4)] for x in range(4)]
     assert [list(row) for row in closed_post_processing(a, b).exact] == expected
-    quarter, half = (geometric_family.member(factor=f, size=3) for f in ("1/4", "1/2"))
+    quarter, half = (geometric_family.member(decay=f, size=3) for f in ("1/4", "1/2"))
     made = closed_post_processing(quarter, half)
     words = [["7/9", "1/9", "1/9"], ["7/27", "13/27", "7/27"], ["1/9", "1/9", "7/9"]]
     assert [[str(v) for v in row] for row in made.exact] == words

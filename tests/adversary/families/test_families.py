@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.adversary.families.factors import Factor
+from noisewright.adversary.families.decay import Decay
 from noisewright.adversary.families.families import (
     FAMILIES,
     as_family,
@@ -34,30 +34,30 @@ def test_05_f26_example_matrices():
     three = exponential_family.member(weight="1/2", size=3)
     expected = [["4/7", "2/7", "1/7"], ["1/4", "1/2", "1/4"], ["1/7", "2/7", "4/7"]]
     assert [[str(v) for v in row] for row in three.rows()] == expected
-    assert three.factor.exact == Fraction(7, 16)
+    assert three.decay.exact == Fraction(7, 16)
     four = exponential_family.member(weight="1/2", size=4)
     assert four.rows()[0] == tuple(Fraction(k, 15) for k in (8, 4, 2, 1))
     assert four.rows()[1] == tuple(Fraction(k, 9) for k in (2, 4, 2, 1))
-    assert four.factor.exact == Fraction(5, 12)
-    alike = response_family.member(factor="5/12", size=4).rows()
+    assert four.decay.exact == Fraction(5, 12)
+    alike = response_family.member(decay="5/12", size=4).rows()
     assert (alike[0][0], alike[0][1]) == (Fraction(4, 9), Fraction(5, 27))
     distances = np.exp(four.channel().distinguishability())
     assert distances[0, 2] == pytest.approx(4.8, abs=1e-12)
     assert distances[1, 2] == pytest.approx(2, abs=1e-12)
-    coin = response_family.member(factor="1/2", size=3).rows()
+    coin = response_family.member(decay="1/2", size=3).rows()
     assert (coin[0][0], coin[0][1]) == (Fraction(1, 2), Fraction(1, 4))
 
 
 @given(factors, sizes)
 def test_members_are_the_matrices_of_their_definitions(a, n):
-    assert geometric_family.member(factor=a, size=n).rows() == tuple(map(tuple, oracle.geometric(a, n)))
-    assert response_family.member(factor=a, size=n).rows() == tuple(map(tuple, oracle.response(a, n)))
+    assert geometric_family.member(decay=a, size=n).rows() == tuple(map(tuple, oracle.geometric(a, n)))
+    assert response_family.member(decay=a, size=n).rows() == tuple(map(tuple, oracle.response(a, n)))
     assert exponential_family.member(weight=a, size=n).rows() == tuple(map(tuple, oracle.exponential(a, n)))
 
 
 @given(factors, sizes, st.integers(-3, 8), st.integers(0, 5))
 def test_over_truncated_members_are_clamped_tails(a, n, low, width):
-    made = over_truncated_family(low, low + width).member(factor=a, size=n)
+    made = over_truncated_family(low, low + width).member(decay=a, size=n)
     rows = made.rows()
     assert rows == tuple(map(tuple, oracle.over_truncated(a, n, low, low + width)))
     assert all(sum(row) == 1 for row in rows)
@@ -67,7 +67,7 @@ def test_over_truncated_members_are_clamped_tails(a, n, low, width):
 @pytest.mark.parametrize("family", list(FAMILIES.values()), ids=list(FAMILIES))
 @pytest.mark.parametrize("size", [2, 3, 6])
 def test_bounds_enclose_and_floats_agree(family, size):
-    for given_as in ({"epsilon": "0.3"}, {"epsilon": 5}, {"factor": "2/7"}):
+    for given_as in ({"epsilon": "0.3"}, {"epsilon": 5}, {"decay": "2/7"}):
         member = family.member(**given_as, size=size)
         low, high = member.bounds(100)
         floats = member.channel().matrix
@@ -96,7 +96,7 @@ def test_the_weight_of_an_exponential_solves_its_equation(epsilon, n):
     low, high = member.base(160).ends()
     assert 0 < low < high < 1
     assert (high - low) / low < Fraction(1, 2**150)
-    ends = member.factor.number(400).ends()
+    ends = member.decay.number(400).ends()
 
     def factor(b: Fraction) -> Fraction:
         s0 = (1 - b**n) / (1 - b)
@@ -110,7 +110,7 @@ def test_a_thousand_secrets_and_the_extremes():
     big = exponential_family.member(epsilon=1, size=1000)
     assert big.channel().epsilon(nw.metrics.Line()).value == pytest.approx(1, abs=1e-9)
     assert big.rows() is None
-    assert geometric_family.member(factor="1/2", size=1000).rows() is None  # a million fractions of a thousand bits
+    assert geometric_family.member(decay="1/2", size=1000).rows() is None  # a million fractions of a thousand bits
     flat = geometric_family.member(epsilon=0, size=4)
     assert flat.no_leak
     assert flat.rows()[0] == (Fraction(1, 2), 0, 0, Fraction(1, 2))
@@ -121,15 +121,15 @@ def test_a_thousand_secrets_and_the_extremes():
 
 
 def test_factors_compare_without_rounding():
-    one = Factor.of(epsilon=1)
+    one = Decay.of(epsilon=1)
     near = Fraction(1 << 100, 271828182845904523536028747135 * 2**100 // 10**29)
-    assert one.compare(Factor.of(factor=near)) in (-1, 1)
+    assert one.compare(Decay.of(decay=near)) in (-1, 1)
     below, above = one.number(400).ends()
-    assert one.compare(Factor.of(factor=below)) == 1
-    assert one.compare(Factor.of(factor=above)) == -1
-    assert one.compare(Factor.of(epsilon="1.0")) == 0
-    assert Factor.of(factor=1).compare(Factor.of(epsilon=0)) == 0
-    half = Factor.of(factor="1/2")
+    assert one.compare(Decay.of(decay=below)) == 1
+    assert one.compare(Decay.of(decay=above)) == -1
+    assert one.compare(Decay.of(epsilon="1.0")) == 0
+    assert Decay.of(decay=1).compare(Decay.of(epsilon=0)) == 0
+    half = Decay.of(decay="1/2")
     assert half.epsilon_down() <= math.log(2) <= half.epsilon_up()
     assert half.epsilon_up() - half.epsilon_down() <= 2.3e-16
 
@@ -152,21 +152,21 @@ def test_mechanisms_are_members_in_the_numbers_they_draw_from():
 def test_members_print_epsilon_with_its_metric_and_pickle():
     member = exponential_family.member(epsilon="0.5", size=4)
     assert str(member) == "exponential(epsilon=0.5 per unit of line, size=4)"
-    assert str(response_family.member(factor="1/2", size=4)) == "response(epsilon=0.693148 for discrete, size=4)"
+    assert str(response_family.member(decay="1/2", size=4)) == "response(epsilon=0.693148 for discrete, size=4)"
     assert pickle.loads(pickle.dumps(member)) == member
 
 
 @pytest.mark.parametrize(
     ("words", "make"),
     [
-        ("either epsilon or factor", lambda: geometric_family.member(size=3)),
-        ("either epsilon or factor", lambda: geometric_family.member(epsilon=1, factor="1/2", size=3)),
-        ("above 0 and at most 1", lambda: response_family.member(factor=2, size=3)),
-        ("above 0 and at most 1", lambda: response_family.member(factor=0, size=3)),
+        ("either epsilon or decay", lambda: geometric_family.member(size=3)),
+        ("either epsilon or decay", lambda: geometric_family.member(epsilon=1, decay="1/2", size=3)),
+        ("above 0 and at most 1", lambda: response_family.member(decay=2, size=3)),
+        ("above 0 and at most 1", lambda: response_family.member(decay=0, size=3)),
         ("between 1e-100 and 10000", lambda: response_family.member(epsilon=-1, size=3)),
         ("between 1e-100 and 10000", lambda: response_family.member(epsilon=1e9, size=3)),
         ("between 1e-100 and", lambda: response_family.member(epsilon="1e-101", size=3)),
-        ("too near to 0 or 1", lambda: response_family.member(factor=1 - Fraction(1, 10**200), size=3)),
+        ("too near to 0 or 1", lambda: response_family.member(decay=1 - Fraction(1, 10**200), size=3)),
         ("from 2 to 2000", lambda: geometric_family.member(epsilon=1, size=1)),
         ("from 2 to 2000", lambda: geometric_family.member(epsilon=1)),
         ("from 2 to 2000", lambda: geometric_family.member(epsilon=1, size=10**6)),

@@ -11,7 +11,7 @@ import noisewright as nw
 from noisewright.adversary.inference.correlation import Correlation, dalenius_vulnerability
 from noisewright.adversary.inference.measures import accuracy, inference, privacy_loss
 from noisewright.adversary.inference.new_row import NewRow
-from noisewright.adversary.inference.tally import Survey, noisy_tally, randomised_tally
+from noisewright.adversary.inference.tally import TallySurvey, noisy_tally, randomised_tally
 from noisewright.adversary.orders.average import average_refined
 from noisewright.core.metrics.metric import Hamming
 from noisewright.core.verdict import EXACT, FAILS
@@ -22,7 +22,7 @@ TALLY = {state: sum(state) for state in STATES}
 
 
 def test_05_f33_the_two_tallies_of_two_people() -> None:
-    survey = Survey(2)
+    survey = TallySurvey(2)
     randomised, noisy = (survey.on_answers(c) for c in (survey.randomised(), survey.noisy()))
     assert list(randomised.inputs) == STATES
     middle = [0.1875, 0.625, 0.1875]
@@ -34,7 +34,7 @@ def test_05_f33_the_two_tallies_of_two_people() -> None:
 
 
 def test_05_f33_what_the_two_tallies_tell() -> None:
-    survey = Survey(2)
+    survey = TallySurvey(2)
     for channel, participant, tally in (
         (survey.randomised(), 0.625, 0.59375),
         (survey.noisy(), 2 / 3, 0.625),
@@ -57,7 +57,7 @@ def test_05_f33_the_randomised_tally_refines_the_noisy_one_and_not_conversely() 
 
 @pytest.mark.parametrize("people", [1, 2, 3, 5])
 def test_05_in6_both_tallies_promise_ln_3_for_each_answer(people: int) -> None:
-    survey = Survey(people)
+    survey = TallySurvey(people)
     for channel in (survey.randomised(), survey.noisy()):
         found = survey.on_answers(channel).epsilon(Hamming())
         assert found.value == pytest.approx(math.log(3), abs=1e-9)
@@ -67,7 +67,7 @@ def test_05_in6_both_tallies_promise_ln_3_for_each_answer(people: int) -> None:
 def test_05_f34_one_participant_and_the_tally() -> None:
     pi = Correlation.from_partitions(None, FIRST, TALLY, STATES)
     assert pi.joint.tolist() == [[0.25, 0.25, 0], [0, 0.25, 0.25]]
-    assert Survey(2).correlation.joint.tolist() == pi.joint.tolist()
+    assert TallySurvey(2).correlation.joint.tolist() == pi.joint.tolist()
     given_tally = pi.turned().channel()
     assert given_tally.row(0).tolist() == [1, 0]
     assert given_tally.row(1).tolist() == [0.5, 0.5]
@@ -85,7 +85,7 @@ def test_05_f34_one_participant_and_the_tally() -> None:
     ],
 )
 def test_05_f35_larger_surveys(people: int, randomised: tuple[float, float], noisy: tuple[float, float]) -> None:
-    first, second = Survey(people).compare()
+    first, second = TallySurvey(people).compare()
     assert (first.participant, first.tally) == pytest.approx(randomised, abs=1e-6)
     assert (second.participant, second.tally) == pytest.approx(noisy, abs=1e-6)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noisewright.adversary.inference.correlation import Correlation
-from noisewright.adversary.inference.tally import Survey, noisy_tally, randomised_tally
+from noisewright.adversary.inference.tally import TallySurvey, noisy_tally, randomised_tally
 from noisewright.adversary.orders.average import average_refined
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
@@ -23,7 +23,7 @@ truths = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
 
 @given(st.integers(1, 8), truths)
 def test_exact_rows_sum_to_one_and_the_channels_are_their_floats(people: int, truth: Fraction) -> None:
-    survey = Survey(people, truth)
+    survey = TallySurvey(people, truth)
     for rows, channel in (
         (randomised_tally(people, truth), survey.randomised()),
         (noisy_tally(people, truth), survey.noisy()),
@@ -42,7 +42,7 @@ def test_the_randomised_tally_is_local_noise_that_is_counted(people: int, truth:
         whole = np.kron(whole, single)
     lists = [tuple(int(b) for b in f"{i:0{people}b}") for i in range(2**people)]
     counted = Channel(whole, lists, lists) @ Channel.deterministic(sum, lists)
-    survey = Survey(people, truth)
+    survey = TallySurvey(people, truth)
     on_lists = survey.on_answers(survey.randomised())
     order = on_lists.positions(lists)
     tallies = [counted.outputs.index(k) for k in range(people + 1)]
@@ -51,7 +51,7 @@ def test_the_randomised_tally_is_local_noise_that_is_counted(people: int, truth:
 
 @given(st.integers(1, 5), truths)
 def test_the_promise_is_exact_for_every_participant(people: int, truth: Fraction) -> None:
-    survey = Survey(people, truth)
+    survey = TallySurvey(people, truth)
     expected = math.log((1 + truth) / (1 - truth))
     assert survey.epsilon == pytest.approx(expected, rel=1e-12)
     for channel in (survey.randomised(), survey.noisy()):
@@ -61,7 +61,7 @@ def test_the_promise_is_exact_for_every_participant(people: int, truth: Fraction
 @given(st.integers(1, 14), truths)
 def test_05_in6_the_noisy_tally_is_refined_by_the_randomised_one(people: int, truth: Fraction) -> None:
     """In fractions: the inverse of the geometric times the randomised tally has no negative entry, at any size."""
-    a = Survey(people, truth).factor
+    a = TallySurvey(people, truth).decay
     rows = randomised_tally(people, truth)
     zero = (Fraction(0),) * (people + 1)
     for k in range(people + 1):
@@ -78,12 +78,12 @@ def test_05_in6_and_never_the_other_way_round(people: int) -> None:
 
 def test_one_person_is_randomised_response_either_way() -> None:
     assert randomised_tally(1) == noisy_tally(1) == ((Fraction(3, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(3, 4)))
-    first, second = Survey(1).compare()
+    first, second = TallySurvey(1).compare()
     assert (first.participant, second.participant, first.privacy_loss) == (0.75, 0.75, 1.5)
 
 
 def test_answers_need_not_be_equally_likely() -> None:
-    survey = Survey(3, yes="1/5")
+    survey = TallySurvey(3, yes="1/5")
     states = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     prior = {s: 0.2 ** sum(s) * 0.8 ** (3 - sum(s)) for s in states}
     expected = Correlation.from_partitions(prior, lambda s: s[0], sum)
@@ -102,15 +102,15 @@ def test_the_scenario_against_simulation() -> None:
     said = np.where(rng.random((runs, people)) < 0.5, answers, rng.integers(0, 2, (runs, people)))
     published = said.sum(axis=1)
     for secret, size, expected in (
-        (answers[:, 0], 2, Survey(people).compare()[0].participant),
-        (answers.sum(axis=1), people + 1, Survey(people).compare()[0].tally),
+        (answers[:, 0], 2, TallySurvey(people).compare()[0].participant),
+        (answers.sum(axis=1), people + 1, TallySurvey(people).compare()[0].tally),
     ):
         joint = np.bincount(secret * (people + 1) + published, minlength=size * (people + 1)).reshape(size, -1)
         assert joint.max(axis=0).sum() / runs == pytest.approx(expected, abs=0.0056)
 
 
 def test_a_large_survey_keeps_its_smallest_probabilities() -> None:
-    survey = Survey(300, "0.9")
+    survey = TallySurvey(300, "0.9")
     for channel in (survey.randomised(), survey.noisy()):
         assert channel.epsilon(Line()).value == pytest.approx(math.log(19), rel=1e-9)
         assert channel.logs.min() < -700
@@ -131,10 +131,10 @@ def test_a_large_survey_keeps_its_smallest_probabilities() -> None:
 )
 def test_what_is_no_survey_is_refused(arguments: tuple[object, ...], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
-        Survey(*arguments)  # type: ignore[arg-type]
+        TallySurvey(*arguments)  # type: ignore[arg-type]
 
 
 def test_lists_of_answers_are_for_few() -> None:
-    survey = Survey(13)
+    survey = TallySurvey(13)
     with pytest.raises(ParameterError, match="12 people at most"):
         survey.on_answers(survey.noisy())

@@ -12,7 +12,7 @@ from hypothesis import given
 
 import noisewright as nw
 from noisewright.adversary.measures.caps import leakage_caps, promise_cap, success_cap
-from noisewright.adversary.measures.gains import Gain
+from noisewright.adversary.measures.gallery import Gain
 from noisewright.adversary.measures.vulnerability import leakage, posterior_vulnerability
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoisewrightError

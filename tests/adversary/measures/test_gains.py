@@ -10,7 +10,7 @@ import pytest
 from adversary_support import by_hand, random_case, seeds
 from hypothesis import given
 
-from noisewright.adversary.measures.gains import (
+from noisewright.adversary.measures.gallery import (
     Gain,
     as_gain,
     from_callable,

@@ -10,7 +10,7 @@ from adversary_support import random_case, seeds
 from hypothesis import given
 
 from noisewright.adversary.measures.caps import leakage_caps
-from noisewright.adversary.measures.gains import Gain, partition, property_gain
+from noisewright.adversary.measures.gallery import Gain, partition, property_gain
 from noisewright.adversary.measures.hiding import hiding, hiding_and_revealing, revealing
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoisewrightError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from adversary_support import cases
 
-from noisewright.adversary.measures.gains import Gain, property_gain
+from noisewright.adversary.measures.gallery import Gain, property_gain
 from noisewright.adversary.measures.uncertainty import uncertainty
 from noisewright.adversary.measures.vulnerability import (
     bayes_capacity,

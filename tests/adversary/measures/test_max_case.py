@@ -10,7 +10,7 @@ import pytest
 from adversary_support import random_case, seeds, truncated_geometric
 from hypothesis import given
 
-from noisewright.adversary.measures.gains import Gain
+from noisewright.adversary.measures.gallery import Gain
 from noisewright.adversary.measures.max_case import d_leakage, d_vulnerability, max_vulnerability, quasi_convex
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoisewrightError

@@ -89,7 +89,7 @@ def test_a_rare_output_that_tells_all_fails_every_order() -> None:
     assert isinstance(witness, GainWitness)
     assert witness.confirm(read(old), read(new)) == witness.gap > 0
     assert "misses by" in found.average.forward.reason
-    assert "may not replace" in found.reading()[0]
+    assert "may not replace" in found.in_words()[0]
 
 
 def test_outputs_known_by_logarithms_alone_count() -> None:
@@ -212,8 +212,8 @@ def test_neighbours_are_on_both_sides_of_a_member(family: Any, epsilon: str) -> 
     sharper, safer = found
     assert sharper.exact
     assert safer.exact
-    assert sharper.factor.epsilon_up() >= member.factor.epsilon_down()
-    assert safer.factor.epsilon_down() <= member.factor.epsilon_up()
+    assert sharper.decay.epsilon_up() >= member.decay.epsilon_down()
+    assert safer.decay.epsilon_down() <= member.decay.epsilon_up()
     assert [average_refined(*pair).status for pair in ((sharper, member), (member, safer))] == [EXACT, EXACT]
     assert [average_refined(*pair).status for pair in ((member, sharper), (safer, member))] == [FAILS, FAILS]
 
@@ -232,7 +232,7 @@ def test_safe_replacements_of_exact_channels_are_below_the_limit(order: str) -> 
 @pytest.mark.parametrize(
     "old",
     [
-        over_truncated_family(0, 1).member(factor="1/4", size=3),
+        over_truncated_family(0, 1).member(decay="1/4", size=3),
         rows("1/3 2/3; 1/3 2/3; 1/3 2/3"),
         Channel([[0.3, 0.7]] * 3),
     ],

@@ -15,9 +15,9 @@ from refinement_support import Rows, exponential, floats, geometric, product, ra
 import noisewright as nw
 from noisewright.adversary.exact.channels import read
 from noisewright.adversary.exact.nearest import distance_to_hull
-from noisewright.adversary.exact.program import Elimination, cone, stochastic
+from noisewright.adversary.exact.program import cone, stochastic
 from noisewright.adversary.exact.solution import enclose
-from noisewright.adversary.orders._columns import guess, post_processing, reduce_columns
+from noisewright.adversary.orders._columns import post_processing, quick_post_processing, reduce_columns
 from noisewright.adversary.orders._roc import better_test, curtain, curves
 from noisewright.adversary.orders.average import average_refined
 from noisewright.adversary.orders.compare import compare
@@ -29,6 +29,7 @@ from noisewright.adversary.orders.projection import project
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ChannelError, NoisewrightError, ParameterError
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.optimality.algebra.elimination import Elimination
 
 
 @st.composite
@@ -300,10 +301,10 @@ def test_the_guess_is_a_channel_that_misses_by_no_more_than_it_says() -> None:
     rng = np.random.default_rng(8)
     a = rng.dirichlet(np.ones(7), 4)
     b = a @ rng.dirichlet(np.full(3, 5.0), 7)
-    made = guess(read(Channel(a)), read(Channel(b)), 1e-9)
+    made = quick_post_processing(read(Channel(a)), read(Channel(b)), 1e-9)
     assert made is not None
     assert np.abs(a @ made.channel.matrix - b).max() == made.residual <= 1e-9
-    assert guess(read(Channel(b)), read(Channel(a)), 1e-9) is None
+    assert quick_post_processing(read(Channel(b)), read(Channel(a)), 1e-9) is None
 
 
 def test_the_projection_is_nearest_and_its_gap_is_at_least_its_square() -> None:
@@ -407,8 +408,8 @@ def test_the_text_names_both_channels_in_every_direction() -> None:
     assert "old.csv may replace new.csv" in text
     assert "the old one" not in text
     assert "the new one" not in text
-    assert found.reading()[1].startswith("old.csv may replace new.csv against every adversary, on average")
-    assert found.reading()[0] == "new.csv may not replace old.csv under any of these orders."
+    assert found.in_words()[1].startswith("old.csv may replace new.csv against every adversary, on average")
+    assert found.in_words()[0] == "new.csv may not replace old.csv under any of these orders."
     data = json.loads(json.dumps(found.to_json()))
     assert data["orders"]["average"]["forward"]["witness"]["kind"] == "gain"
     assert data["orders"]["average"]["forward"]["correlation"]["gap"] > 0

@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from noisewright.adversary.families.families import geometric_family, over_truncated_family, response_family
 from noisewright.adversary.replacement.hexagon import hexagon
-from noisewright.adversary.replacement.hulls import extreme_points, hull_of, intersection, positive_weights, posteriors
+from noisewright.adversary.replacement.hulls import hull_corners, hull_of, intersection, positive_weights, posteriors
 from noisewright.adversary.replacement.joins import max_join, max_meet
 from noisewright.adversary.replacement.privacy_lattice import privacy_join, privacy_meet
 from noisewright.core.channels.channel import Channel
@@ -51,7 +51,7 @@ def test_random_joins_are_least_upper_bounds(n):
 @pytest.mark.parametrize(("n", "count"), [(3, 5), (4, 11), (6, 52), (8, 191), (10, 586)])
 def test_vertices_of_the_join_of_geometric_and_response(n, count):
     """Each vertex lies on n - 1 faces at least, and on the right side of all of them."""
-    a, b = geometric_family.member(factor="1/2", size=n), response_family.member(factor="1/3", size=n)
+    a, b = geometric_family.member(decay="1/2", size=n), response_family.member(decay="1/3", size=n)
     join = max_join(a, b)
     assert len(join.posteriors) == count
     coordinates = np.hstack([np.linalg.solve(posteriors(m.channel()).T, join.posteriors.T).T for m in (a, b)])
@@ -61,19 +61,19 @@ def test_vertices_of_the_join_of_geometric_and_response(n, count):
 
 
 def test_hulls_of_lower_dimension():
-    clamped = over_truncated_family(0, 1).member(factor="1/4", size=3)
-    full = geometric_family.member(factor="1/2", size=3)
+    clamped = over_truncated_family(0, 1).member(decay="1/4", size=3)
+    full = geometric_family.member(decay="1/2", size=3)
     thin = max_join(clamped, full)
     assert thin.posteriors.shape == (2, 3)
     assert inside(thin.posteriors, posteriors(clamped.channel()))
     assert inside(thin.posteriors, posteriors(full.channel()))
-    crossing = max_join(clamped, over_truncated_family(1, 2).member(factor="1/4", size=3))
+    crossing = max_join(clamped, over_truncated_family(1, 2).member(decay="1/4", size=3))
     assert crossing.posteriors == pytest.approx(np.full((1, 3), 1 / 3))
     assert crossing.channel.matrix == pytest.approx(np.ones((3, 1)))
     nothing = Channel.constant(range(3))
     assert max_join(nothing, full).posteriors == pytest.approx(np.full((1, 3), 1 / 3))
     assert len(max_meet(nothing, full).posteriors) == 3
-    four = over_truncated_family(0, 2).member(factor="1/4", size=4)
+    four = over_truncated_family(0, 2).member(decay="1/4", size=4)
     assert hull_of(posteriors(four.channel())).dimension == 2
     assert max_join(four, four).posteriors == pytest.approx(posteriors(four.channel()), abs=1e-9)
 
@@ -86,24 +86,22 @@ def test_two_secrets_are_intervals():
 
 
 def test_a_hull_contains_what_it_should():
-    hull = hull_of(posteriors(geometric_family.member(factor="1/2", size=3).channel()))
+    hull = hull_of(posteriors(geometric_family.member(decay="1/2", size=3).channel()))
     points = np.array([[1 / 3, 1 / 3, 1 / 3], [4 / 7, 2 / 7, 1 / 7], [0.58, 0.28, 0.14], [0.2, 0.2, 0.6]])
     assert hull.contains(points).tolist() == [True, True, False, False]
     square = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [0.3, 0.5, 0.2], [0.35, 0.35, 0.3]])
-    assert len(extreme_points(square)) == 3
+    assert len(hull_corners(square)) == 3
     weights = positive_weights(np.eye(4))
     assert weights == pytest.approx(np.full(4, 0.25))
-    assert intersection(hull, hull) == pytest.approx(
-        posteriors(geometric_family.member(factor="1/2", size=3).channel())
-    )
+    assert intersection(hull, hull) == pytest.approx(posteriors(geometric_family.member(decay="1/2", size=3).channel()))
 
 
 def test_too_many_faces_are_refused_in_one_sentence():
-    a, b = geometric_family.member(factor="1/2", size=24), response_family.member(factor="1/3", size=24)
+    a, b = geometric_family.member(decay="1/2", size=24), response_family.member(decay="1/3", size=24)
     with pytest.raises(ParameterError, match="500000 is the limit; join channels with fewer"):
         max_join(a, b)
     with pytest.raises(ChannelError, match="second only"):
-        max_join(geometric_family.member(factor="1/2", size=3), geometric_family.member(factor="1/2", size=4))
+        max_join(geometric_family.member(decay="1/2", size=3), geometric_family.member(decay="1/2", size=4))
     with pytest.raises(ParameterError, match="no positive weights"):
         positive_weights(np.array([[0.9, 0.1], [0.8, 0.2]]))
     with pytest.raises(ParameterError, match="above 1/6"):

@@ -80,7 +80,7 @@ def test_fifty_secrets_and_equal_families():
     a = FAMILIES["exponential"].member(epsilon=1, size=50)
     assert safe_replacement(a, "geometric").epsilon == pytest.approx(0.5563731, abs=1e-6)
     assert safe_replacement(a, "exponential").epsilon == 1.0
-    third = response_family.member(factor="1/3", size=4)
+    third = response_family.member(decay="1/3", size=4)
     assert safe_replacement(third, "response").epsilon == pytest.approx(math.log(3), abs=1e-15)
     assert safe_replacement(third, "response").epsilon <= math.log(3)
 
@@ -120,7 +120,7 @@ def test_over_truncated_families():
     clamped = over_truncated_family(0, 1)
     a = geometric_family.member(epsilon=1, size=3)
     assert safe_replacement(a, clamped).epsilon == pytest.approx(1, abs=1e-8)
-    lost = safe_replacement(clamped.member(factor="1/4", size=3), "response", accuracy=1e-3)
+    lost = safe_replacement(clamped.member(decay="1/4", size=3), "response", accuracy=1e-3)
     assert lost.epsilon < 2e-3  # nothing but a constant channel may replace it
     full = nw.Channel(np.eye(3))
     assert safe_replacement(full, "geometric").epsilon >= 512

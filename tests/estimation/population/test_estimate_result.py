@@ -44,11 +44,13 @@ def test_one_secret_that_is_not_shown():
     assert "  and 1 more secret, with 0.0476 together" in lines(found)
 
 
-@pytest.mark.parametrize("level", [0.57, 0.95, 0.999, 0.9999999])
-def test_a_level_is_printed_in_full(level):
-    found = nw.estimate({0: 5, 1: 5}, nw.randomised_response(2, epsilon=1), intervals="asymptotic", level=level)
-    words = {0.57: "57 %", 0.95: "95 %", 0.999: "99.9 %", 0.9999999: "99.99999 %"}[level]
-    assert found.level_words == words
+@pytest.mark.parametrize("confidence", [0.57, 0.95, 0.999, 0.9999999])
+def test_a_confidence_is_printed_in_full(confidence):
+    found = nw.estimate(
+        {0: 5, 1: 5}, nw.randomised_response(2, epsilon=1), intervals="asymptotic", confidence=confidence
+    )
+    words = {0.57: "57 %", 0.95: "95 %", 0.999: "99.9 %", 0.9999999: "99.99999 %"}[confidence]
+    assert found.confidence_in_words == words
     assert f"{words} interval" in lines(found)[1]
 
 

@@ -32,7 +32,7 @@ from noisewright.estimation.population.intervals import (
     mean_interval,
     needs_tails,
     quantile,
-    shared_level,
+    shared_confidence,
     tail_interval,
 )
 from noisewright.mechanisms.oracles.oracle import Support
@@ -220,9 +220,9 @@ def test_levels_near_1():
     assert quantile(1 - 2**-53) == pytest.approx(
         8.2924, abs=1e-3
     )  # 0.5 + level/2 would be 1, and the quantile infinite
-    assert shared_level(0.95, 4) == pytest.approx(0.9875)
+    assert shared_confidence(0.95, 4) == pytest.approx(0.9875)
     with pytest.raises(ParameterError, match="a level so near to 1 cannot be shared by 1000 intervals"):
-        shared_level(1 - 2**-53, 1000)
+        shared_confidence(1 - 2**-53, 1000)
 
 
 # What an estimate says of it -------------------------------------------------------------------------------------------

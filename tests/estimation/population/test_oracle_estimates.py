@@ -21,7 +21,7 @@ from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError, DataError, ParameterError
 from noisewright.estimation.operators.walsh import HadamardOperator, walsh_hadamard
 from noisewright.estimation.population.oracles import SupportTally, combine, shares, variance
-from noisewright.mechanisms.from_certificate import certified_oracle
+from noisewright.mechanisms.from_certificate import oracle_of
 from noisewright.mechanisms.oracles.oracle import Support
 
 MAKERS: dict[str, Callable[..., Any]] = {
@@ -247,11 +247,11 @@ def test_a_certificate_that_describes_another_mechanism_estimates_nothing(mechan
     forged = nw.Certificate.from_json(json.dumps(document))
     assert forged.verify()
     with pytest.raises((CertificateError, ParameterError)):
-        certified_oracle(forged)
+        oracle_of(forged)
 
 
 def test_a_certificate_of_another_mechanism_is_not_an_oracle() -> None:
-    assert certified_oracle(nw.randomised_response(3, epsilon=1).certificate()) is None
+    assert oracle_of(nw.randomised_response(3, epsilon=1).certificate()) is None
 
 
 @pytest.mark.parametrize("kind", ["unary", "hashing", "subset"])

@@ -81,13 +81,13 @@ def test_the_certificate_of_an_early_stop_is_sharp():
 @pytest.mark.parametrize("method", ["inversion", "ibu", "mle"])
 def test_intervals_hold_their_estimate(kind, method):
     mechanism, reports = travel(2000)
-    found = nw.estimate(reports, mechanism, method=method, intervals=kind, level=0.9, replicates=100)
+    found = nw.estimate(reports, mechanism, method=method, intervals=kind, confidence=0.9, replicates=100)
     assert found.low is not None
     assert found.high is not None
     assert ((found.low <= found.probabilities) & (found.probabilities <= found.high)).all()
     assert found.high - found.low == pytest.approx(np.full(3, 0.095), abs=0.03)
     assert f"{100 * 0.9:g} % interval" in str(found)
-    again = nw.estimate(reports, mechanism, method=method, intervals=kind, level=0.9, replicates=100)
+    again = nw.estimate(reports, mechanism, method=method, intervals=kind, confidence=0.9, replicates=100)
     assert again.low is not None
     assert again.low.tolist() == found.low.tolist()  # the same seed
 

@@ -21,7 +21,7 @@ from noisewright.estimation.survey.categorical import (
     sufficient_set,
     utility_channel,
 )
-from noisewright.estimation.survey.chances import Chances
+from noisewright.mechanisms.categories.chances import Chances
 from noisewright.mechanisms.sanitised import product_channel
 
 

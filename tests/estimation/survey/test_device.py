@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from noisewright.core.errors import DataError, GuaranteeError, ParameterError
 from noisewright.estimation.survey._instruments import INSTRUMENTS, WITH_SLIPS
-from noisewright.estimation.survey.chances import Chances
 from noisewright.estimation.survey.designs import binary
 from noisewright.estimation.survey.device import Device, best_device, devices, instrument
 from noisewright.estimation.survey.optimum import optimal_design
+from noisewright.mechanisms.categories.chances import Chances
 from noisewright.mechanisms.sanitised import product_channel
 from noisewright.testing import check_mechanism
 

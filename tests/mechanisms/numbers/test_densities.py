@@ -259,7 +259,7 @@ def test_audit_without_any_means_says_so():
         guarantee = nw.Guarantee(1.0, nw.metrics.Line())
 
         def channel(self):
-            raise nw.core.errors.ParameterError("it is infinite")
+            raise nw.core.errors.NoChannelError("it is infinite")
 
         def certificate(self, rng=None):
             raise nw.core.errors.GuaranteeError("none")

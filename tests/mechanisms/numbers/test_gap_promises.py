@@ -44,7 +44,7 @@ def test_across_a_gap_the_loss_is_twice_what_a_chain_of_neighbours_would_allow()
     assert worst > 1.9 * math.ceil(5) * mechanism.guarantee.epsilon
     assert mechanism.map(1) == 1
     assert mechanism.map(1.001) == mechanism.map(5) == math.inf
-    assert "Nothing is promised" in mechanism.guarantee.reading(5)
+    assert "Nothing is promised" in mechanism.guarantee.in_words(5)
 
 
 @pytest.mark.parametrize(

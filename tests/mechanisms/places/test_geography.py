@@ -70,13 +70,13 @@ def test_noise_has_the_planar_law_in_metres():
 
 def test_05_mp10_reading_names_the_radius():
     mechanism = nw.mechanisms.geo_laplace(level=math.log(4), radius=200, reference=PARIS)
-    text = mechanism.reading()
+    text = mechanism.in_words()
     assert text.startswith("Any two places within 200 m of each other look alike up to a factor of 4.")
     assert "at most 80 %" in text
     assert "can be told apart" in text
     assert "\n" not in text
-    assert "e^30." in nw.mechanisms.geo_laplace(level=30, radius=2500, reference=PARIS).reading()
-    assert "2.5 km" in nw.mechanisms.geo_laplace(level=30, radius=2500, reference=PARIS).reading()
+    assert "e^30." in nw.mechanisms.geo_laplace(level=30, radius=2500, reference=PARIS).in_words()
+    assert "2.5 km" in nw.mechanisms.geo_laplace(level=30, radius=2500, reference=PARIS).in_words()
     assert mechanism.map(200) == math.log(4)  # on the globe, before places are put on the map and rounded
     assert mechanism.guarantee.bound(202.001) < math.log(4) < mechanism.guarantee.bound(202.5)
     assert str(mechanism.guarantee).endswith(

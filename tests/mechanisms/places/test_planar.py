@@ -52,11 +52,11 @@ def test_the_level_holds_between_points_as_they_are(lattice):
 
 
 def test_the_promise_in_words_says_which_points_it_is_about():
-    text = nw.planar_laplace(level="1.4", radius=200).reading()
+    text = nw.planar_laplace(level="1.4", radius=200).in_words()
     assert text.startswith("Any two points within 200 of each other look alike up to a factor of 4.06. ")
     assert "at most 80.3 %" in text
     assert text.endswith("Rounding to multiples of 0.125 is counted in.")
-    text = nw.planar_laplace(epsilon=1, lattice="1/4").reading()
+    text = nw.planar_laplace(epsilon=1, lattice="1/4").in_words()
     assert text.startswith(
         "Any two points with coordinates that are multiples of 0.25, within 1 of each other, look alike"
     )

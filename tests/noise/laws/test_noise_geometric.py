@@ -10,8 +10,7 @@ from noise_support import LEVEL, Z_LIMIT, Scripted, chi_square, expm, leading_bi
 from scipy import stats
 
 from noisewright.core.errors import ParameterError
-from noisewright.noise import discrete_laplace
-from noisewright.noise.laws import geometric
+from noisewright.noise import discrete_laplace, geometric
 from noisewright.noise.laws.geometric import MAX_SCALE, geometric_plan
 
 HEAD, TAIL = 0, 2**32 - 1  # a half word that is below every threshold, and one that is above

@@ -19,7 +19,7 @@ from noisewright.noise.laws._planar_cells import (
     NOTHING,
     SIDE,
     TAIL,
-    Cells,
+    CellTables,
     _beyond,
     _compare,
     cells,
@@ -235,7 +235,7 @@ def test_a_rate_whose_noise_does_not_fit_is_refused() -> None:
 FINE = [Fraction(1, 7), Fraction(1, 1000), Fraction(1, 2**21), Fraction(5, 2**33)]
 
 
-def made(rate: Fraction) -> Cells:
+def made(rate: Fraction) -> CellTables:
     plan = cells(rate, rate * BELOW_ROOT_HALF)
     assert plan is not None
     return plan
@@ -264,7 +264,7 @@ def test_weights_are_upper_bounds_and_sure_words_lower_ones(rate: Fraction) -> N
     assert 1 / 6 < g <= 1 / 3
     i, j = np.divmod(np.arange(CODES), 128)
     inner = (i < SIDE) & (j < SIDE)
-    exact = plan.factor * np.exp(-g * np.hypot(i, j))
+    exact = plan.constant * np.exp(-g * np.hypot(i, j))
     assert (plan.weights[inner] >= exact[inner] * (1 - 1e-12)).all()
     assert plan.weights[inner].sum() <= exact[inner].sum() * (1 + 1e-5)
     assert not plan.weights[~inner & (np.arange(CODES) < NOTHING)].any()
@@ -272,8 +272,8 @@ def test_weights_are_upper_bounds_and_sure_words_lower_ones(rate: Fraction) -> N
         context.prec = 60
         for a, b in ((0, 0), (0, 1), (3, 4), (20, 7), (60, 60), (126, 0), (126, 126)):
             code = a * 128 + b
-            weight = Decimal(plan.factor) * keep(rate, a * side, b * side, 60, slope=Fraction(0))
-            least = Decimal(plan.factor) * keep(rate, (a + 1) * side, (b + 1) * side, 60, slope=Fraction(0))
+            weight = Decimal(plan.constant) * keep(rate, a * side, b * side, 60, slope=Fraction(0))
+            least = Decimal(plan.constant) * keep(rate, (a + 1) * side, (b + 1) * side, 60, slope=Fraction(0))
             assert weight <= int(plan.weights[code])
             assert int(plan.surely[code]) * int(plan.weights[code]) <= least * (1 << 32)
             if max(a, b) < 30:
@@ -300,7 +300,7 @@ def test_words_near_the_threshold_of_a_cell_are_decided_exactly(rate: Fraction) 
         code, weight = i * 128 + j, int(plan.weights[i * 128 + j])
         with localcontext() as context:
             context.prec = 120
-            p = Decimal(plan.factor) * keep(rate, x, y, slope=Fraction(0)) / weight
+            p = Decimal(plan.constant) * keep(rate, x, y, slope=Fraction(0)) / weight
         assert p <= 1
         number = leading_bits(p, 96)
         word, more = number >> 64, number & ((1 << 64) - 1)
@@ -313,7 +313,7 @@ def test_words_near_the_threshold_of_a_cell_are_decided_exactly(rate: Fraction) 
             assert bits.used == 1
 
 
-def ask(plan: Cells, x: int, y: int, code: int, word: int, bits: Scripted) -> bool:
+def ask(plan: CellTables, x: int, y: int, code: int, word: int, bits: Scripted) -> bool:
     points = np.array([[x, y]])
     kept = _compare(plan, points, np.array([0]), np.array([code], np.int32), np.array([word], np.uint32), bits)
     assert points.tolist() == [[x, y]]
@@ -326,7 +326,7 @@ def test_as_many_points_are_kept_as_the_formula_says() -> None:
     plan = made(rate)
     axis = np.arange(-400, 401)
     total = np.exp(-np.hypot(axis[:, None], axis[None, :]) / 7).sum()
-    p = plan.factor * 2.0**-32 * 0.25 ** (plan.low_bits + 1) * total
+    p = plan.constant * 2.0**-32 * 0.25 ** (plan.low_bits + 1) * total
     assert p > 0.75
     assert plan.kept == pytest.approx(p, rel=1e-3)
     kept = sum(len(cells_block(plan, n // 50, bits_from(np.random.default_rng(100 + k)))) for k in range(50))
@@ -372,7 +372,7 @@ def test_points_beyond_the_cells_come_out_like_all_others(rate: Fraction, monkey
             )
             proposed = int(plan.weights[TAIL]) * Decimal(2) ** -35 * (1 - a) ** 2
             proposed *= (-to_decimal(slope * (sum(place) - plan.border))).exp()
-            wanted = plan.factor * Decimal(2) ** -32 * Decimal(4) ** -(plan.low_bits + 1)
+            wanted = plan.constant * Decimal(2) ** -32 * Decimal(4) ** -(plan.low_bits + 1)
             wanted *= keep(rate, *point, 60, slope=Fraction(0))
             assert abs(kept * proposed / wanted - 1) < Decimal(10) ** -40
             assert kept <= 1
@@ -397,11 +397,11 @@ def test_tail_proposals_are_kept_with_a_probability(rate: Fraction) -> None:
         context.prec = 120
         for near in (0, plan.border // 3, plan.border, 2 * plan.border):
             shift = to_decimal(slope * (-near))
-            chance = Decimal(2 * plan.factor) / (int(plan.weights[TAIL]) << (2 * plan.low_bits))
+            chance = Decimal(2 * plan.constant) / (int(plan.weights[TAIL]) << (2 * plan.low_bits))
             chance *= (-shift).exp() * keep(rate, plan.border, near, slope=Fraction(0))
             chance /= (1 - (-to_decimal(slope)).exp()) ** 2
             assert 0 < chance <= 1
-            ratio = Fraction(2 * plan.factor, int(plan.weights[TAIL]) << (2 * plan.low_bits))
+            ratio = Fraction(2 * plan.constant, int(plan.weights[TAIL]) << (2 * plan.low_bits))
             word = leading_bits(chance, 32)
             for step in (-1, 1):
                 if word + step >= 0:

@@ -173,7 +173,7 @@ def test_without_a_proof_the_geometric_is_called_conjectured() -> None:
     made = nw.optimal(20_000, epsilon="0.01", loss="pinball:1,3")
     assert made.status == CONJECTURE
     assert made.gap == np.inf
-    assert "is known to have a smaller" in made.reading()
+    assert "is known to have a smaller" in made.in_words()
 
 
 # Linear time against matrices --------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def test_the_stated_loss_is_that_of_the_channel(name: str) -> None:
     assert made.gap < 1e-7 or made.dilation > 1
     if made.objective == "bayes" and not made.shape:  # nobody can do better by answering the answers
         assert posterior_loss(made.prior, made.channel(), made.loss).value == pytest.approx(value, abs=1e-7)
-    assert f"{made.loss_value:.6g}" in made.reading()
+    assert f"{made.loss_value:.6g}" in made.in_words()
 
 
 def test_the_paths_taken() -> None:

@@ -8,13 +8,14 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from algebra_support import determinant
 from scipy.optimize import linprog
 
-from noisewright.optimality.extreme.algebra import determinant, rank
-from noisewright.optimality.extreme.patterns import construct
-from noisewright.optimality.extreme.points import _classes, count_extreme_points, extreme_points, weight_vectors
+from noisewright.optimality.algebra.echelon import rank
+from noisewright.optimality.extreme.double_description import local_inequalities, local_vertices, vertices
+from noisewright.optimality.extreme.enumeration import _classes, count_extreme_points, extreme_points, weight_vectors
+from noisewright.optimality.extreme.point import construct
 from noisewright.optimality.extreme.polytope import LocalPolytope
-from noisewright.optimality.extreme.vertices import local_inequalities, local_vertices, vertices
 
 LOOSE = [
     ["1/7", "1/7", "4/7", "1/7", 0],

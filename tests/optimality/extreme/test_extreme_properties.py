@@ -14,36 +14,16 @@ from scipy.optimize import linprog
 
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.optimality.extreme.algebra import determinant, kernel, rank, solve
+from noisewright.optimality.extreme.double_description import local_inequalities, local_vertices, vertices
+from noisewright.optimality.extreme.enumeration import count_extreme_points, extreme_points, weight_vectors
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.patterns import ExtremePoint, construct
-from noisewright.optimality.extreme.points import count_extreme_points, extreme_points, weight_vectors
+from noisewright.optimality.extreme.point import ExtremePoint, construct
 from noisewright.optimality.extreme.polytope import LocalPolytope
-from noisewright.optimality.extreme.vertices import local_inequalities, local_vertices, vertices
 
 POINTS = list(extreme_points(4)) + list(extreme_points(4, 6, columns=2)) + list(extreme_points(5, 4))[::101]
 FORGED = ExtremePoint(2, (0, 1), (Fraction(1), Fraction(2)), (1, 2), (-1, -1))
 small = st.integers(-4, 4)
-matrices = st.integers(1, 4).flatmap(
-    lambda n: st.lists(st.lists(small, min_size=n, max_size=n), min_size=n, max_size=n)
-)
 epsilons = st.sampled_from(["1/1000", "0.1", "1", "3", "12", "60"])
-
-
-@given(matrices)
-def test_exact_algebra_agrees_with_floats(matrix):
-    value = determinant(matrix)
-    assert abs(float(value) - np.linalg.det(np.array(matrix, dtype=float))) < 1e-6
-    assert rank(matrix) == np.linalg.matrix_rank(np.array(matrix, dtype=float))
-    right = list(range(1, len(matrix) + 1))
-    found, vector = solve(matrix, right), kernel(matrix)
-    assert (found is None) == (value == 0)
-    assert (vector is None) == (value != 0)
-    if found is not None:
-        assert [sum(a * x for a, x in zip(row, found, strict=True)) for row in matrix] == right
-    if vector is not None:
-        assert any(vector)
-        assert not any(sum(a * x for a, x in zip(row, vector, strict=True)) for row in matrix)
 
 
 @given(st.lists(small, min_size=1, max_size=3), epsilons)

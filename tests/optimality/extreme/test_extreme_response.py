@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.mechanisms.categories.response import randomised_response
-from noisewright.optimality.extreme.algebra import solve
+from noisewright.optimality.algebra.echelon import solve
 from noisewright.optimality.extreme.polytope import LocalPolytope
 from noisewright.optimality.extreme.response import optimal_response
 from noisewright.testing import check_mechanism

@@ -18,7 +18,7 @@ from noisewright.optimality.program.folding import fold, unfolded
 from noisewright.optimality.program.repair import majorant, private_logs
 from noisewright.optimality.program.solve import InfeasibleError, blind_bound, solve
 from noisewright.optimality.program.spanner import spanner
-from noisewright.optimality.program.sparse import Rows
+from noisewright.optimality.program.sparse import FurtherRows
 
 Floats = np.ndarray[Any, Any]
 
@@ -219,19 +219,24 @@ def test_further_constraints_are_kept() -> None:
     for x in range(3):
         equal[x, x * 5], equal[x, (x + 1) * 5] = 1, -1
     free = solve(losses, cost, pairs=neighbours)
-    fair = solve(losses, cost, pairs=neighbours, further=Rows(equalities=csr_array(equal)))
+    fair = solve(losses, cost, pairs=neighbours, further=FurtherRows(equalities=csr_array(equal)))
     assert np.ptp(np.diag(fair.matrix)) < 1e-7
     assert fair.bound > free.value + 1e-3
     capped = np.zeros((1, 16))
     capped[0, 0], capped[0, 1] = 1, -1  # M[0,0] <= M[0,1]
-    found = solve(losses, cost, pairs=neighbours, further=Rows(inequalities=csr_array(capped)))
+    found = solve(losses, cost, pairs=neighbours, further=FurtherRows(inequalities=csr_array(capped)))
     assert found.matrix[0, 0] <= found.matrix[0, 1] + 1e-8
 
 
 def test_constraints_that_nothing_satisfies_are_named_so() -> None:
     impossible = csr_array(np.ones((1, 4)))  # all entries together are at most 0
     with pytest.raises(InfeasibleError, match="no private mechanism"):
-        solve(Line().matrix(range(2)), np.ones((2, 2)), pairs=np.array([(0, 1)]), further=Rows(inequalities=impossible))
+        solve(
+            Line().matrix(range(2)),
+            np.ones((2, 2)),
+            pairs=np.array([(0, 1)]),
+            further=FurtherRows(inequalities=impossible),
+        )
 
 
 def test_programs_beyond_the_limit_are_refused() -> None:

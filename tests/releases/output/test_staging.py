@@ -237,7 +237,8 @@ def run(script: str, *arguments: object, **options: object) -> subprocess.Popen[
         import os, random, resource, signal, sys, time
         from pathlib import Path
         from noisewright.core.errors import NoisewrightError
-        from noisewright.release import renames, staging
+        from noisewright.files import renames
+        from noisewright.releases.output import staging
         from noisewright.releases.output.staging import Staging
         target = Path(sys.argv[1])
         """

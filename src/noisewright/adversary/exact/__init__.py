@@ -1,4 +1,4 @@
-"""Exact answers about channels: rational programs, enclosures of solutions, nearest rationals."""
+"""Channels read exactly, and exact answers about them: programs in fractions, enclosures of solutions, distances from hulls."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,6 @@ from noisewright.core.doors import door
 
 if TYPE_CHECKING:
     from noisewright.adversary.exact.channels import Read as Read
-    from noisewright.adversary.exact.channels import Rows as Rows
     from noisewright.adversary.exact.channels import common_secrets as common_secrets
     from noisewright.adversary.exact.channels import exact_channel as exact_channel
     from noisewright.adversary.exact.channels import read as read
@@ -18,11 +17,8 @@ if TYPE_CHECKING:
     from noisewright.adversary.exact.enclosures import sign_of as sign_of
     from noisewright.adversary.exact.nearest import distance_to_hull as distance_to_hull
     from noisewright.adversary.exact.nearest import hull_weights as hull_weights
-    from noisewright.adversary.exact.program import LARGEST_ELIMINATION as LARGEST_ELIMINATION
-    from noisewright.adversary.exact.program import Elimination as Elimination
     from noisewright.adversary.exact.program import TooLargeError as TooLargeError
     from noisewright.adversary.exact.program import cone as cone
-    from noisewright.adversary.exact.program import elimination_work as elimination_work
     from noisewright.adversary.exact.program import stochastic as stochastic
     from noisewright.adversary.exact.solution import Enclosed as Enclosed
     from noisewright.adversary.exact.solution import enclose as enclose

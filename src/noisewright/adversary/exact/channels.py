@@ -5,7 +5,7 @@ Refinement is decided by signs that floats get wrong, so everything that has exa
 =====================================  ==============================================================================
 nested lists of fractions, ints, text  ``[["1/3", "2/3"], [1, 0]]``: as written; rows must sum to one exactly
 certified tables and their mechanisms  the integers that are drawn from
-members of a family                    their fractions, where the family's factor is a fraction
+members of a family                    their fractions, where the family's decay is a fraction
 channels and nested lists of floats    floats, except where every entry is a multiple of ``2^-16`` and rows sum to one:
                                        halves and quarters are what they say, 0.1 is not
 =====================================  ==============================================================================
@@ -36,12 +36,12 @@ from noisewright.core.errors import ChannelError, ParameterError
 from noisewright.core.exact import as_fraction
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.response import ResponseMechanism
-from noisewright.mechanisms.from_certificate import certified_oracle
+from noisewright.mechanisms.from_certificate import mechanism_of
+from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.design.mechanism import OptimalMechanism
 
-__all__ = ["Read", "Rows", "common_secrets", "exact_channel", "read", "whole_columns"]
+__all__ = ["Read", "common_secrets", "exact_channel", "read", "whole_columns"]
 
-Rows = tuple[tuple[Fraction, ...], ...]
 """A matrix of fractions, row by row."""
 
 PLAIN_BITS = 16
@@ -134,7 +134,8 @@ def read(thing: Any, name: str = "") -> Read:
     if isinstance(thing, Channel):
         return _from_channel(thing, None, name)
     if isinstance(thing, Certificate):
-        thing = certified_oracle(thing) or thing.table()  # an oracle's proof is about less than its whole channel
+        behind = mechanism_of(thing)
+        thing = behind.certified if isinstance(behind, FiniteMechanism) else behind
     if isinstance(thing, CertifiedChannel):
         return _from_table(thing, name)
     if isinstance(thing, OptimalMechanism) and isinstance(thing.source, FiniteMechanism):

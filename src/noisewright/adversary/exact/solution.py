@@ -29,8 +29,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from noisewright.adversary.exact.channels import Rows
 from noisewright.core.arrays import Integers
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = ["Enclosed", "enclose", "short_solution"]
 

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from noisewright.adversary.families.closed import closed_margin as closed_margin
     from noisewright.adversary.families.closed import closed_post_processing as closed_post_processing
     from noisewright.adversary.families.closed import closed_refined as closed_refined
-    from noisewright.adversary.families.factors import LARGEST_EPSILON as LARGEST_EPSILON
-    from noisewright.adversary.families.factors import Factor as Factor
+    from noisewright.adversary.families.decay import LARGEST_EPSILON as LARGEST_EPSILON
+    from noisewright.adversary.families.decay import Decay as Decay
     from noisewright.adversary.families.families import FAMILIES as FAMILIES
     from noisewright.adversary.families.families import Family as Family
     from noisewright.adversary.families.families import as_family as as_family
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from noisewright.adversary.families.member import OVER_TRUNCATED as OVER_TRUNCATED
     from noisewright.adversary.families.member import RESPONSE as RESPONSE
     from noisewright.adversary.families.member import Member as Member
-    from noisewright.adversary.families.member import Rows as Rows
     from noisewright.adversary.families.member import as_exact as as_exact
     from noisewright.adversary.families.neighbours import through_neighbours as through_neighbours
     from noisewright.adversary.families.privacy import CLOSED as CLOSED

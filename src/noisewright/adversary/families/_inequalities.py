@@ -4,7 +4,7 @@ r"""The inequalities behind the closed forms: rows of the explicit inverses, in 
 rows of ``B``. The *margin* of a secret ``x`` and an output ``y`` is that sum: B may replace A exactly when none is below zero.
 
 >>> from noisewright.adversary.families.families import geometric_family, response_family
->>> a, b = geometric_family.member(factor="1/2", size=3), response_family.member(factor="1/2", size=3)
+>>> a, b = geometric_family.member(decay="1/2", size=3), response_family.member(decay="1/2", size=3)
 >>> str(margin_at(a, Target.of(a, b), 1, 0, 64))
 '-1/16'
 """
@@ -22,8 +22,9 @@ import numpy as np
 from noisewright.adversary.exact.channels import common_secrets, read
 from noisewright.adversary.exact.enclosures import Enclosure, Number
 from noisewright.adversary.families.families import as_member
-from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, RESPONSE, Member, Rows
+from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, RESPONSE, Member
 from noisewright.core.arrays import Floats
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = [
     "Target",

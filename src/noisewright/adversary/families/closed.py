@@ -9,7 +9,7 @@ those of a few sums. With ``a = e^(-epsilon)`` and rows ``B[0] .. B[n-1]``:
 
 The columns of ``A`` are linearly independent, so the average-case and the max-case order have the same answer.
 
-**Exactness.** All entries are tested in floats at once; those whose sign is not clear are decided with fractions where factors
+**Exactness.** All entries are tested in floats at once; those whose sign is not clear are decided with fractions where decays
 and probabilities are fractions, and with enclosures of ``e^(-epsilon)`` otherwise. An answer about exact probabilities is
 exact; for a channel of floats, a sign within their rounding counts as ``holds within tol``.
 
@@ -34,7 +34,6 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.enclosures import PRECISIONS, Enclosure, ends_of, sign_of
 from noisewright.adversary.exact.nearest import distance_to_hull
 from noisewright.adversary.families._inequalities import (
@@ -47,13 +46,15 @@ from noisewright.adversary.families._inequalities import (
     rounding,
     sides,
 )
-from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member, Rows
-from noisewright.adversary.measures.gains import Gain
+from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member
+from noisewright.adversary.measures.gallery import Gain
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import GainWitness, PosteriorWitness, PostProcessing
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_down
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = ["Margin", "closed_margin", "closed_post_processing", "closed_refined"]
 
@@ -128,7 +129,7 @@ def closed_margin(member: Member, b: Any) -> Margin:
     """The least entry of ``A^-1 B`` for a geometric, response or exponential member with epsilon above 0.
 
     >>> from noisewright.adversary.families.families import geometric_family, response_family
-    >>> found = closed_margin(geometric_family.member(factor="1/2", size=3), response_family.member(factor="1/2", size=3))
+    >>> found = closed_margin(geometric_family.member(decay="1/2", size=3), response_family.member(decay="1/2", size=3))
     >>> str(found.low), str(found.test[0])
     ('-1/4', '-1/16')
     """
@@ -159,7 +160,7 @@ def closed_post_processing(member: Member, b: Any) -> PostProcessing:
     """The one ``R`` with ``A R = B``, by the explicit inverse; its entries below zero, if there are any, are cut.
 
     >>> from noisewright.adversary.families.families import geometric_family
-    >>> quarter, half = (geometric_family.member(factor=f, size=3) for f in ("1/4", "1/2"))
+    >>> quarter, half = (geometric_family.member(decay=f, size=3) for f in ("1/4", "1/2"))
     >>> [str(v) for v in closed_post_processing(quarter, half).exact[1]]
     ['7/27', '13/27', '7/27']
     """
@@ -183,7 +184,7 @@ def _known(a: Member, target: Target) -> str | None:
         return None
     same = a.family == b.family or (a.size == 2 and b.family in (GEOMETRIC, RESPONSE, EXPONENTIAL))
     clamped = a.family == GEOMETRIC and b.family == OVER_TRUNCATED
-    order = b.factor.compare(a.factor)
+    order = b.decay.compare(a.decay)
     if order == 0 and same:
         return "they are one and the same channel"
     if order >= 0 and same and (a.size == 2 or a.family != EXPONENTIAL):

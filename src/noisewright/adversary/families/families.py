@@ -1,13 +1,13 @@
 r"""Families of mechanisms with one parameter, so that their members can be compared exactly.
 
 Members of the families **geometric**, **response**, **exponential** and **over-truncated** are given by their ``epsilon`` or by
-``factor = e^(-epsilon)``; what their probabilities are, :mod:`~noisewright.adversary.families.member` says. A family of your
+``decay = e^(-epsilon)``; what their probabilities are, :mod:`~noisewright.adversary.families.member` says. A family of your
 own is a
 function from epsilon to a channel.
 
 The epsilon of the response family is for the discrete metric, that of the others per unit of the line.
 
->>> member = geometric_family.member(factor="1/2", size=3)
+>>> member = geometric_family.member(decay="1/2", size=3)
 >>> [[str(p) for p in row] for row in member.rows()]
 [['2/3', '1/6', '1/6'], ['1/3', '1/3', '1/3'], ['1/6', '1/6', '2/3']]
 >>> print(exponential_family.member(epsilon=1, size=5))
@@ -27,7 +27,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from noisewright.adversary.families.factors import Factor
+from noisewright.adversary.families.decay import Decay
 from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member, as_exact
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ChannelError, ParameterError
@@ -62,11 +62,11 @@ class Family(Protocol):
         self,
         *,
         epsilon: Exact | None = None,
-        factor: Exact | None = None,
+        decay: Exact | None = None,
         size: int | None = None,
         secrets: tuple[Hashable, ...] | None = None,
     ) -> Member:
-        """The member with that epsilon (or ``factor = e^(-epsilon)``) on ``size`` secrets, which may be named."""
+        """The member with that epsilon (or ``decay = e^(-epsilon)``) on ``size`` secrets, which may be named."""
 
 
 @dataclass(frozen=True)
@@ -80,26 +80,26 @@ class _Shape:
         self,
         *,
         epsilon: Exact | None = None,
-        factor: Exact | None = None,
+        decay: Exact | None = None,
         size: int | None = None,
         secrets: tuple[Hashable, ...] | None = None,
         weight: Exact | None = None,
     ) -> Member:
-        """The member with that epsilon, or ``factor = e^(-epsilon)``; an exponential one also by its ``weight = b``."""
+        """The member with that epsilon, or ``decay = e^(-epsilon)``; an exponential one also by its ``weight = b``."""
         names = tuple(range(_size(size))) if secrets is None else _names(secrets)
         if size is not None and len(names) != size:
             raise ParameterError(f"{len(names)} secrets were named for size = {size}.")
         _size(len(names))
         if weight is None:
-            return Member(self.name, Factor.of(epsilon=epsilon, factor=factor), len(names), names, None, self.within)
-        if self.name != EXPONENTIAL or epsilon is not None or factor is not None:
-            raise ParameterError("weight is for the exponential family, in place of epsilon and factor.")
+            return Member(self.name, Decay.of(epsilon=epsilon, decay=decay), len(names), names, None, self.within)
+        if self.name != EXPONENTIAL or epsilon is not None or decay is not None:
+            raise ParameterError("weight is for the exponential family, in place of epsilon and decay.")
         base = as_fraction(weight, "weight")
         if not 0 < base <= 1:
             raise ParameterError("weight is the ratio of neighbouring weights: it must be above 0 and at most 1.")
-        member = Member(self.name, Factor(base, None), len(names), names, Factor(base, None))
+        member = Member(self.name, Decay(base, None), len(names), names, Decay(base, None))
         true = base * as_exact(member.row_sum(base, 0)) / as_exact(member.row_sum(base, 1))
-        return replace(member, factor=Factor(true, None))
+        return replace(member, decay=Decay(true, None))
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ class _Made:
         self,
         *,
         epsilon: Exact | None = None,
-        factor: Exact | None = None,
+        decay: Exact | None = None,
         size: int | None = None,
         secrets: tuple[Hashable, ...] | None = None,
     ) -> Member:
         """The member that the function gives for this epsilon."""
-        given = Factor.of(epsilon=epsilon, factor=factor)
+        given = Decay.of(epsilon=epsilon, decay=decay)
         channel = self.function(given.epsilon_down())
         if not isinstance(channel, Channel):
             raise ChannelError(
@@ -143,7 +143,7 @@ FAMILIES: dict[str, Family] = {shape.name: shape for shape in (geometric_family,
 def over_truncated_family(low: int, high: int) -> Family:
     """Geometric noise on the secrets ``0 .. n-1``, clamped to the outputs ``low .. high``.
 
-    >>> member = over_truncated_family(0, 1).member(factor="1/4", size=3)
+    >>> member = over_truncated_family(0, 1).member(decay="1/4", size=3)
     >>> [str(p) for p in member.rows()[2]]
     ['1/20', '19/20']
     """
@@ -196,7 +196,7 @@ def as_member(thing: Any) -> Member | None:
         if 2 <= high - low + 1 <= LARGEST_SIZE and rate <= 10_000:
             return geometric_family.member(epsilon=rate, secrets=tuple(range(low, high + 1)))
     if isinstance(thing, ResponseMechanism) and len(thing.categories) <= LARGEST_SIZE:
-        return response_family.member(factor=Fraction(thing.other, thing.keep), secrets=thing.categories)
+        return response_family.member(decay=Fraction(thing.other, thing.keep), secrets=thing.categories)
     return None
 
 

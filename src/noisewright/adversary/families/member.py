@@ -11,10 +11,10 @@ On the secrets ``0 .. n-1``, with ``a = e^(-epsilon)``:
 
 The probabilities are fractions where ``a`` (for an exponential, ``b``) is one, and lie between two fractions otherwise.
 
->>> member = Member("geometric", Factor.of(factor="1/2"), 3, (0, 1, 2))
+>>> member = Member("geometric", Decay.of(decay="1/2"), 3, (0, 1, 2))
 >>> [[str(p) for p in row] for row in member.rows()]
 [['2/3', '1/6', '1/6'], ['1/3', '1/3', '1/3'], ['1/6', '1/6', '2/3']]
->>> low, high = Member("geometric", Factor.of(epsilon=1), 3, (0, 1, 2)).bounds(64)
+>>> low, high = Member("geometric", Decay.of(epsilon=1), 3, (0, 1, 2)).bounds(64)
 >>> 0 < high[0][0] - low[0][0] < 2**-60, round(float(low[0][0]), 6)  # 1/(1 + 1/e)
 (True, 0.731059)
 """
@@ -29,16 +29,16 @@ from fractions import Fraction
 import numpy as np
 
 from noisewright.adversary.exact.enclosures import Enclosure, Number, ends_of
-from noisewright.adversary.families._weight import exponential_weight
-from noisewright.adversary.families.factors import Factor
+from noisewright.adversary.families._exponential import exponential_weight
+from noisewright.adversary.families.decay import Decay
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import upward
 from noisewright.core.metrics.metric import Discrete, Line, Metric
+from noisewright.optimality.algebra.elimination import Rows
 
-__all__ = ["EXPONENTIAL", "GEOMETRIC", "OVER_TRUNCATED", "RESPONSE", "Member", "Rows", "as_exact"]
+__all__ = ["EXPONENTIAL", "GEOMETRIC", "OVER_TRUNCATED", "RESPONSE", "Member", "as_exact"]
 
-Rows = tuple[tuple[Fraction, ...], ...]
 
 LARGEST_EXACT = 250_000
 """Entries of a member that is made into fractions as a whole."""
@@ -49,15 +49,15 @@ GEOMETRIC, RESPONSE, EXPONENTIAL, OVER_TRUNCATED = "geometric", "response", "exp
 class Member:
     """One mechanism of a family; :meth:`Family.member` makes it.
 
-    ``factor`` is ``e^(-epsilon)`` for its true epsilon. ``weight`` is the ``b`` of the exponential family where it was given
+    ``decay`` is ``e^(-epsilon)`` for its true epsilon. ``weight`` is the ``b`` of the exponential family where it was given
     as a fraction, ``within`` the outputs of the over-truncated one, ``made`` the channel of a user's family.
     """
 
     family: str
-    factor: Factor
+    decay: Decay
     size: int
     secrets: tuple[Hashable, ...]
-    weight: Factor | None = None
+    weight: Decay | None = None
     within: tuple[int, int] | None = None
     made: Channel | None = field(default=None, compare=False, repr=False)
 
@@ -69,7 +69,7 @@ class Member:
     @property
     def epsilon(self) -> float:
         """The true epsilon for :attr:`metric`, rounded up."""
-        return self.factor.epsilon_up()
+        return self.decay.epsilon_up()
 
     @property
     def metric(self) -> Metric | None:
@@ -81,13 +81,13 @@ class Member:
     @property
     def exact(self) -> bool:
         """Whether the probabilities are fractions."""
-        known = self.factor if self.family != EXPONENTIAL or self.size == 2 else self.weight
-        return self.made is None and ((known is not None and known.exact is not None) or self.factor.exact == 1)
+        known = self.decay if self.family != EXPONENTIAL or self.size == 2 else self.weight
+        return self.made is None and ((known is not None and known.exact is not None) or self.decay.exact == 1)
 
     @property
     def no_leak(self) -> bool:
         """Whether all rows are known to be equal: epsilon is 0, or there is one output."""
-        return self.made is None and (self.factor.exact == 1 or len(self.outputs) == 1)
+        return self.made is None and (self.decay.exact == 1 or len(self.outputs) == 1)
 
     @property
     def inputs(self) -> tuple[Hashable, ...]:
@@ -106,7 +106,7 @@ class Member:
         return self.made if self.made is not None else Channel.from_logs(self.logs(), self.inputs, self.outputs)
 
     def rows(self) -> Rows | None:
-        """The probabilities as fractions, where the factor (the weight of an exponential) is one; None otherwise.
+        """The probabilities as fractions, where the decay (the weight of an exponential) is one; None otherwise.
 
         Also None beyond ``LARGEST_EXACT`` of them: a thousand secrets would make millions of long integers.
         """
@@ -132,8 +132,8 @@ class Member:
         if self.made is not None:
             return None
         if self.family != EXPONENTIAL or self.size == 2:  # on two secrets the three families are one
-            return self.factor.number(bits)
-        return self.weight.number(bits) if self.weight is not None else exponential_weight(self.factor, self.size, bits)
+            return self.decay.number(bits)
+        return self.weight.number(bits) if self.weight is not None else exponential_weight(self.decay, self.size, bits)
 
     def entry(self, base: Number, x: int, y: int) -> Number:
         """The probability of output number ``y`` for secret number ``x``, in the arithmetic of ``base``."""
@@ -161,10 +161,10 @@ class Member:
     def log_base(self) -> float:
         """The logarithm of :meth:`base` as a float."""
         if self.family != EXPONENTIAL or self.size == 2:
-            return self.factor.log
+            return self.decay.log
         if self.weight is not None:
             return self.weight.log
-        low, high = ends_of(exponential_weight(self.factor, self.size, 160))
+        low, high = ends_of(exponential_weight(self.decay, self.size, 160))
         middle = (low + high) / 2
         if middle > Fraction(1, 2):
             return math.log1p(-float(1 - middle))

@@ -1,6 +1,6 @@
 r"""Exact answers about members with powers of e in them, through neighbours in their family that are fractions.
 
-The member with ``a = e^(-epsilon)`` lies between two members of its family whose factors are fractions as near to it as one
+The member with ``a = e^(-epsilon)`` lies between two members of its family whose decays are fractions as near to it as one
 likes: a *sharper* one, which tells a little more, and a *safer* one. Smaller epsilons of a family refine larger ones (which the
 closed forms check each time), and the orders are transitive, so that for any A
 
@@ -11,7 +11,7 @@ Only where A lies exactly between the two does this leave an answer open.
 
 >>> from noisewright.adversary.families.families import geometric_family
 >>> sharper, safer = neighbours(geometric_family.member(epsilon=1, size=3))
->>> sharper.factor.compare(safer.factor), sharper.exact, safer.exact
+>>> sharper.decay.compare(safer.decay), sharper.exact, safer.exact
 (-1, True, True)
 """
 
@@ -20,17 +20,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.enclosures import Enclosure
 from noisewright.adversary.families.closed import closed_refined
 from noisewright.adversary.families.families import FAMILIES
 from noisewright.adversary.families.member import EXPONENTIAL, Member
+from noisewright.adversary.refinement import Refinement
 from noisewright.core.verdict import EXACT, FAILS
 
 __all__ = ["neighbours", "through_neighbours"]
 
 BITS = 96
-"""Significant bits of the factors of the neighbours."""
+"""Significant bits of the decays of the neighbours."""
 MOST_ENTRIES = 150
 """Members with more entries than this have fractions too long to decide orders in."""
 
@@ -47,7 +47,7 @@ def neighbours(member: Member) -> tuple[Member, Member] | None:
         return None
     family = FAMILIES[member.family]
     weighted = member.family == EXPONENTIAL and member.size > 2
-    kind = "weight" if weighted else "factor"
+    kind = "weight" if weighted else "decay"
     sharper, safer = (family.member(**{kind: end}, secrets=member.secrets) for end in (low, high))  # type: ignore[arg-type]
     return sharper, safer
 

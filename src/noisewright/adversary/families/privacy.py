@@ -1,7 +1,7 @@
 r"""The privacy order between members of families, in closed form: are no two secrets farther apart in B than in A?
 
 With ``a = e^(-epsilon)`` the distances of the families are ``epsilon |x-x'|`` (geometric), ``epsilon`` (response) and
-``-|x-x'| ln b + |ln(s_x/s_x')|`` (exponential). They are compared as ``e^(-d)``: powers of a factor exactly, others within bounds
+``-|x-x'| ln b + |ln(s_x/s_x')|`` (exponential). They are compared as ``e^(-d)``: powers of a decay exactly, others within bounds
 that are tightened until they tell.
 
 >>> from noisewright.adversary.families.families import exponential_family, geometric_family, response_family
@@ -22,10 +22,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.enclosures import Number, ends_of, sign_of
-from noisewright.adversary.families.factors import Factor
+from noisewright.adversary.families.decay import Decay
 from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, OVER_TRUNCATED, RESPONSE, Member
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import OWN, MetricWitness
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ChannelError
@@ -55,7 +55,7 @@ def closed_private(a: Member, b: Member) -> Refinement | None:
     words, direction = "no two secrets are farther apart in the new one", "b may replace a"
     if b.no_leak:
         return Refinement("privacy", direction, EXACT, "the new one tells nothing", 0.0)
-    if a.family == b.family and a.factor.compare(b.factor) == 0:
+    if a.family == b.family and a.decay.compare(b.decay) == 0:
         return Refinement("privacy", direction, EXACT, "they are one and the same channel", 0.0)
     open_pairs = False
     for x, z in _doubtful(a, b):
@@ -73,7 +73,7 @@ def member_distances(member: Member) -> Floats:
     """The distances that the member itself puts between its secrets, as floats."""
     if member.made is not None or member.family == OVER_TRUNCATED:
         return member.channel().distinguishability()
-    x, epsilon = np.arange(member.size), -member.factor.log
+    x, epsilon = np.arange(member.size), -member.decay.log
     steps = np.abs(x[:, None] - x[None, :])
     if member.family == RESPONSE:
         return np.asarray(np.where(steps > 0, epsilon, 0.0))
@@ -117,12 +117,12 @@ def _sign(a: Member, b: Member, x: int, z: int) -> int | None:
     return sign_of(lambda bits: closeness(a, x, z, bits) - closeness(b, x, z, bits))
 
 
-def _power(member: Member, x: int, z: int) -> tuple[Factor, int] | None:
-    """``e^(-d)`` as a power of the factor, where it is one: always, except in the exponential family away from its ends."""
+def _power(member: Member, x: int, z: int) -> tuple[Decay, int] | None:
+    """``e^(-d)`` as a power of the decay, where it is one: always, except in the exponential family away from its ends."""
     if member.family == EXPONENTIAL and member.size > 2:
         ends = {(0, 1), (member.size - 2, member.size - 1)}
-        return (member.factor, 1) if (min(x, z), max(x, z)) in ends else None
-    return member.factor, 1 if member.family == RESPONSE else abs(x - z)
+        return (member.decay, 1) if (min(x, z), max(x, z)) in ends else None
+    return member.decay, 1 if member.family == RESPONSE else abs(x - z)
 
 
 def closeness(member: Member, x: int, z: int, bits: int) -> Number:
@@ -144,7 +144,7 @@ def _witness(a: Member, b: Member, x: int, z: int) -> MetricWitness:
     """The metric of A, for which A needs epsilon 1 and B more: at least the ratio of the two distances of this pair."""
     after = math.inf
     if not a.no_leak:
-        bits = 256 + 2 * max(a.factor.fine, b.factor.fine)  # also for an epsilon near 0
+        bits = 256 + 2 * max(a.decay.fine, b.decay.fine)  # also for an epsilon near 0
         ends = [ends_of(closeness(member, x, z, bits)) for member in (a, b)]
         least = Fraction(log_bounds(1 / ends[1][1], bits)[0], 1 << bits)
         most = Fraction(log_bounds(1 / ends[0][0], bits)[1], 1 << bits)

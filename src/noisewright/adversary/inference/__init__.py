@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from noisewright.adversary.inference.new_row import Limits as Limits
     from noisewright.adversary.inference.new_row import NewRow as NewRow
     from noisewright.adversary.inference.new_row import Outcome as Outcome
-    from noisewright.adversary.inference.no_free_lunch import Violation as Violation
+    from noisewright.adversary.inference.no_free_lunch import Counterexample as Counterexample
     from noisewright.adversary.inference.no_free_lunch import check_promise as check_promise
     from noisewright.adversary.inference.no_free_lunch import check_secrecy_focussed as check_secrecy_focussed
     from noisewright.adversary.inference.no_free_lunch import check_utility_focussed as check_utility_focussed
     from noisewright.adversary.inference.no_free_lunch import smallest_promise as smallest_promise
-    from noisewright.adversary.inference.tally import Survey as Survey
     from noisewright.adversary.inference.tally import TallyRow as TallyRow
+    from noisewright.adversary.inference.tally import TallySurvey as TallySurvey
     from noisewright.adversary.inference.tally import noisy_tally as noisy_tally
     from noisewright.adversary.inference.tally import randomised_tally as randomised_tally
 else:

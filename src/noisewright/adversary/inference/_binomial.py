@@ -24,7 +24,7 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 
-__all__ = ["Law", "binomial", "sum_of"]
+__all__ = ["CountLaw", "binomial", "sum_of"]
 
 
 TAIL_BITS = 64
@@ -33,7 +33,7 @@ TAIL = 2.0**-TAIL_BITS
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class CountLaw:
     """``chances[i]`` is the probability of the whole number ``start + i``; ``left_out`` bounds the mass elsewhere."""
 
     start: int
@@ -46,12 +46,12 @@ class Law:
         return self.start + float(np.arange(len(self.chances)) @ self.chances)
 
 
-def binomial(size: int, chance: float) -> Law:
+def binomial(size: int, chance: float) -> CountLaw:
     """The number of successes in ``size`` trials with this chance each."""
     if size == 0 or chance <= 0:
-        return Law(0, np.ones(1), 0.0)
+        return CountLaw(0, np.ones(1), 0.0)
     if chance >= 1:
-        return Law(size, np.ones(1), 0.0)
+        return CountLaw(size, np.ones(1), 0.0)
     mean = size * chance
     log = (TAIL_BITS + 1) * math.log(2)
     width = log / 3 + math.sqrt(log * log / 9 + 2 * log * mean * (1 - chance))
@@ -61,10 +61,10 @@ def binomial(size: int, chance: float) -> Law:
     steps = np.log((size - k) / (k + 1)) + (math.log(chance) - math.log1p(-chance))
     logs = np.concatenate(([0.0], np.cumsum(steps)))
     weights = np.exp(logs - logs.max())
-    return Law(low, np.asarray(weights / weights.sum()), 0.0 if (low, high) == (0, size) else TAIL)
+    return CountLaw(low, np.asarray(weights / weights.sum()), 0.0 if (low, high) == (0, size) else TAIL)
 
 
-def sum_of(parts: Iterable[tuple[int, float]]) -> Law:
+def sum_of(parts: Iterable[tuple[int, float]]) -> CountLaw:
     """The sum of independent binomials, each given by its size and its chance; those of equal chance are one.
 
     Direct convolution: a transform would be faster for wide laws and lose the relative accuracy of their tails. After each step
@@ -75,12 +75,12 @@ def sum_of(parts: Iterable[tuple[int, float]]) -> Law:
     for size, chance in parts:
         sizes[chance] = sizes.get(chance, 0) + size
     laws = sorted((binomial(size, chance) for chance, size in sizes.items()), key=lambda law: len(law.chances))
-    return reduce(_add, laws, Law(0, np.ones(1), 0.0))
+    return reduce(_add, laws, CountLaw(0, np.ones(1), 0.0))
 
 
-def _add(one: Law, other: Law) -> Law:
+def _add(one: CountLaw, other: CountLaw) -> CountLaw:
     chances = np.convolve(one.chances, other.chances)
     low = int(np.searchsorted(np.cumsum(chances), TAIL))
     high = len(chances) - int(np.searchsorted(np.cumsum(chances[::-1]), TAIL))
     cut = float(chances[:low].sum() + chances[high:].sum())
-    return Law(one.start + other.start + low, chances[low:high], one.left_out + other.left_out + cut)
+    return CountLaw(one.start + other.start + low, chances[low:high], one.left_out + other.left_out + cut)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisewright.adversary.measures.gains import Blocks, as_gain, identity, partition
+from noisewright.adversary.measures.gallery import Blocks, as_gain, identity, partition
 from noisewright.adversary.measures.vulnerability import as_channel
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
@@ -37,7 +37,7 @@ from noisewright.optimality.priors import Prior, as_prior
 
 __all__ = ["Correlation", "as_correlation", "dalenius_vulnerability", "states_of"]
 
-Labels = tuple[Hashable, ...]
+Names = tuple[Hashable, ...]
 
 SUM_TOLERANCE = 1e-9
 """A joint distribution may miss a sum of one by this much and is then renormalised; beyond it it is refused."""
@@ -52,8 +52,8 @@ class Correlation:
     __slots__ = ("inputs", "joint", "secrets")
 
     joint: Floats
-    secrets: Labels
-    inputs: Labels
+    secrets: Names
+    inputs: Names
 
     def __init__(
         self, joint: ArrayLike, secrets: Iterable[Hashable] | None = None, inputs: Iterable[Hashable] | None = None
@@ -190,7 +190,7 @@ def as_correlation(correlation: Correlation | ArrayLike, channel: Channel) -> Co
     return Correlation(values, None, channel.inputs)
 
 
-def states_of(prior: object) -> Labels:
+def states_of(prior: object) -> Names:
     """The states that a prior names; a bare list of probabilities is about 0, 1, 2, ... ."""
     if isinstance(prior, Prior):
         return prior.secrets
@@ -222,7 +222,7 @@ def _as_joint(joint: ArrayLike) -> Floats:
     return values
 
 
-def _names(names: Iterable[Hashable] | None, size: int, what: str, of: str) -> Labels:
+def _names(names: Iterable[Hashable] | None, size: int, what: str, of: str) -> Names:
     labels = tuple(range(size)) if names is None else as_labels(names, what)
     if len(labels) != size:
         raise ParameterError(f"{len(labels)} {what} were named for a correlation with {size} {of}.")

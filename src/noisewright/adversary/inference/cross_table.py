@@ -34,8 +34,7 @@ MOST_VALUES = 10_000
 MOST_CELLS = 4_000_000
 """Tables of counts with more cells than this are not built."""
 
-Counts = NDArray[np.int64]
-Labels = tuple[Hashable, ...]
+Names = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +45,9 @@ class CrossTable:
     in one of the two columns and were dropped.
     """
 
-    counts: Counts
-    rows: Labels
-    columns: Labels
+    counts: NDArray[np.int64]
+    rows: Names
+    columns: Names
     rows_ordered: bool = True
     columns_ordered: bool = True
     left_out: int = 0
@@ -162,7 +161,7 @@ def _absent(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _coded(
     column: pa.ChunkedArray, name: str, order: Iterable[Hashable] | None
-) -> tuple[NDArray[np.intp], Labels, bool]:
+) -> tuple[NDArray[np.intp], Names, bool]:
     """The number of each row's value, the values by number, and whether their order means something."""
     given = column.type
     ordered = bool(pa.types.is_dictionary(given) and given.ordered)

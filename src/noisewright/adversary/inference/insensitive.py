@@ -32,7 +32,7 @@ from noisewright.adversary.inference.measures import Inference, guess_through
 from noisewright.adversary.measures.vulnerability import as_channel
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
-from noisewright.core.choices import one_of
+from noisewright.core.choices import as_slack, one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
 from noisewright.core.mechanism import Mechanism
@@ -105,8 +105,7 @@ def insensitive(channel: Channel | Mechanism, to: str, tol: float = 0.0) -> Verd
     >>> bool(insensitive(both, "secret")), insensitive(both, "useful").evidence.second
     (True, ('a', 1))
     """
-    if isinstance(tol, bool) or not isinstance(tol, (int, float)) or not 0 <= tol < 1:
-        raise ParameterError("tol is how far two probabilities may be apart: a number from 0 to below 1.")
+    as_slack(tol, "tol is how far two probabilities may be apart: a number from 0 to below 1.")
     seen = as_channel(channel)
     changing = PARTS[one_of(to, "to", tuple(PARTS))]
     kept = _components(seen)[1 - changing]

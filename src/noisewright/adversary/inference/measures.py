@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.adversary.inference.correlation import Correlation
-from noisewright.adversary.measures.gains import Blocks, Gain, identity, partition
+from noisewright.adversary.measures.gallery import Blocks, Gain, identity, partition
 from noisewright.adversary.measures.vulnerability import as_channel
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel

@@ -179,7 +179,7 @@ class NewRow:
 
     def oblivious(self, *, epsilon: Exact) -> Outcome:
         """Truncated geometric noise on the count: epsilon for each row that is added or taken away."""
-        budget, a = _factor(epsilon)
+        budget, a = _decay(epsilon)
         response = np.array([[1.0, a], [a, 1.0]]) / (1 + a)
         useful = np.diag([1 - self.share, self.share])
         return self._outcome("count", budget, METRICS["count"], self._counted, useful, response, 0.0)
@@ -191,7 +191,7 @@ class NewRow:
         ``noise="response"`` is randomised response, epsilon between any two values.
         """
         one_of(noise, "noise", NOISES)
-        budget, a = _factor(epsilon)
+        budget, a = _decay(epsilon)
         chances = self._chances(a, noise)
         law = sum_of(zip(self.rows, chances.tolist(), strict=True))
         # The others' count, and the new row's own vote on top of it or not.
@@ -245,7 +245,7 @@ def _guessed(joint: Floats, votes: Floats) -> float:
     return sum(float((joint @ block).max(axis=0).sum()) for block in blocks)
 
 
-def _factor(epsilon: Exact) -> tuple[float, float]:
+def _decay(epsilon: Exact) -> tuple[float, float]:
     """The epsilon and ``e^-epsilon`` as floats."""
     exact = positive_fraction(epsilon, "epsilon")
     try:

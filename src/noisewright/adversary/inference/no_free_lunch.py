@@ -1,7 +1,7 @@
 r"""No free lunch: promises about inference that no mechanism can keep for every correlation, each with one that breaks it.
 
 Three impossibility results, as checks. Each returns a :class:`~noisewright.core.verdict.Verdict`; where a promise is broken the
-evidence is a :class:`Violation`: a concrete joint distribution of the private and the useful property, re-evaluated.
+evidence is a :class:`Counterexample`: a concrete joint distribution of the private and the useful property, re-evaluated.
 
 1. :func:`check_promise`. *Whatever is useful can be guessed with probability 1 - t, and no secret's chance grows by more than
    t.* If the useful and the private property are the same, ``2 t >= 1 - V(prior)`` is needed: with two equally likely
@@ -40,7 +40,7 @@ from scipy.spatial.distance import cdist
 
 from noisewright.adversary.inference.correlation import Correlation, dalenius_vulnerability, states_of
 from noisewright.adversary.inference.measures import best_guess
-from noisewright.adversary.measures.gains import Blocks, identity, partition
+from noisewright.adversary.measures.gallery import Blocks, identity, partition
 from noisewright.adversary.measures.vulnerability import as_channel, prior_vulnerability
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
@@ -53,7 +53,7 @@ from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
 from noisewright.optimality.priors import as_prior
 
 __all__ = [
-    "Violation",
+    "Counterexample",
     "check_promise",
     "check_secrecy_focussed",
     "check_utility_focussed",
@@ -78,7 +78,7 @@ MOST_SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Violation:
+class Counterexample:
     """A joint distribution that breaks a promise, and the two numbers that show it.
 
     ``promised`` is what the promise asks for (or what a better mechanism has), ``found`` is what the given mechanism has;
@@ -155,7 +155,7 @@ def check_promise(
         return Verdict(WITHIN if within else EXACT, reason, found)
     mass = gain.expected(belief[:, None])[:, 0]
     same = Correlation(np.diag(mass), gain.actions, gain.actions)
-    violation = Violation(same, broken[0], found.after, broken[1])
+    violation = Counterexample(same, broken[0], found.after, broken[1])
     return Verdict(FAILS, f"{broken[0]} is {found.after:.6g}, and {broken[1]:.6g} was promised", violation)
 
 
@@ -185,7 +185,7 @@ def check_utility_focussed(channel: Channel | Mechanism) -> Verdict:
     reason = (
         f"a secret that tells {names[0]!r} from {names[1]!r} is guessed with probability {found:.6g} instead of 1/2"
     )
-    return Verdict(FAILS, reason, Violation(pair, "inference", found, 0.5))
+    return Verdict(FAILS, reason, Counterexample(pair, "inference", found, 0.5))
 
 
 def _farthest(matrix: Floats) -> tuple[int, int]:
@@ -240,7 +240,7 @@ def check_secrecy_focussed(channel: Channel | Mechanism, metric: Metric | str | 
     return Verdict(UNDECIDED, "the mechanisms that are better by the theorem are so by less than rounding", best)
 
 
-def _best_violation(seen: Channel, log_peaks: Floats) -> Violation:
+def _best_violation(seen: Channel, log_peaks: Floats) -> Counterexample:
     """The widest gap among a few centres that promise most; among all of them if those have none."""
     size = len(log_peaks)
     # A column that is a multiple of the peak at c is largest at c, so this is at least the mass of such columns.
@@ -248,14 +248,14 @@ def _best_violation(seen: Channel, log_peaks: Floats) -> Violation:
     nearest = np.exp(np.where(np.eye(size, dtype=bool), -np.inf, log_peaks).max(axis=1))
     order = np.argsort(at_most - 1 / (1 + nearest), kind="stable").tolist()
 
-    def widest(centres: list[int]) -> Violation:
+    def widest(centres: list[int]) -> Counterexample:
         return max((_better_at(seen, c, log_peaks[c]) for c in centres), key=lambda one: one.promised - one.found)
 
     best = widest(order[:FEW])
     return best if best.promised - best.found > RESOLUTION or size <= FEW else widest(order)
 
 
-def _better_at(seen: Channel, centre: int, log_peak: Floats) -> Violation:
+def _better_at(seen: Channel, centre: int, log_peak: Floats) -> Counterexample:
     """The mechanism ``(k v, 1 - k v)`` at one centre, and a correlation at which it is better if the peak's mass is below k.
 
     The useful property is whether the secret is the centre. A column that is no multiple of the peak is to be no reason to
@@ -280,6 +280,6 @@ def _better_at(seen: Channel, centre: int, log_peak: Floats) -> Violation:
     joint = np.vstack((np.where(others, weights, 0.0), np.where(others, 0.0, weights))) / weights.sum()
     names: tuple[Hashable, ...] = (f"not {seen.inputs[centre]}", seen.inputs[centre])
     useful = Correlation(joint, names, seen.inputs)
-    return Violation(
+    return Counterexample(
         useful, "accuracy", dalenius_vulnerability(useful, seen), dalenius_vulnerability(useful, better), better
     )

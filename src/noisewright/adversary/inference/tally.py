@@ -16,7 +16,7 @@ of it times the randomised tally is ``A^(k-1) B^(N-k-1) (A - aB)(B - aA)`` up to
 multiple of ``z`` and ``B - aA`` a positive constant, so no coefficient is negative; the first and the last row have one of the
 two factors.
 
->>> survey = Survey(2)
+>>> survey = TallySurvey(2)
 >>> for row in survey.compare():
 ...     print(f"{row.name}: one participant {row.participant:.4f}, the tally {row.tally:.4f}")
 randomised tally: one participant 0.6250, the tally 0.5938
@@ -44,10 +44,10 @@ from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, log_bounds
+from noisewright.optimality.algebra.elimination import Rows
 
-__all__ = ["Survey", "TallyRow", "noisy_tally", "randomised_tally"]
+__all__ = ["TallyRow", "TallySurvey", "noisy_tally", "randomised_tally"]
 
-Rows = tuple[tuple[Fraction, ...], ...]
 
 MOST_PARTICIPANTS = 500
 """Probabilities of a tally are kept as logarithms, since the least of them are too small for a float; that takes its time."""
@@ -75,7 +75,7 @@ class TallyRow:
 
 
 @dataclass(frozen=True)
-class Survey:
+class TallySurvey:
     """``participants`` people who tell the ``truth`` with that probability; each means yes with probability ``yes``.
 
     Numbers are exact: ``"1/3"`` is a third.
@@ -97,7 +97,7 @@ class Survey:
             object.__setattr__(self, name, value)
 
     @property
-    def factor(self) -> Fraction:
+    def decay(self) -> Fraction:
         """``e^-epsilon``, that is ``(1-p)/(1+p)`` for the probability ``p`` of telling the truth."""
         truth = as_fraction(self.truth)
         return (1 - truth) / (1 + truth)
@@ -105,7 +105,7 @@ class Survey:
     @property
     def epsilon(self) -> float:
         """The promise to every participant, per answer that differs (Hamming distance), rounded up."""
-        return float_up(Fraction(log_bounds(1 / self.factor, 80)[1], 2**80))
+        return float_up(Fraction(log_bounds(1 / self.decay, 80)[1], 2**80))
 
     @property
     def tally_prior(self) -> Floats:
@@ -124,7 +124,7 @@ class Survey:
 
     def randomised(self) -> Channel:
         """The randomised tally as a channel from true to published tallies."""
-        likely, unlikely = (math.log(1 / (1 + self.factor)), math.log(self.factor / (1 + self.factor)))
+        likely, unlikely = (math.log(1 / (1 + self.decay)), math.log(self.decay / (1 + self.decay)))
         logs = np.zeros((1, 1))  # nobody has answered, and the tally is 0
         for _ in range(self.participants):
             # Row k: k of those so far mean yes. One more who means no; and, for a new last row, one more who means yes.
@@ -133,7 +133,7 @@ class Survey:
 
     def noisy(self) -> Channel:
         """The noisy tally as a channel from true to published tallies: the truncated geometric."""
-        size, a = self.participants, float(self.factor)
+        size, a = self.participants, float(self.decay)
         steps = np.abs(np.subtract.outer(np.arange(size + 1), np.arange(size + 1)))
         weights = np.full(size + 1, (1 - a) / (1 + a))
         weights[[0, -1]] = 1 / (1 + a)
@@ -166,8 +166,8 @@ def randomised_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
     >>> [str(p) for p in randomised_tally(2)[1]]
     ['3/16', '5/8', '3/16']
     """
-    survey = Survey(participants, truth)
-    right = 1 / (1 + survey.factor)
+    survey = TallySurvey(participants, truth)
+    right = 1 / (1 + survey.decay)
     yes, no = (1 - right, right), (right, 1 - right)  # whoever means yes, whoever means no: (says no, says yes)
     halves = [(_power(yes, k), _power(no, k)) for k in range(participants + 1)]
     return tuple(_product(halves[k][0], halves[participants - k][1]) for k in range(participants + 1))
@@ -179,7 +179,7 @@ def noisy_tally(participants: int, truth: Exact = Fraction(1, 2)) -> Rows:
     >>> [str(p) for p in noisy_tally(2)[0]]
     ['3/4', '1/6', '1/12']
     """
-    a = Survey(participants, truth).factor
+    a = TallySurvey(participants, truth).decay
     inside, end = (1 - a) / (1 + a), 1 / (1 + a)
     return tuple(
         tuple((end if y in (0, participants) else inside) * a ** abs(x - y) for y in range(participants + 1))

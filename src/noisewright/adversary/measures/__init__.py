@@ -15,24 +15,23 @@ if TYPE_CHECKING:
     from noisewright.adversary.measures.caps import promise_cap as promise_cap
     from noisewright.adversary.measures.caps import success_cap as success_cap
     from noisewright.adversary.measures.gain import Gain as Gain
-    from noisewright.adversary.measures.gain import check_size as check_size
     from noisewright.adversary.measures.gain import gain_labels as gain_labels
     from noisewright.adversary.measures.gain import make_gain as make_gain
-    from noisewright.adversary.measures.gains import NAMES as NAMES
-    from noisewright.adversary.measures.gains import as_gain as as_gain
-    from noisewright.adversary.measures.gains import from_callable as from_callable
-    from noisewright.adversary.measures.gains import from_loss as from_loss
-    from noisewright.adversary.measures.gains import identity as identity
-    from noisewright.adversary.measures.gains import is_belief_function as is_belief_function
-    from noisewright.adversary.measures.gains import metric_gain as metric_gain
-    from noisewright.adversary.measures.gains import partition as partition
-    from noisewright.adversary.measures.gains import property_gain as property_gain
-    from noisewright.adversary.measures.gains import to_loss as to_loss
+    from noisewright.adversary.measures.gallery import NAMES as NAMES
+    from noisewright.adversary.measures.gallery import as_gain as as_gain
+    from noisewright.adversary.measures.gallery import from_callable as from_callable
+    from noisewright.adversary.measures.gallery import from_loss as from_loss
+    from noisewright.adversary.measures.gallery import identity as identity
+    from noisewright.adversary.measures.gallery import is_belief_function as is_belief_function
+    from noisewright.adversary.measures.gallery import metric_gain as metric_gain
+    from noisewright.adversary.measures.gallery import partition as partition
+    from noisewright.adversary.measures.gallery import property_gain as property_gain
+    from noisewright.adversary.measures.gallery import to_loss as to_loss
     from noisewright.adversary.measures.hiding import HidingAndRevealing as HidingAndRevealing
     from noisewright.adversary.measures.hiding import Nesting as Nesting
     from noisewright.adversary.measures.hiding import hiding_and_revealing as hiding_and_revealing
     from noisewright.adversary.measures.hiding import revealing as revealing
-    from noisewright.adversary.measures.max_case import Worst as Worst
+    from noisewright.adversary.measures.max_case import WorstOutput as WorstOutput
     from noisewright.adversary.measures.max_case import d_leakage as d_leakage
     from noisewright.adversary.measures.max_case import d_vulnerability as d_vulnerability
     from noisewright.adversary.measures.max_case import max_vulnerability as max_vulnerability

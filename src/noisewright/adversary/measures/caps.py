@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from noisewright.adversary.measures.gains import as_gain, is_belief_function
+from noisewright.adversary.measures.gallery import as_gain, is_belief_function
 from noisewright.adversary.measures.vulnerability import as_channel, bayes_capacity, prior_vulnerability
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError

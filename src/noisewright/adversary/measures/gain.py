@@ -9,7 +9,7 @@ Gain(custom: 3 actions by 3 secrets)
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -18,39 +18,31 @@ from numpy.typing import ArrayLike
 from noisewright.core.arrays import Floats, Indices
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
-from noisewright.optimality.losses.loss import as_matrix
+from noisewright.optimality.losses.table import ActionTable, Points, as_matrix, named
 
-__all__ = ["Gain", "check_size", "gain_labels", "make_gain"]
-
-Points = Iterable[Hashable]
-
-LARGEST_GAIN = 25_000_000
-"""A gain matrix with more entries than this is not built."""
+__all__ = ["Gain", "gain_labels", "make_gain"]
 
 
-class Gain:
+class Gain(ActionTable):
     """A gain ``g[w, x]`` over named actions and secrets; immutable.
 
     Identity and partition gains are held as the block of each secret: their matrix is built only when something asks
     for it, and their vulnerabilities need no matrix product.
     """
 
-    __slots__ = ("_blocks", "_matrix", "actions", "labelled", "name", "secrets")
+    __slots__ = ("_blocks", "name")
 
-    _matrix: Floats | None
+    kind = "gain"
+
     _blocks: Indices | None
-    actions: tuple[Hashable, ...]
-    secrets: tuple[Hashable, ...]
-    labelled: bool
     name: str
 
     def __init__(
         self, matrix: ArrayLike, actions: Points | None = None, secrets: Points | None = None, name: str = "custom"
     ) -> None:
         values = as_matrix(matrix, "gain")
-        _set(
-            self,
-            values,
+        self._set(
+            _matrix=values,
             _blocks=None,
             actions=_names(actions, values.shape[0], "actions", "rows"),
             secrets=_names(secrets, values.shape[1], "secrets", "columns"),
@@ -58,22 +50,9 @@ class Gain:
             name=str(name),
         )
 
-    @property
-    def matrix(self) -> Floats:
-        """The numbers, one row for each action and one column for each secret; read-only."""
-        if self._matrix is None:
-            check_size(*self.shape)
-            assert self._blocks is not None
-            values = (np.arange(len(self.actions))[:, None] == self._blocks[None, :]).astype(np.float64)
-            values.flags.writeable = False
-            object.__setattr__(self, "_matrix", values)
-        found: Floats = self._matrix  # type: ignore[assignment]
-        return found
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of actions, number of secrets."""
-        return len(self.actions), len(self.secrets)
+    def _built(self) -> Floats:
+        assert self._blocks is not None
+        return np.asarray(np.arange(len(self.actions))[:, None] == self._blocks[None, :], dtype=np.float64)
 
     @property
     def signed(self) -> bool:
@@ -117,32 +96,15 @@ class Gain:
         names = as_labels(secrets, "secrets")
         if names == self.secrets:
             return self
-        place = {x: i for i, x in enumerate(self.secrets)}
-        if not names or len(set(names)) < len(names) or any(x not in place for x in names):
-            raise ParameterError("a gain is restricted to some of its own secrets, each named once; see .secrets.")
-        columns = np.array([place[x] for x in names], dtype=np.intp)
+        columns = self._columns(names)
         if self._blocks is not None and len(names) == len(self.secrets):
             return make_gain(None, self._blocks[columns], self.actions, names, True, self.name)
         return make_gain(self.matrix[:, columns], None, self.actions, names, True, self.name)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a Gain does not change; build a new one.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         blocks = self._blocks
         matrix = np.array(self._matrix) if blocks is None else None
         return make_gain, (matrix, blocks, self.actions, self.secrets, self.labelled, self.name)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Gain)
-            and self.actions == other.actions
-            and self.secrets == other.secrets
-            and bool(np.array_equal(self.matrix, other.matrix))
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.actions, self.secrets))
 
     def __repr__(self) -> str:
         return f"Gain({self.name}: {len(self.actions)} actions by {len(self.secrets)} secrets)"
@@ -162,33 +124,18 @@ def make_gain(
     """A gain from parts that are checked already: a matrix, or the block of each secret."""
     made = Gain.__new__(Gain)
     values = None if matrix is None else np.array(matrix, dtype=np.float64)
-    _set(made, values, _blocks=blocks, actions=actions, secrets=secrets, labelled=labelled, name=name)
+    if values is not None:
+        values.flags.writeable = False
+    made._set(_matrix=values, _blocks=blocks, actions=actions, secrets=secrets, labelled=labelled, name=name)
     return made
-
-
-def check_size(actions: int, secrets: int) -> None:
-    """Refuse to build a gain matrix that would fill the memory."""
-    if actions * secrets > LARGEST_GAIN:
-        raise ParameterError(
-            f"a gain matrix of {actions} actions by {secrets} secrets is too large ({LARGEST_GAIN} entries is the limit)."
-        )
 
 
 def gain_labels(names: Points, what: str = "secrets") -> tuple[Hashable, ...]:
     """The labels of secrets or actions: one or more, each once."""
-    labels = as_labels(names, what)
+    labels = named(names, what, "gain")
     if not labels:
         raise ParameterError("a gain needs at least one secret and one action.")
-    if len(set(labels)) < len(labels):
-        raise ParameterError(f"the {what} of a gain must be different from each other.")
     return labels
-
-
-def _set(gain: Gain, matrix: Floats | None, **fields: Any) -> None:
-    if matrix is not None:
-        matrix.flags.writeable = False
-    for field, value in {"_matrix": matrix, **fields}.items():
-        object.__setattr__(gain, field, value)
 
 
 def _names(names: Points | None, count: int, what: str, which: str) -> tuple[Hashable, ...]:

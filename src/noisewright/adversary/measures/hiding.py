@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.adversary.measures.gains import Blocks, Gain, partition
+from noisewright.adversary.measures.gallery import Blocks, Gain, partition
 from noisewright.adversary.measures.vulnerability import Leakage, as_channel, leakage
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.measures.gains import as_gain, is_belief_function
+from noisewright.adversary.measures.gallery import as_gain, is_belief_function
 from noisewright.adversary.measures.vulnerability import as_channel, belief_values, secrets_of
 from noisewright.core.arrays import Floats
 from noisewright.core.channels import audit
@@ -43,7 +43,7 @@ from noisewright.core.metrics.metric import Discrete, Metric, as_metric
 from noisewright.core.verdict import FAILS, UNDECIDED, Verdict
 from noisewright.optimality.priors import as_prior
 
-__all__ = ["Worst", "d_leakage", "d_vulnerability", "max_vulnerability", "quasi_convex"]
+__all__ = ["WorstOutput", "d_leakage", "d_vulnerability", "max_vulnerability", "quasi_convex"]
 
 
 SMALLEST_SAFE = 1e-290
@@ -54,7 +54,7 @@ MOST_SAMPLED = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Worst:
+class WorstOutput:
     """The worst output for one measure: its value, the output, and the belief over ``secrets`` that it leaves."""
 
     value: float
@@ -81,7 +81,7 @@ class Worst:
         }
 
 
-def max_vulnerability(prior: object, channel: Channel | Mechanism, function: object = "identity") -> Worst:
+def max_vulnerability(prior: object, channel: Channel | Mechanism, function: object = "identity") -> WorstOutput:
     """The largest ``Q`` over the posteriors of outputs that can occur, and where.
 
     ``function`` is a quasi-convex function of the belief, a gain in any form (for ``V_g``), or a metric (for ``V_d``).
@@ -101,7 +101,7 @@ def max_vulnerability(prior: object, channel: Channel | Mechanism, function: obj
     else:
         values = as_gain(function, seen.inputs).expected(posteriors).max(axis=0)
     worst = int(values.argmax())
-    return Worst(float(values[worst]), outputs[worst], np.asarray(posteriors[:, worst]), seen.inputs)
+    return WorstOutput(float(values[worst]), outputs[worst], np.asarray(posteriors[:, worst]), seen.inputs)
 
 
 def d_vulnerability(prior: object, metric: Metric | None = None, secrets: Sequence[Hashable] | None = None) -> float:
@@ -178,7 +178,7 @@ def _whole(value: object) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _worst_for_metric(belief: Floats, channel: Channel, metric: Metric) -> Worst:
+def _worst_for_metric(belief: Floats, channel: Channel, metric: Metric) -> WorstOutput:
     """The worst output for V_d: the largest log-ratio of joint probabilities for each unit of distance."""
     joint = belief[:, None] * channel.matrix
     possible = np.isfinite(channel.logs) & (belief > 0)[:, None]
@@ -188,7 +188,7 @@ def _worst_for_metric(belief: Floats, channel: Channel, metric: Metric) -> Worst
         found = audit.smallest_epsilon(joint, channel.inputs, channel.outputs, metric)
     outputs, posteriors = _posteriors(belief, channel)
     place = 0 if found.output is None else outputs.index(found.output)
-    return Worst(found.value, outputs[place], np.asarray(posteriors[:, place]), channel.inputs)
+    return WorstOutput(found.value, outputs[place], np.asarray(posteriors[:, place]), channel.inputs)
 
 
 def _posteriors(belief: Floats, channel: Channel) -> tuple[list[Hashable], Floats]:

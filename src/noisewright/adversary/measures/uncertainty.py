@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.measures.gains import is_belief_function
+from noisewright.adversary.measures.gallery import is_belief_function
 from noisewright.adversary.measures.vulnerability import as_channel, belief_values, secrets_of
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel

@@ -5,12 +5,7 @@ from typing import TYPE_CHECKING
 from noisewright.core.doors import door
 
 if TYPE_CHECKING:
-    from noisewright.adversary.orders.average import FORWARD as FORWARD
     from noisewright.adversary.orders.average import average_refined as average_refined
-    from noisewright.adversary.orders.average import closed_answer as closed_answer
-    from noisewright.adversary.orders.average import sharpened as sharpened
-    from noisewright.adversary.orders.average import trivial as trivial
-    from noisewright.adversary.orders.average import within as within
     from noisewright.adversary.orders.compare import Comparison as Comparison
     from noisewright.adversary.orders.compare import Directions as Directions
     from noisewright.adversary.orders.deficiency import Deficiency as Deficiency
@@ -20,7 +15,7 @@ if TYPE_CHECKING:
     from noisewright.adversary.orders.deficiency import shortfall as shortfall
     from noisewright.adversary.orders.earth_move import MeanWitness as MeanWitness
     from noisewright.adversary.orders.earth_move import Transport as Transport
-    from noisewright.adversary.orders.max_case import Mixture as Mixture
+    from noisewright.adversary.orders.max_case import MixtureWitness as MixtureWitness
     from noisewright.adversary.orders.max_case import hull_shortfall as hull_shortfall
     from noisewright.adversary.orders.max_case import max_refined as max_refined
     from noisewright.adversary.orders.privacy import metric_refined as metric_refined

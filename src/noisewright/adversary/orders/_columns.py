@@ -20,12 +20,13 @@ from functools import cached_property
 
 import numpy as np
 
-from noisewright.adversary.exact.channels import Read, Rows
+from noisewright.adversary.exact.channels import Read
 from noisewright.adversary.witness import PostProcessing
 from noisewright.core.arrays import Floats, Integers
 from noisewright.core.channels.channel import Channel
+from noisewright.optimality.algebra.elimination import Rows
 
-__all__ = ["Columns", "guess", "post_processing", "reduce_columns"]
+__all__ = ["Columns", "post_processing", "quick_post_processing", "reduce_columns"]
 
 DIGITS = 13
 """Columns of floats are merged where their beliefs agree to this many digits."""
@@ -171,7 +172,7 @@ def post_processing(a: Columns, b: Columns, between: Floats | Rows) -> PostProce
     return PostProcessing(Channel(floats, a.given.outputs, b.given.outputs), 0.0, tuple(exact))
 
 
-def guess(a: Read, b: Read, tol: float) -> PostProcessing | None:
+def quick_post_processing(a: Read, b: Read, tol: float) -> PostProcessing | None:
     """A post-processing in floats that misses by at most ``tol``, where projections find one; None says nothing.
 
     The least solution of ``A R = B``, then turns of clipping it at zero and going back to the solutions whose rows sum to

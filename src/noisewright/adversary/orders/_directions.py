@@ -28,9 +28,9 @@ from noisewright.adversary.exact.channels import Read, whole_columns
 from noisewright.adversary.exact.nearest import distance_to_hull
 from noisewright.adversary.orders._columns import Columns
 from noisewright.adversary.witness import GainWitness, PosteriorWitness, gain_witness
+from noisewright.optimality.algebra.elimination import Vector
 
 __all__ = [
-    "Vector",
     "bet",
     "beyond",
     "gap_of_bet",
@@ -41,7 +41,6 @@ __all__ = [
     "shorten",
 ]
 
-Vector = tuple[Fraction, ...]
 
 PLAIN, BINARY = (12, 1000), (30, 60)
 """Directions are shown with denominators up to, or binary places as many as, the first of these that keeps most of the gap."""

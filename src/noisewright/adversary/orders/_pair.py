@@ -7,16 +7,15 @@ r"""Two channels on their way to be compared: read once, reduced once, and asked
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from noisewright.adversary.exact.channels import Read, common_secrets, read
-from noisewright.adversary.orders._columns import Columns, guess, reduce_columns
+from noisewright.adversary.orders._columns import Columns, quick_post_processing, reduce_columns
 from noisewright.adversary.orders._separation import Separation, separate
 from noisewright.adversary.witness import PostProcessing
-from noisewright.core.errors import ParameterError
+from noisewright.core.choices import as_slack
 
 __all__ = ["Pair", "check_tolerance", "prepare"]
 
@@ -47,7 +46,7 @@ class Pair:
     @cached_property
     def guess(self) -> PostProcessing | None:
         """A post-processing that misses by at most ``tol``, if plain linear algebra finds one; for floats."""
-        return guess(self.first, self.second, self.tol)
+        return quick_post_processing(self.first, self.second, self.tol)
 
     @cached_property
     def separation(self) -> Separation:
@@ -65,5 +64,4 @@ def prepare(a: Any, b: Any, tol: float) -> Pair:
 
 def check_tolerance(tol: object) -> None:
     """Refuse a tolerance that is none."""
-    if isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not 0 <= float(tol) < 1:
-        raise ParameterError("tol is the largest entry that may be off in a refinement: a number from 0 to below 1.")
+    as_slack(tol, "tol is the largest entry that may be off in a refinement: a number from 0 to below 1.")

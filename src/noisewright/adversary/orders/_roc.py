@@ -31,10 +31,9 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.exact.channels import Rows
 from noisewright.adversary.orders._columns import Columns
-from noisewright.adversary.orders._directions import Vector
 from noisewright.core.arrays import Floats
+from noisewright.optimality.algebra.elimination import Rows, Vector
 
 __all__ = ["better_test", "curtain", "curtain_in_floats", "curves"]
 

@@ -30,25 +30,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from noisewright.adversary.exact.channels import Rows
 from noisewright.adversary.exact.nearest import hull_weights
-from noisewright.adversary.exact.program import (
-    LARGEST_ELIMINATION,
-    Elimination,
-    TooLargeError,
-    cone,
-    elimination_work,
-)
+from noisewright.adversary.exact.program import TooLargeError, cone
 from noisewright.adversary.exact.solution import enclose, short_solution
 from noisewright.adversary.orders._columns import Columns
-from noisewright.adversary.orders._directions import (
-    Vector,
-    gap_of_posterior,
-    posterior_slack,
-    rounding_slack,
-    separating,
-)
+from noisewright.adversary.orders._directions import gap_of_posterior, posterior_slack, rounding_slack, separating
 from noisewright.core.arrays import Floats, Integers
+from noisewright.optimality.algebra.elimination import LARGEST_ELIMINATION, Elimination, Rows, Vector, elimination_work
 
 __all__ = [
     "Separation",
@@ -215,19 +203,19 @@ def _exactly(a: Columns, b: Columns, near: Floats) -> Separation | None:
     if found.outside is not None:
         column, vector = found.outside
         sign = 1 if sum(v * int(u) for v, u in zip(vector, right[:, column], strict=True)) > 0 else -1
-        return _shown(tuple(sign * v for v in vector), a, b, found)
+        return _separated(tuple(sign * v for v in vector), a, b, found)
     if found.independent:
         weights = found.solution
         if all(v >= 0 for row in weights for v in row):
             return Separation(None, weights, independent=True, elimination=found)
         pivot = min(range(len(weights)), key=lambda j: min(weights[j]) / max(abs(v) for v in found.left(j)))
-        return _shown(tuple(-v for v in found.left(pivot)), a, b, found)
+        return _separated(tuple(-v for v in found.left(pivot)), a, b, found)
     columns: list[Vector] = []
     try:
         for w in range(right.shape[1]):
             inside, vector = cone(found, w, near[:, w].tolist())
             if not inside:
-                return _shown(vector, a, b, found)
+                return _separated(vector, a, b, found)
             columns.append(vector)
     except TooLargeError:
         return None
@@ -261,7 +249,7 @@ def _by_enclosure(a: Columns, b: Columns, left: Integers, right: Integers) -> Se
     return Separation(None, weights, independent=True)
 
 
-def _shown(direction: Vector, a: Columns, b: Columns, found: Elimination) -> Separation:
+def _separated(direction: Vector, a: Columns, b: Columns, found: Elimination) -> Separation:
     short = separating(direction, a, b)
     assert short is not None, "a separating direction has a gap"
     return Separation(short[1], elimination=found)

@@ -30,32 +30,22 @@ information-leakage ordering* (2014).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from noisewright.adversary.answer import Refinement
-from noisewright.adversary.exact.channels import Read
 from noisewright.adversary.exact.program import TooLargeError, stochastic
-from noisewright.adversary.families.closed import closed_refined
-from noisewright.adversary.families.families import as_member
-from noisewright.adversary.families.member import Member
-from noisewright.adversary.families.neighbours import through_neighbours
+from noisewright.adversary.orders._answering import FORWARD, Decision, answered, trivial
 from noisewright.adversary.orders._columns import post_processing
 from noisewright.adversary.orders._directions import bet, gap_of_bet, rounding_slack, shorten
-from noisewright.adversary.orders._pair import Pair, prepare
+from noisewright.adversary.orders._pair import Pair
 from noisewright.adversary.orders._roc import better_test, curtain, curtain_in_floats
 from noisewright.adversary.orders.deficiency import best_gain, least_total, least_worst
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import GainWitness, PostProcessing, gain_witness
 from noisewright.core.arrays import Floats
-from noisewright.core.channels.channel import Channel
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 
-__all__ = ["FORWARD", "average_refined", "closed_answer", "sharpened", "trivial", "within"]
-
-FORWARD = "B may replace A"
+__all__ = ["average_refined"]
 
 MOST_UNKNOWNS = 60_000
 """Linear programs with more unknowns than this are not started."""
@@ -72,81 +62,15 @@ def average_refined(
     ``tol`` is the largest entry that may be off where floats are compared. The witness is a :class:`PostProcessing` where
     it holds and a :class:`GainWitness` where it fails.
     """
-    closed = closed_answer(a, b, "average", direction)
-    if closed is not None:
-        return closed
-    ready = prepare(a, b, tol) if pair is None else pair()
-    status, reason, residual, witness = _decide(ready)
-    found = Refinement("average", direction, status, reason, residual, witness)
-    return sharpened(found, ready, lambda near: average_refined(ready.first, near, tol, direction=direction))
+    return answered("average", _decide, a, b, tol, direction, pair)
 
 
-def sharpened(found: Refinement, pair: Pair, decide: Callable[[Member], Refinement]) -> Refinement:
-    """The answer, made exact where A is exact and B a member that only its floats stood for."""
-    member = None if pair.second.rounded_from is None else as_member(pair.second.rounded_from)
-    if found.status not in (WITHIN, UNDECIDED) or pair.first.exact is None or member is None:
-        return found
-    exact = through_neighbours(member, decide)
-    if exact is None:
-        return found
-    return replace(exact, witness=found.witness) if exact.status == EXACT else exact
-
-
-def closed_answer(a: Any, b: Any, order: str, direction: str) -> Refinement | None:
-    """The answer of a closed form, where ``a`` belongs to a family that has one and its signs are clear."""
-    member = as_member(a)
-    found = None if member is None else closed_refined(member, b, order)
-    return None if found is None or found.status == UNDECIDED else replace(found, direction=direction)
-
-
-Answer = tuple[str, str, float | None, PostProcessing | GainWitness | None]
-
-
-def trivial(pair: Pair) -> tuple[str, PostProcessing] | None:
-    """Why any order holds without computation, with the post-processing: one secret, nothing told, or no difference."""
-    first, second = pair.first, pair.second
-    if second.rounded_from is not None:
-        same_rows = False  # rows that round to the same floats may differ
-    elif second.exact is None:
-        numbers = _given(second)
-        same_rows = bool((numbers == numbers[0]).all())
-    else:
-        same_rows = all(row == second.exact[0] for row in second.exact)
-    if len(first.inputs) == 1 or same_rows:
-        reason = "there is only one secret" if len(first.inputs) == 1 else "the new one tells nothing about the secret"
-        exact = None if second.exact is None else (second.exact[0],) * len(first.outputs)
-        rows = Channel(np.tile(second.floats[0], (len(first.outputs), 1)), first.outputs, second.outputs)
-        return reason, PostProcessing(rows, 0.0, exact)
-    if _same(first, second):
-        unit = np.eye(len(first.outputs))
-        exact = tuple(tuple(Fraction(int(v)) for v in row) for row in unit)
-        return "the two are equal", PostProcessing(Channel(unit, first.outputs, second.outputs), 0.0, exact)
-    return None
-
-
-def _same(first: Read, second: Read) -> bool:
-    """Whether the two are known to be one channel: by their fractions, by the floats given, or as one mechanism."""
-    if first.exact is not None or second.exact is not None:
-        return first.exact == second.exact
-    if first.rounded_from is not None or second.rounded_from is not None:
-        member = as_member(first.rounded_from)
-        return first.rounded_from is second.rounded_from or (
-            member is not None and member == as_member(second.rounded_from)
-        )
-    return np.array_equal(_given(first), _given(second))
-
-
-def _given(one: Read) -> Floats:
-    """The numbers that a channel was made of: logarithms where it has probabilities too small for floats."""
-    return np.asarray(one.channel.logs) if one.channel.has_logs else one.floats
-
-
-def _decide(pair: Pair) -> Answer:
+def _decide(pair: Pair) -> Decision:
     known = trivial(pair)
     if known is not None:
         return EXACT, known[0], 0.0, known[1]
     if not pair.exact and pair.guess is not None:
-        return within(pair.guess)
+        return _within(pair.guess)
     a, b = pair.a, pair.b
     if len(a.given.inputs) == 2:
         answer = _two_secrets(pair)
@@ -164,7 +88,7 @@ def _decide(pair: Pair) -> Answer:
     if found.near is not None and found.independent:
         made = post_processing(a, b, found.near)
         if made.residual <= pair.tol and not pair.exact:
-            return within(made)
+            return _within(made)
     return _by_program(pair)
 
 
@@ -173,7 +97,7 @@ _ENCLOSED = "the only post-processing there can be has entries proved to be abov
 _SOLVED = "the new one is a post-processing of the old one, solved in fractions"
 
 
-def within(made: PostProcessing) -> Answer:
+def _within(made: PostProcessing) -> Decision:
     """The answer that a post-processing within the tolerance gives."""
     return WITHIN, f"the post-processing misses by {made.residual:.2g}", made.residual, made
 
@@ -188,7 +112,7 @@ def _clear(witness: GainWitness, pair: Pair) -> bool:
     return 2 * witness.gap / len(pair.b.given.outputs) > Fraction(pair.tol)
 
 
-def _two_secrets(pair: Pair) -> Answer | None:
+def _two_secrets(pair: Pair) -> Decision | None:
     a, b = pair.a, pair.b
     test = better_test(a, b)
     short = None if test is None else shorten(test, lambda h: gap_of_bet(h, a.given, b.given))
@@ -205,11 +129,11 @@ def _two_secrets(pair: Pair) -> Answer | None:
         )
     made = post_processing(a, b, curtain_in_floats(a, b))
     if made.residual <= pair.tol:
-        return within(made)
+        return _within(made)
     return None
 
 
-def _by_program(pair: Pair) -> Answer:
+def _by_program(pair: Pair) -> Decision:
     """Linear programs, in floats, and in fractions where both channels are exact."""
     a, b, found = pair.a, pair.b, pair.separation
     unknowns = len(a.groups) * len(b.groups)
@@ -228,7 +152,7 @@ def _by_program(pair: Pair) -> Answer:
             return proved
     made = _better(pair, between)
     if made.residual <= pair.tol:
-        return within(made)
+        return _within(made)
     if witness is not None and witness.gap > rounding_slack(a.given, b.given):
         return FAILS, "an adversary gains more from the new one", made.residual, witness
     return UNDECIDED, f"the best post-processing found misses by {made.residual:.2g}", made.residual, made
@@ -243,7 +167,7 @@ def _better(pair: Pair, between: Floats) -> PostProcessing:
     return min(made, again, key=lambda one: one.residual)
 
 
-def _in_fractions(pair: Pair, hints: Floats) -> Answer | None:
+def _in_fractions(pair: Pair, hints: Floats) -> Decision | None:
     """The decision by the exact program; None if it would take too long."""
     found = pair.separation.elimination
     if found is None:

@@ -34,19 +34,20 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.channels import common_secrets, read
-from noisewright.adversary.orders._directions import Vector, bet, beyond, separating
+from noisewright.adversary.orders._directions import bet, beyond, separating
 from noisewright.adversary.orders._pair import Pair, check_tolerance, prepare
 from noisewright.adversary.orders._separation import pair_direction
 from noisewright.adversary.orders.average import average_refined
 from noisewright.adversary.orders.max_case import max_refined
 from noisewright.adversary.orders.privacy import metric_refined, privacy_refined
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import GainWitness, MetricWitness, PosteriorWitness
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import encode_number
 from noisewright.core.metrics.metric import Metric, as_metric, named_metric
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.optimality.algebra.elimination import Vector
 
 __all__ = ["Comparison", "Directions", "compare"]
 
@@ -82,9 +83,9 @@ class Comparison:
         """The order, whether B may replace A, and whether A may replace B."""
         return [(name, both.forward.status, both.backward.status) for name, both in self.orders().items()]
 
-    def reading(self) -> list[str]:
+    def in_words(self) -> list[str]:
         """What follows, in a sentence for each direction."""
-        return [_reading(self, way) for way in (0, 1)]
+        return [_in_words(self, way) for way in (0, 1)]
 
     def __str__(self) -> str:
         first, second = self.names
@@ -112,7 +113,7 @@ class Comparison:
                 name: {"forward": _refinement_json(both.forward), "backward": _refinement_json(both.backward)}
                 for name, both in self.orders().items()
             },
-            "reading": self.reading(),
+            "reading": self.in_words(),
         }
 
 
@@ -201,7 +202,7 @@ _BEYOND = {
 """What the next stronger order is about, for each order that has one."""
 
 
-def _reading(found: Comparison, way: int) -> str:
+def _in_words(found: Comparison, way: int) -> str:
     """The strongest order that holds in one direction, in words."""
     new, old = found.names[1 - way], found.names[way]
     above = ""

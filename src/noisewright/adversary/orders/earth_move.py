@@ -29,9 +29,10 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
+from noisewright.adversary.orders._answering import FORWARD
 from noisewright.adversary.orders._pair import check_tolerance
-from noisewright.adversary.orders.average import FORWARD, average_refined
+from noisewright.adversary.orders.average import average_refined
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import PostProcessing
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel

@@ -29,22 +29,23 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
-from noisewright.adversary.exact.channels import Rows, common_secrets, read
+from noisewright.adversary.exact.channels import common_secrets, read
+from noisewright.adversary.orders._answering import FORWARD, Decision, answered, trivial
 from noisewright.adversary.orders._columns import Columns
-from noisewright.adversary.orders._directions import Vector, beyond, gap_of_posterior, posterior_slack
+from noisewright.adversary.orders._directions import beyond, gap_of_posterior, posterior_slack
 from noisewright.adversary.orders._pair import Pair, prepare
-from noisewright.adversary.orders.average import FORWARD, closed_answer, sharpened, trivial
 from noisewright.adversary.orders.deficiency import least_worst
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import PosteriorWitness
 from noisewright.core.arrays import Floats
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.optimality.algebra.elimination import Rows, Vector
 
-__all__ = ["Mixture", "hull_shortfall", "max_refined"]
+__all__ = ["MixtureWitness", "hull_shortfall", "max_refined"]
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class MixtureWitness:
     """``weights[w, y]``: how the posterior of output ``w`` of B is a mixture of those after the outputs ``y`` of A.
 
     Outputs that never happen have no weights (zeros). ``residual`` is the largest entry by which a mixture misses.
@@ -71,15 +72,9 @@ def max_refined(
 ) -> Refinement:
     """Whether ``b`` may replace ``a`` against every quasi-convex vulnerability at the worst output.
 
-    The witness is a :class:`Mixture` (or a post-processing) where it holds and a :class:`PosteriorWitness` where it fails.
+    The witness is a :class:`MixtureWitness` (or a post-processing) where it holds and a :class:`PosteriorWitness` where it fails.
     """
-    closed = closed_answer(a, b, "max", direction)
-    if closed is not None:
-        return closed
-    ready = prepare(a, b, tol) if pair is None else pair()
-    status, reason, residual, witness = _decide(ready)
-    found = Refinement("max", direction, status, reason, residual, witness)
-    return sharpened(found, ready, lambda near: max_refined(ready.first, near, tol, direction=direction))
+    return answered("max", _decide, a, b, tol, direction, pair)
 
 
 def hull_shortfall(a: Any, b: Any) -> float:
@@ -90,7 +85,7 @@ def hull_shortfall(a: Any, b: Any) -> float:
     return float(least_worst(pair.a.posteriors, pair.b.posteriors, channel=False)[1])
 
 
-def _decide(pair: Pair) -> tuple[str, str, float | None, Any]:
+def _decide(pair: Pair) -> Decision:
     known = trivial(pair)
     if known is not None:
         return EXACT, known[0], 0.0, known[1]
@@ -141,7 +136,7 @@ def _beyond_rounding(direction: Vector, a: Columns, b: Columns) -> bool:
     return gap_of_posterior(direction, a.given, b.given)[0] > posterior_slack(a.given, b.given)
 
 
-def _mixture(a: Columns, b: Columns, near: Floats | None) -> Mixture:
+def _mixture(a: Columns, b: Columns, near: Floats | None) -> MixtureWitness:
     """Mixtures from weights of columns, repaired: clipped at zero and summing to one; and what they miss."""
     assert near is not None
     weights = np.clip(near * a.heights[:, None] / b.heights, 0.0, None)
@@ -152,7 +147,7 @@ def _mixture(a: Columns, b: Columns, near: Floats | None) -> Mixture:
     for w, group in enumerate(b.groups):
         for j, others in enumerate(a.groups):
             lifted[np.ix_(group, others)] = weights[j, w] * np.array([float(a.shares[y]) for y in others])
-    return Mixture(lifted, residual)
+    return MixtureWitness(lifted, residual)
 
 
 def _between(a: Columns, b: Columns, matrix: Floats) -> Floats:
@@ -162,7 +157,7 @@ def _between(a: Columns, b: Columns, matrix: Floats) -> Floats:
     return np.stack([rows[:, g].sum(axis=1) for g in b.groups], axis=1)
 
 
-def _exact_mixture(a: Columns, b: Columns, weights: Rows) -> Mixture:
+def _exact_mixture(a: Columns, b: Columns, weights: Rows) -> MixtureWitness:
     """The same from weights in fractions."""
     assert a.whole is not None
     assert b.whole is not None
@@ -185,4 +180,4 @@ def _exact_mixture(a: Columns, b: Columns, weights: Rows) -> Mixture:
                 for z in range(len(a.given.outputs))
             )
         )
-    return Mixture(np.array([[float(v) for v in row] for row in rows]), 0.0, tuple(rows))
+    return MixtureWitness(np.array([[float(v) for v in row] for row in rows]), 0.0, tuple(rows))

@@ -30,14 +30,14 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.channels import Read, common_secrets, read
 from noisewright.adversary.exact.enclosures import Number, sign_of
 from noisewright.adversary.families.families import as_member
 from noisewright.adversary.families.member import Member
 from noisewright.adversary.families.privacy import CLOSED, closed_private, closeness, member_distances
+from noisewright.adversary.orders._answering import FORWARD
 from noisewright.adversary.orders._pair import check_tolerance
-from noisewright.adversary.orders.average import FORWARD
+from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import OWN, MetricWitness
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit
@@ -147,7 +147,7 @@ def metric_refined(a: Any, b: Any, metric: Metric | str, tol: float = 1e-8, *, d
         witness = MetricWitness(measure, pair, theirs.output, mine.value, after) if status == FAILS else None
         return Refinement("metric", direction, status, reason, residual, witness)
 
-    words = f"smallest epsilon per unit of {measure}: {_shown(mine)} for the old one, {_shown(theirs)} for the new one"
+    words = f"smallest epsilon per unit of {measure}: {_in_words(mine)} for the old one, {_in_words(theirs)} for the new one"
     noise = ROUNDING * (1 + (mine.value if math.isfinite(mine.value) else 0.0))
     noise += ROUNDING * (1 + _largest_log(first, second)) / _least_distance(measure, first)
     if math.isinf(mine.value):
@@ -269,5 +269,5 @@ def _compare(have: tuple[Fraction, Fraction], need: tuple[Fraction, Fraction]) -
     return True if max(p, q) <= 4096 and r**p == s**q else None
 
 
-def _shown(audit: Audit) -> str:
+def _in_words(audit: Audit) -> str:
     return "infinite" if math.isinf(audit.value) else upward(audit.value)

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from noisewright.adversary.replacement.hexagon import Hexagon as Hexagon
     from noisewright.adversary.replacement.hulls import MOST_FACES as MOST_FACES
     from noisewright.adversary.replacement.hulls import Hull as Hull
-    from noisewright.adversary.replacement.hulls import extreme_points as extreme_points
+    from noisewright.adversary.replacement.hulls import hull_corners as hull_corners
     from noisewright.adversary.replacement.hulls import hull_of as hull_of
     from noisewright.adversary.replacement.hulls import intersection as intersection
     from noisewright.adversary.replacement.hulls import positive_weights as positive_weights
     from noisewright.adversary.replacement.hulls import posteriors as posteriors
-    from noisewright.adversary.replacement.joins import Bound as Bound
+    from noisewright.adversary.replacement.joins import ChannelBound as ChannelBound
     from noisewright.adversary.replacement.joins import max_join as max_join
     from noisewright.adversary.replacement.joins import max_meet as max_meet
     from noisewright.adversary.replacement.privacy_lattice import MetricBound as MetricBound

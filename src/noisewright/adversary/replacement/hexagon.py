@@ -22,8 +22,8 @@ from fractions import Fraction
 from itertools import permutations
 
 from noisewright.adversary.families.families import response_family
-from noisewright.adversary.families.member import Rows
 from noisewright.core.errors import ParameterError
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = ["Hexagon", "hexagon"]
 
@@ -48,7 +48,7 @@ def hexagon(share: Fraction = Fraction(23, 50)) -> Hexagon:
     """
     if not Fraction(1, 6) < share < Fraction(1, 2):
         raise ParameterError("share must be above 1/6, where all corners weigh the same, and below 1/2.")
-    x = response_family.member(factor="1/4", size=3).rows()
+    x = response_family.member(decay="1/4", size=3).rows()
     assert x is not None
     y = tuple(tuple(Fraction(2, 3) - value for value in row) for row in x)
     y = tuple(tuple(value / sum(row) for value in row) for row in y)

@@ -30,7 +30,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 
-__all__ = ["MOST_FACES", "Hull", "extreme_points", "hull_of", "intersection", "positive_weights", "posteriors"]
+__all__ = ["MOST_FACES", "Hull", "hull_corners", "hull_of", "intersection", "positive_weights", "posteriors"]
 
 
 TOLERANCE = 1e-9
@@ -117,7 +117,7 @@ def intersection(first: Hull, second: Hull) -> Floats:
     return _sorted(1 / n + inside @ shared.T)
 
 
-def extreme_points(points: Floats) -> Floats:
+def hull_corners(points: Floats) -> Floats:
     """The points that are not mixtures of the others, in lexicographic order."""
     basis = _span(points - points.mean(axis=0))
     inside = (points - points.mean(axis=0)) @ basis

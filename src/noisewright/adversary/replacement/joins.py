@@ -12,7 +12,7 @@ The average-case order has no joins (:mod:`noisewright.adversary.replacement.hex
 both, up to the accuracy of its vertices (about ``1e-9``).
 
 >>> from noisewright.adversary.families.families import geometric_family, response_family
->>> both = max_join(geometric_family.member(factor="1/2", size=3), response_family.member(factor="1/3", size=3))
+>>> both = max_join(geometric_family.member(decay="1/2", size=3), response_family.member(decay="1/3", size=3))
 >>> np.round(both.posteriors * 35, 6).tolist()[0]  # (1/5, 2/7, 18/35)
 [7.0, 10.0, 18.0]
 >>> both.channel.shape
@@ -29,15 +29,15 @@ from typing import Any
 import numpy as np
 
 from noisewright.adversary.exact.channels import common_secrets, read
-from noisewright.adversary.replacement.hulls import extreme_points, hull_of, intersection, positive_weights, posteriors
+from noisewright.adversary.replacement.hulls import hull_corners, hull_of, intersection, positive_weights, posteriors
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 
-__all__ = ["Bound", "max_join", "max_meet"]
+__all__ = ["ChannelBound", "max_join", "max_meet"]
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class ChannelBound:
     """A join or a meet: its ``channel``, the ``posteriors`` of that for a uniform prior (one row each) and their ``weights``."""
 
     channel: Channel
@@ -45,13 +45,13 @@ class Bound:
     weights: Floats
 
 
-def max_join(a: Any, b: Any) -> Bound:
+def max_join(a: Any, b: Any) -> ChannelBound:
     """The least channel that may replace both ``a`` and ``b`` in the max-case order."""
     first, second = _read(a, b)
     return _bound(intersection(hull_of(posteriors(first)), hull_of(posteriors(second))), first)
 
 
-def max_meet(a: Any, b: Any) -> Bound:
+def max_meet(a: Any, b: Any) -> ChannelBound:
     """The safest channel that both ``a`` and ``b`` may replace in the max-case order, with extreme posteriors only.
 
     >>> whole = max_meet([[1, 0], ["1/2", "1/2"]], [["1/2", "1/2"], [0, 1]])
@@ -60,7 +60,7 @@ def max_meet(a: Any, b: Any) -> Bound:
     """
     first, second = _read(a, b)
     glued = Channel(np.hstack([first.matrix / 2, second.matrix / 2]), first.inputs)
-    return _bound(extreme_points(posteriors(glued)), first)
+    return _bound(hull_corners(posteriors(glued)), first)
 
 
 def _read(a: Any, b: Any) -> tuple[Channel, Channel]:
@@ -69,7 +69,7 @@ def _read(a: Any, b: Any) -> tuple[Channel, Channel]:
     return first.channel, second.channel
 
 
-def _bound(points: Floats, like: Channel) -> Bound:
+def _bound(points: Floats, like: Channel) -> ChannelBound:
     weights = positive_weights(points)
     channel = Channel((weights[:, None] * points).T * len(like.inputs), like.inputs, normalise=True)
-    return Bound(channel, points, weights)
+    return ChannelBound(channel, points, weights)

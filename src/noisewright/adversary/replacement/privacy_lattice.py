@@ -8,7 +8,7 @@ In the privacy order a channel is the metric ``d_C(x, x')`` that it puts between
 Either is realised by a channel (:mod:`noisewright.mechanisms.categories.realising`), so it is a mechanism and not just a number.
 
 >>> from noisewright.adversary.families.families import geometric_family, response_family
->>> g, r = geometric_family.member(factor="1/2", size=3), response_family.member(factor="1/3", size=3)
+>>> g, r = geometric_family.member(decay="1/2", size=3), response_family.member(decay="1/3", size=3)
 >>> np.round(np.exp(privacy_join(g, r).metric.distances), 6)[0].tolist()
 [1.0, 2.0, 3.0]
 >>> np.round(np.exp(privacy_meet(g, r).metric.distances), 6)[0].tolist()

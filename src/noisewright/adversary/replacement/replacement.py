@@ -37,13 +37,13 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.adversary.answer import Refinement
 from noisewright.adversary.exact.channels import read
 from noisewright.adversary.exact.enclosures import Enclosure, Number
 from noisewright.adversary.families.closed import closed_refined
 from noisewright.adversary.families.families import FAMILIES, Family, as_family, as_member
 from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, RESPONSE, Member
 from noisewright.adversary.families.privacy import closed_private, member_distances
+from noisewright.adversary.refinement import Refinement
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_down, log_bounds
@@ -130,7 +130,7 @@ def safe_replacement(a: Any, family: Family | str, *, order: str = "average", ac
     if found is None:
         method = BISECTION
         ours = member is not None and member.made is None and wanted in FAMILIES.values() and member.family in FAMILIES
-        top = member.factor.epsilon_up() if ours and member is not None else None
+        top = member.decay.epsilon_up() if ours and member is not None else None
         found, unsafe = _bisected(safe, top, accuracy)
     return Replacement(
         found,
@@ -193,13 +193,13 @@ def _closed(a: Member, family: Family, order: str) -> float | None:
     """The limit by a closed form, rounded down, or a little off where it is a float; None without one."""
     if a.made is not None or family not in FAMILIES.values() or a.family not in FAMILIES:
         return None
-    to, epsilon = family.name, a.factor.epsilon_down()
+    to, epsilon = family.name, a.decay.epsilon_down()
     if to == a.family or a.size == 2 or a.no_leak or (order == "privacy" and a.family == GEOMETRIC):
         return epsilon
     if order == "privacy":
         if (a.family, to) == (RESPONSE, GEOMETRIC):
-            rate = a.factor.rate
-            return float_down(rate / (a.size - 1)) if rate else _log_down(a.factor.number(256), a.size - 1)
+            rate = a.decay.rate
+            return float_down(rate / (a.size - 1)) if rate else _log_down(a.decay.number(256), a.size - 1)
         if (a.family, to) == (EXPONENTIAL, GEOMETRIC):
             base = a.base(256)
             assert base is not None
@@ -208,8 +208,8 @@ def _closed(a: Member, family: Family, order: str) -> float | None:
             return float(member_distances(a)[~np.eye(a.size, dtype=bool)].min())
         return None
     if (a.family, to) == (GEOMETRIC, RESPONSE):
-        factor = a.factor.number(256)
-        return _log_down(factor / (1 - factor + factor * factor), 1)
+        decay = a.decay.number(256)
+        return _log_down(decay / (1 - decay + decay * decay), 1)
     if (a.family, to) == (RESPONSE, GEOMETRIC) and epsilon < 600:
         steps, limit = np.arange(1, a.size), math.expm1(epsilon)
         low, high = 0.0, epsilon

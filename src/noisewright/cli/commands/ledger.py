@@ -12,7 +12,7 @@ from noisewright.cli.shared.output import AsJson, emit, facts, heading, label, p
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from noisewright.releases.ledger.ledger import Balance, Entry, Ledger
+    from noisewright.releases.ledger.ledger import Balance, Ledger, LedgerRecord
 
 __all__ = ["app"]
 
@@ -147,7 +147,7 @@ def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
     return rows
 
 
-def _table(entries: list[Entry]) -> RenderableType:
+def _table(entries: list[LedgerRecord]) -> RenderableType:
     """One row for each part of each release; the epsilon never without the values that it is between."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table

@@ -129,7 +129,7 @@ def _page(
         [
             total_row(found),
             ("Between", found.between),
-            ("In words", found.reading),
+            ("In words", found.in_words()),
             budget_row(found, balance, refusal),
             ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
             ("Dropped", ", ".join(map(printable, found.dropped)) or "nothing"),

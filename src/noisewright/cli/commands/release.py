@@ -128,7 +128,7 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
     else:
         yield heading(output, f"{what} released", "green")
     yield parts_table(done.plan)
-    rows = [total_row(done.plan), ("Between", done.plan.between), ("In words", done.plan.reading)]
+    rows = [total_row(done.plan), ("Between", done.plan.between), ("In words", done.plan.in_words())]
     if (left := done.balance) is not None:
         delta = f", delta {downward(left.left_delta)} of {upward(left.delta)}" if left.delta else ""
         rows.append(("Budget", f"epsilon {downward(left.left_epsilon)} of {upward(left.epsilon)}{delta} left"))

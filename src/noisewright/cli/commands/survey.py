@@ -134,7 +134,7 @@ def _page(plan: Survey, data: dict[str, Any], target: Path | None, picture: Path
     loss = f"{more if math.isfinite(plan.loss) else f'the {plan.ideal_name} would leave no error'} ({plan.ideal}); {plan.why}"
     rows = [
         ("Promise", f"{plan.guarantee}; proved in whole numbers"),
-        ("It means", plan.guarantee.reading()),
+        ("It means", plan.guarantee.in_words()),
         (
             "Margin",
             f"± {plan.margin:.4f} with {plan.respondents} respondents, {at} ({100 * plan.confidence:g} %, normal)",

@@ -8,23 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working
-from noisewright.mechanisms.from_certificate import claimed, distances_in_words, prove, prove_release
+from noisewright.mechanisms.proofs import PROOFS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 __all__ = ["verify"]
-
-PROOFS = {
-    "table": "every entry of its table",
-    "response": "both of its probabilities",
-    "chances": "every chance of its device",
-    "law": "the law of its noise",
-    "planar": "the law of its noise in the plane",
-    "ranged": "the law of its outputs within their range",
-    "half line": "the law of its outputs on a half line",
-    "constant": "an output that never depends on the secret",
-}
 
 
 def verify(
@@ -50,16 +39,16 @@ def verify(
     folder must also be those of one release: as its lock lists them, with the parts and prices of its policy.
     """
     from noisewright.core.errors import ParameterError
+    from noisewright.releases.output.proving import certificate_bytes
 
     if not files and export_checker is None:
         raise ParameterError("name at least one certificate to verify, or a file for --export-checker.")
     if ledger is not None and not any(Path(path).is_dir() for path in files or []):
         raise ParameterError("--ledger is for folders of releases; name one.")
-    contents = [(path, _read(path)) for path in files or []]
+    contents = [(path, certificate_bytes(path)) for path in files or []]
     written = [] if export_checker is None else _export(export_checker)
     with working("proving"):
-        results = [_check(path, content) | _folder(path, ledger) for path, content in contents]
-        results = [result | {"proved": result["proved"] and not result.get("problems")} for result in results]
+        results = [_result(path, content, ledger) for path, content in contents]
     proved = all(result["proved"] for result in results)
     emit(
         {"proved": proved, "files": results, "checker": export_checker, "written": written},
@@ -70,76 +59,12 @@ def verify(
         raise typer.Exit(1)
 
 
-def _read(path: str) -> bytes:
-    from noisewright.core.errors import FileFormatError
+def _result(path: str, content: bytes, ledger: str | None) -> dict[str, Any]:
+    from noisewright.releases.output.proving import examined
 
     folder = Path(path).is_dir()
-    try:
-        return (Path(path) / "certificate.json" if folder else Path(path)).read_bytes()
-    except FileNotFoundError:
-        if folder:
-            raise FileFormatError(f"{path} cannot be read as a release: there is no certificate.json in it.") from None
-        raise FileFormatError(f"there is no file {path}.") from None
-    except (OSError, ValueError) as problem:
-        raise FileFormatError(f"{path} cannot be read: {getattr(problem, 'strerror', problem)}.") from None
-
-
-def _check(path: str, content: bytes) -> dict[str, Any]:
-    from noisewright.core.certificates.checker import checker
-
-    result: dict[str, Any] = {"file": path, "proved": False, "claim": None, "reason": None}
-    try:
-        document = checker.read(content.decode())
-    except (ValueError, RecursionError):
-        return {**result, "reason": "this is not JSON, or it was cut short."}
-    if isinstance(document, dict) and document.get("format") == checker.RELEASE:
-        return {**result, **_release(document)}
-    claim, reason = prove(document)
-    if claim is None:
-        return {**result, "reason": reason}
-    return {
-        **result,
-        "proved": True,
-        "claim": claim,
-        "reading": claimed(document).reading(),
-        "mechanism": document.get("mechanism"),
-        "epsilon": str(document["claim"]["epsilon"]),
-        "delta": str(document["claim"]["delta"]),
-        "metric": str(document["claim"]["metric"]),
-        "distances": distances_in_words(document),
-        "proof": document["proof"]["kind"],
-        "randomness": document.get("randomness"),
-        "simulated": checker.simulated(document.get("randomness")),
-    }
-
-
-def _release(document: dict[str, Any]) -> dict[str, Any]:
-    """The answer about the certificate of a whole release."""
-    found, reason = prove_release(document)
-    if found is None:
-        return {"reason": reason}
-    return {
-        "proved": reason is None,
-        "claim": found["claim"],
-        "reason": reason,
-        "epsilon": str(found["epsilon"]),
-        "delta": str(found["delta"]),
-        "parts": [{**part, "price": str(part["price"]), "delta": str(part["delta"])} for part in found["parts"]],
-        "not_protected": found["kept"] + found["exact"],
-        "simulated": found["simulated"],
-        "randomness": document["randomness"],
-    }
-
-
-def _folder(path: str, ledger: str | None) -> dict[str, Any]:
-    """What else there is to say about the folder of a release."""
-    if not Path(path).is_dir():
-        return {}
-    from noisewright.releases.ledger.ledger import Ledger
-    from noisewright.releases.output.verify import verify_folder
-
-    found = verify_folder(Path(path), None if ledger is None else Ledger(ledger, create_missing=False))
-    return {"agreed": list(found.agreed), "problems": list(found.problems), "ledger": ledger}
+    found = examined(content, path, ledger if folder else None)
+    return {"file": path, **found.to_json(), **({"ledger": ledger} if folder else {})}
 
 
 def _export(path: str) -> list[str]:
@@ -199,7 +124,7 @@ def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableT
                 ("In words", result["reading"]),
                 (
                     "Mechanism",
-                    f"{result['mechanism']}; the proof covers {PROOFS.get(result['proof'], result['proof'])}",
+                    f"{result['mechanism']}; the proof covers {PROOFS[result['proof']].covers}",
                 ),
                 ("Random bits", f"{result['randomness']} (as stated)"),
             ]
@@ -256,9 +181,12 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
 
 
 def _folder_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
+    public = [("Agrees", what) for what in result.get("here", [])]
+    public += [("Not checked", what) for what in result.get("unchecked", [])]
     if "agreed" not in result:
-        return []
+        return public
     rows = [("Wrong", problem) for problem in result["problems"]] + [("Agrees", what) for what in result["agreed"]]
+    rows += public
     if result["ledger"] is None:
         rows.append(("Not checked", "that a ledger recorded this release; --ledger FILE does that"))
     return rows

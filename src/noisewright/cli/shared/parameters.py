@@ -21,6 +21,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction, whole_or_fraction
 from noisewright.core.labels import MOST_LABELS, labels_between
 from noisewright.core.metrics.metric import Metric
+from noisewright.core.resource import Resource, Seed
 from noisewright.mechanisms import signatures
 
 __all__ = ["Parameter", "parameters_of", "read_labels"]
@@ -55,6 +56,12 @@ WORDS = {
 """The words of the house: a name means the same in every mechanism."""
 
 
+PUBLIC = {
+    Resource: "A public file that the mechanism needs; the certificate states its SHA-256.",
+    Seed: "A public seed: 64 hexadecimal digits, which the certificate states.",
+}
+"""What is public beside the parameters, where a name has no words of the house."""
+
 PAIRS = {"reference": ("LATITUDE:LONGITUDE", "48.85:2.35", "one place")}
 """Pairs of numbers that are no intervals: how they are shown, an example, and what they are."""
 
@@ -77,7 +84,8 @@ def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
     found = []
     for name, parameter in signatures.parameters_of(constructor).items():
         required = parameter.default is parameter.empty
-        form = _form(name, _members(hints.get(name, parameter.annotation)))
+        members = _members(hints.get(name, parameter.annotation))
+        form = _form(name, members)
         if form is None:
             if required:
                 return name
@@ -85,7 +93,7 @@ def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
         shape, read = form
         if isinstance(parameter.default, str):  # a word such as "auto" among numbers
             read = _or_word(parameter.default, read)
-        words = WORDS.get(name, "")
+        words = WORDS.get(name) or next((PUBLIC[m] for m in members if m in (Resource, Seed)), "")
         if not required and parameter.default not in (None, ()):
             words = f"{words} Default: {parameter.default}.".strip()
         found.append(Parameter(name, shape, words, required, read, flag=shape == "flag"))
@@ -120,6 +128,10 @@ def _form(name: str, members: tuple[Any, ...]) -> tuple[str, Callable[[str], Any
         return "METRIC", parse_metric
     if any(m is Channel for m in members):
         return "FILE", _load_channel
+    if Resource in members:
+        return "FILE", Resource.at
+    if Seed in members:
+        return "HEX", lambda text: Seed.from_hex(text, name)
     if any(typing.get_origin(typing.get_args(m)[0]) is tuple for m in lists if typing.get_args(m)):
         return _pair_form(name, [*pairs, *lists])
     if lists:

@@ -22,8 +22,8 @@ import numpy as np
 from noisewright.core import VERSION as PROGRAM
 from noisewright.core.certificates.checker import checker
 from noisewright.core.channels.certified import CertifiedChannel
-from noisewright.core.errors import CertificateError, ParameterError
-from noisewright.core.exact import as_fraction, float_down
+from noisewright.core.errors import CertificateError, MetricError
+from noisewright.core.exact import as_fraction, float_down, fraction_or_none
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.metrics.distances import Distances, LineDistances, TableDistances, UniformDistances
 from noisewright.core.metrics.metric import Metric, Table, named_metric
@@ -135,6 +135,11 @@ class Certificate:
         return str(self.document["randomness"])
 
     @property
+    def simulated(self) -> bool:
+        """Whether the certificate says that its draws are not for release."""
+        return checker.simulated(self.randomness)
+
+    @property
     def epsilon(self) -> Fraction:
         """The claimed epsilon, exactly."""
         return as_fraction(self.document["claim"]["epsilon"], "the claimed epsilon")
@@ -178,10 +183,7 @@ def _misshapen(document: Mapping[str, Any]) -> str | None:
         if not isinstance(document.get(name), kind):
             return f"it has no {name}, or one of another kind"
     claim, proof = document["claim"], document["proof"]
-    try:
-        as_fraction(claim.get("epsilon"), "epsilon")
-        as_fraction(claim.get("delta"), "delta")
-    except ParameterError:
+    if any(fraction_or_none(claim.get(name)) is None for name in ("epsilon", "delta")):
         return "its claim has no epsilon or no delta, or one that is not a number"
     distances = claim.get("distances")
     if not isinstance(claim.get("metric"), str) or not isinstance(distances, dict) or "shape" not in distances:
@@ -203,7 +205,7 @@ def _metric(name: str, distances: Distances, inputs: tuple[Any, ...]) -> Metric:
         metric = named_metric(name)
         if metric.exact(inputs) == distances:
             return metric
-    except ParameterError:
+    except MetricError:
         pass
     values = [[distances.between(i, j) for j in range(len(inputs))] for i in range(len(inputs))]
     return Table(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from noisewright.core.channels.certified import certify as certify
     from noisewright.core.channels.certified import check_budget as check_budget
     from noisewright.core.channels.channel import Channel as Channel
+    from noisewright.core.channels.envelope import Breach as Breach
     from noisewright.core.channels.envelope import Envelope as Envelope
-    from noisewright.core.channels.envelope import Violation as Violation
     from noisewright.core.channels.hyper import Hyper as Hyper
     from noisewright.core.channels.hyper import as_prior as as_prior
 else:

@@ -15,7 +15,6 @@ Balle and Wang (2018) for the hockey-stick form of delta.
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
+from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds, upward
 from noisewright.core.labels import encode_number
@@ -304,7 +304,7 @@ def _quotients(losses: Floats, distances: Floats) -> Floats:
 def _promised(distances: Floats, within: float | None) -> NDArray[np.bool_]:
     """The pairs that are promised anything."""
     if within is not None:
-        if isinstance(within, bool) or not isinstance(within, numbers.Real):
+        if not is_number(within):
             raise ParameterError(f"within must be a distance, a number that is 0 or more, not {type(within).__name__}.")
         if not within >= 0:
             raise ParameterError(f"within must be a distance, 0 or more, not {within}; leave it out for every pair.")

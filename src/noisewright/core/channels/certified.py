@@ -27,7 +27,6 @@ is refused, naming the pair.
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.channels.envelope import Envelope, Integers
+from noisewright.core.choices import is_number
 from noisewright.core.errors import ChannelError, GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, ceil_div, float_up, log_bounds, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
@@ -109,7 +109,7 @@ class CertifiedChannel:
 
 def certify(channel: Channel, epsilon: Exact, metric: Metric, *, max_change: float = 1e-6) -> CertifiedChannel:
     """The integer table of a channel with an exact guarantee; see the head of this module."""
-    if isinstance(max_change, bool) or not isinstance(max_change, numbers.Real):
+    if not is_number(max_change):
         raise ParameterError(f"max_change must be a number above 0 and at most 1, not {type(max_change).__name__}.")
     if not 0 < max_change <= 1:
         raise ParameterError(f"max_change must be above 0 and at most 1, not {max_change}.")

@@ -21,10 +21,10 @@ from noisewright.core.arrays import Integers
 from noisewright.core.exact import exp_bounds
 from noisewright.core.metrics.distances import Distances, LineDistances, UniformDistances
 
-__all__ = ["Envelope", "Integers", "Violation"]
+__all__ = ["Breach", "Envelope", "Integers"]
 
 
-Violation = tuple[int, int, int]
+Breach = tuple[int, int, int]
 """Rows ``x`` and ``x'`` and a column ``y`` with ``T[x,y] > e^(epsilon d) T[x',y]``."""
 
 
@@ -66,7 +66,7 @@ class Envelope:
             result = raised
         return result
 
-    def violation(self, table: Integers) -> Violation | None:
+    def violation(self, table: Integers) -> Breach | None:
         """The first place where the table is not private, or None: the proof that it is, in integers."""
         if isinstance(self.distances, UniformDistances):
             allowed = table.min(axis=0) * self.factor(self.distances.distance)

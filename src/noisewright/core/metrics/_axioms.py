@@ -14,15 +14,15 @@ noisewright.core.errors.MetricError: the triangle inequality fails: 'a' to 'c' i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
 from noisewright.core.arrays import Floats
+from noisewright.core.choices import is_number
 from noisewright.core.errors import MetricError
 from noisewright.core.metrics._points import Point
 
-__all__ = ["as_tolerance", "check_axioms", "square_matrix"]
+__all__ = ["check_axioms", "square_matrix", "table_tolerance"]
 
 
 LARGEST_TOLERANCE = 0.01
@@ -80,9 +80,8 @@ def square_matrix(values: object, what: str, entries: str) -> Floats:
     return matrix
 
 
-def as_tolerance(tolerance: object) -> float:
+def table_tolerance(tolerance: object) -> float:
     """The tolerance of a table: large enough for rounding, too small to hide distances that are no metric."""
-    number = isinstance(tolerance, (int, float, np.number, Fraction)) and not isinstance(tolerance, bool)
-    if not number or not 0 <= float(tolerance) <= LARGEST_TOLERANCE:  # type: ignore[arg-type]
+    if not is_number(tolerance) or not 0 <= tolerance <= LARGEST_TOLERANCE:
         raise MetricError(f"the tolerance of a table metric must be a number from 0 to {LARGEST_TOLERANCE}.")
-    return float(tolerance)  # type: ignore[arg-type]
+    return float(tolerance)

@@ -20,7 +20,6 @@ noisewright.core.errors.MetricError: the line metric needs finite numbers; point
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -28,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.choices import is_number
 from noisewright.core.errors import MetricError
 from noisewright.core.exact import as_fraction
 
@@ -58,7 +58,7 @@ def as_numbers(points: Sequence[Point], name: str) -> tuple[Fraction, ...]:
     """Points that are finite numbers, exactly."""
     points = list(as_points(points, name))
     for place, p in enumerate(points):
-        if isinstance(p, bool) or not isinstance(p, (numbers.Real, Fraction)) or not _within_floats(p):
+        if not is_number(p) or not _within_floats(p):
             raise MetricError(f"the {name} metric needs finite numbers; {which(points, place)} is not one.")
     return tuple(as_fraction(p) for p in points)
 
@@ -116,7 +116,7 @@ def kind_of(thing: object) -> str:
     return "nothing (None)" if thing is None else f"a thing of type {type(thing).__name__}"
 
 
-def _within_floats(number: numbers.Real | Fraction) -> bool:
+def _within_floats(number: float | Fraction) -> bool:
     try:
         return math.isfinite(float(number))
     except OverflowError:

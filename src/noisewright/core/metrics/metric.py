@@ -34,7 +34,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import MetricError
 from noisewright.core.exact import Exact, as_fraction
 from noisewright.core.labels import as_labels, plain_label
-from noisewright.core.metrics._axioms import as_tolerance, check_axioms, square_matrix
+from noisewright.core.metrics._axioms import check_axioms, square_matrix, table_tolerance
 from noisewright.core.metrics._points import (
     Point,
     as_numbers,
@@ -350,7 +350,7 @@ class Table(Metric):
     def __post_init__(self) -> None:
         matrix = square_matrix(self.distances, "a table metric", "distances")
         points = as_labels(self.points, "the points of a table metric", MetricError) or tuple(range(len(matrix)))
-        check_axioms(matrix, points, as_tolerance(self.tolerance))
+        check_axioms(matrix, points, table_tolerance(self.tolerance))
         matrix = np.minimum(matrix, matrix.T)
         matrix.flags.writeable = False
         object.__setattr__(self, "distances", matrix)

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noisewright.core.choices import is_number
 from noisewright.core.errors import MetricError
 from noisewright.core.labels import as_labels
 from noisewright.core.metrics._axioms import square_matrix
@@ -53,7 +54,7 @@ def essential_pairs(metric: Metric, points: Sequence[Point], tolerance: float = 
     ``tolerance`` is relative. Pairs at distance 0 or infinity are never dropped by it: a pair at infinite distance is no
     constraint and is left out, a pair at distance 0 is always kept.
     """
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance < 1:
+    if not is_number(tolerance) or not 0 <= tolerance < 1:
         raise MetricError("the tolerance of essential pairs must be a number from 0 to below 1.")
     distances = as_metric(metric).matrix(points)
     n = len(distances)

@@ -12,7 +12,7 @@ poor one about ten. Where rounding, dependent points or a large support leave it
 takes a slower way.
 
 >>> import numpy as np
->>> nearest_mixture(np.array([[3.0, 1.0], [-1.0, 1.0], [0.0, 5.0]]), np.array([True, False, True])).tolist()
+>>> nearest_mixture(np.array([[3.0, 1.0], [-1.0, 1.0], [0.0, 5.0]]), np.array([True, False, True])).round(12).tolist()
 [0.25, 0.75, 0.0]
 
 Reference: Portugal, Judice and Vicente, *A comparison of block pivoting and interior-point algorithms for linear least squares

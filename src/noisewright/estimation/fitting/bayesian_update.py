@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
+from noisewright.core.choices import is_number, is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.estimation.fitting.likelihood import TINY, Likelihood, TracePoint, certify, check_possible, ratios
 from noisewright.estimation.operators.operator import DenseOperator, Operator
@@ -173,16 +174,12 @@ def starting_point(operator: Operator, start: ArrayLike | None) -> Floats:
 
 def check_update(iterations: int, gap: float, smoothing: float) -> None:
     """Refuse settings that make no sense."""
-    if isinstance(iterations, bool) or not isinstance(iterations, (int, np.integer)) or iterations < 1:
+    if not is_whole(iterations) or iterations < 1:
         raise ParameterError("iterations must be a whole number from 1.")
-    if not _is_number(gap) or not gap >= 0:
+    if not is_number(gap) or not gap >= 0:
         raise ParameterError("gap must be a number from 0, in log-likelihood.")
-    if not _is_number(smoothing) or not 0 <= smoothing <= 1:
+    if not is_number(smoothing) or not 0 <= smoothing <= 1:
         raise ParameterError("smoothing must be a number from 0 to 1.")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def _smoothed(p: Floats, weight: float) -> Floats:

@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from noisewright.estimation.population.identifiability import rank_of as rank_of
     from noisewright.estimation.population.intervals import asymptotic as asymptotic
     from noisewright.estimation.population.intervals import bootstrap as bootstrap
-    from noisewright.estimation.population.intervals import check_level as check_level
     from noisewright.estimation.population.intervals import mean_interval as mean_interval
     from noisewright.estimation.population.intervals import needs_tails as needs_tails
     from noisewright.estimation.population.intervals import quantile as quantile
-    from noisewright.estimation.population.intervals import shared_level as shared_level
+    from noisewright.estimation.population.intervals import shared_confidence as shared_confidence
     from noisewright.estimation.population.intervals import tail_interval as tail_interval
     from noisewright.estimation.population.mixture import Mixture as Mixture
     from noisewright.estimation.population.mixture import Part as Part

@@ -30,7 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from noisewright.core.choices import one_of
+from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.estimation.population._columns import arrow_column, length_of, numeric, parts_of
 from noisewright.mechanisms.values import EXTRA, Labels
@@ -271,7 +271,7 @@ class PartOutputs:
 
 def _numbers(values: list[Any], before: int = 0) -> NDArray[np.int64]:
     """Numbers of reports, which do not overflow together with those ``before``."""
-    if not all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) and v >= 0 for v in values):
+    if not all(is_whole(v) and v >= 0 for v in values):
         raise DataError("counts of reports must be whole numbers, 0 or more.")
     if sum(map(int, values)) + before > MOST_REPORTS:
         raise DataError(f"counts of reports must sum to at most {MOST_REPORTS:.0e}.")

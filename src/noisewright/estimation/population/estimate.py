@@ -48,8 +48,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
-from noisewright.core.choices import one_of
+from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import Exact
 from noisewright.estimation.fitting.bayesian_update import Fit, check_update, starting_point
 from noisewright.estimation.fitting.fit import QUICK, Fitting, fitted, refitted
 from noisewright.estimation.fitting.inversion import invert
@@ -62,15 +63,15 @@ from noisewright.estimation.population.identifiability import rank_of
 from noisewright.estimation.population.intervals import (
     asymptotic,
     bootstrap,
-    check_level,
     needs_tails,
-    shared_level,
+    shared_confidence,
     tail_interval,
 )
 from noisewright.estimation.population.models import Model, models_of, same_secrets
 from noisewright.estimation.population.oracles import Combined, as_oracles, combine
 from noisewright.estimation.population.oracles import shares as shares_of
 from noisewright.estimation.population.result import Estimate
+from noisewright.estimation.survey.margins import as_confidence
 from noisewright.mechanisms.oracles.oracle import Oracle, Support
 
 __all__ = ["estimate"]
@@ -90,7 +91,7 @@ def estimate(
     within: Any = None,
     outside: Literal["refuse", "drop"] = "refuse",
     intervals: Intervals | None = None,
-    level: float = 0.95,
+    confidence: Exact = 0.95,
     joint: bool = False,
     replicates: int = 200,
     seed: int = 0,
@@ -111,91 +112,38 @@ def estimate(
     ``within`` is the range of the secrets of noise without bounds.
 
     ``outside="drop"`` leaves out reports that are no outputs of the mechanism. ``intervals`` adds confidence intervals
-    at ``level``, for every secret alone, or with ``joint`` for all of them at the same time (``replicates`` and ``seed`` are
+    at ``confidence``, for every secret alone, or with ``joint`` for all of them at the same time (``replicates`` and ``seed`` are
     those of the bootstrap). The iterative Bayesian update stops at a certified ``gap`` in log-likelihood units or after
     ``iterations`` steps; ``start`` is its starting population, ``smoothing`` mixes neighbours, and ``accelerate`` takes
     strides towards the most likely population.
     """
     one_of(method, "method", METHODS)
-    check_update(1 if iterations is None else iterations, gap, smoothing)
-    wanted = _Wanted(intervals, level, joint, replicates, seed)
+    update = _Update(iterations, gap, start, smoothing, accelerate)
+    wanted = _Wanted(intervals, as_confidence(confidence), joint, replicates, seed)
+    columns, mechanisms = _paired(reports, mechanism)
+    oracles = as_oracles(mechanisms)
+    if oracles is not None:
+        if within is not None or update.is_steered or intervals == "bootstrap":
+            raise ParameterError(
+                "within, start, smoothing, accelerate and bootstrap intervals are not for counts of support."
+            )
+        return _from_support(columns, oracles, method, outside, wanted)
+    counted = _counted(columns, models_of(mechanisms, within), outside)
+    return _from_counts(counted, update.fitting(_chosen(method, counted.models), counted), wanted, progress)
+
+
+def _paired(reports: Any, mechanism: Any) -> tuple[Sequence[Any], list[Any]]:
+    """Columns of reports and the mechanisms that made them, one of each or as many of the ones as of the others."""
     several = isinstance(mechanism, (list, tuple))
     mechanisms, columns = (list(mechanism), reports) if several else ([mechanism], [reports])
     if not mechanisms:
         raise ParameterError("estimation needs at least one mechanism.")
     if not isinstance(columns, (list, tuple)) or len(columns) != len(mechanisms):
         raise ParameterError(f"a list of {len(mechanisms)} mechanisms needs a list of as many columns of reports.")
-    oracles = as_oracles(mechanisms)
-    if oracles is not None:
-        if within is not None or start is not None or smoothing or accelerate or intervals == "bootstrap":
-            raise ParameterError(
-                "within, start, smoothing, accelerate and bootstrap intervals are not for counts of support."
-            )
-        return _from_support(columns, oracles, method, outside, wanted)
-    models = models_of(mechanisms, within)
-    groups = [
-        count_reports(one, model.outputs, outside, empty=len(models) > 1)
-        for one, model in zip(columns, models, strict=True)
-    ]
-    sizes = [one.total for one in groups]
-    used, notes = _used(sizes), without_reports(sizes, [model.name for model in models])
-    models, counts = [models[i] for i in used], [groups[i] for i in used]
-    total, dropped = sum(one.total for one in counts), sum(one.dropped for one in groups)
-    operator = _together(models, counts, total)
-    shares = np.concatenate([one.counts for one in counts]) / total
-    chosen = _chosen(method, models)
-    if (start is not None or smoothing or accelerate) and chosen != "ibu":
-        raise ParameterError("start, smoothing and accelerate are for method='ibu'.")
-    if smoothing and accelerate:
-        raise ParameterError(
-            "strides lead to the most likely population, which smoothing does not; choose one of them."
-        )
-    if intervals is not None and (rank_of(operator) or operator.shape[0]) < operator.shape[0]:
-        raise ParameterError(
-            "these reports cannot tell the population, so there are no confidence intervals; choose a larger epsilon or more "
-            "outputs."
-        )
-    how = Fitting(
-        chosen,
-        operator,
-        gap=gap / total,
-        steps=_steps(operator) if iterations is None else iterations,
-        start=None if start is None else starting_point(operator, start),
-        smoothing=smoothing,
-        accelerate=accelerate,
-    )
-    unbiased = invert(shares, operator) if chosen == "inversion" else None
-    fit = fitted(how, shares, unbiased=unbiased, progress=progress)
-    low, high = _intervals(wanted, how, shares, total, fit)
-    return Estimate(
-        secrets=models[0].secrets,
-        probabilities=fit.probabilities,
-        reports=total,
-        dropped=dropped,
-        method=chosen,
-        likelihood=fit.likelihood.value,
-        gap=fit.likelihood.gap,
-        iterations=fit.iterations,
-        converged=fit.converged,
-        warnings=(
-            *misfit(shares, total, fit.likelihood.value, fit.likelihood.gap, len(shares) - len(models)),
-            *left_out(dropped, total),
-            *notes,
-            *about_the_fit(how, shares, fit),
-            *bent(intervals, chosen),
-        ),
-        mechanism=", ".join(dict.fromkeys(model.name for model in models)),
-        promise=_promise(models),
-        low=low,
-        high=high,
-        level=float(level),
-        intervals=intervals,
-        joint=joint,
-        unbiased=unbiased,
-        trace=fit.trace,
-        _shares=shares,
-        _operator=operator,
-    )
+    return columns, mechanisms
+
+
+# What is asked for -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -203,13 +151,12 @@ class _Wanted:
     """The confidence intervals that are wanted, if any."""
 
     kind: Intervals | None
-    level: float
+    confidence: float
     joint: bool
     replicates: int
     seed: int
 
     def __post_init__(self) -> None:
-        check_level(self.level)
         if not isinstance(self.joint, bool):
             raise ParameterError("joint must be True or False: whether intervals hold for all secrets together.")
         if self.kind is None:
@@ -217,8 +164,45 @@ class _Wanted:
                 raise ParameterError("joint is about intervals; add intervals='asymptotic' or 'bootstrap'.")
             return
         one_of(self.kind, "intervals", ("asymptotic", "bootstrap"))
-        if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
+        if not is_whole(self.seed) or self.seed < 0:
             raise ParameterError("seed must be a whole number from 0.")
+
+
+@dataclass(frozen=True)
+class _Update:
+    """How the iterative Bayesian update starts, moves and stops."""
+
+    iterations: int | None
+    gap: float
+    start: ArrayLike | None
+    smoothing: float
+    accelerate: bool
+
+    def __post_init__(self) -> None:
+        check_update(1 if self.iterations is None else self.iterations, self.gap, self.smoothing)
+
+    @property
+    def is_steered(self) -> bool:
+        """Whether something was said that is about this method alone."""
+        return self.start is not None or bool(self.smoothing or self.accelerate)
+
+    def fitting(self, method: str, counted: _Counted) -> Fitting:
+        """How the population is fitted to these counts."""
+        if self.is_steered and method != "ibu":
+            raise ParameterError("start, smoothing and accelerate are for method='ibu'.")
+        if self.smoothing and self.accelerate:
+            raise ParameterError(
+                "strides lead to the most likely population, which smoothing does not; choose one of them."
+            )
+        return Fitting(
+            method,
+            counted.operator,
+            gap=self.gap / counted.total,
+            steps=_steps(counted.operator) if self.iterations is None else self.iterations,
+            start=None if self.start is None else starting_point(counted.operator, self.start),
+            smoothing=self.smoothing,
+            accelerate=self.accelerate,
+        )
 
 
 # Frequency oracles ---------------------------------------------------------------------------------------------------
@@ -255,7 +239,7 @@ def _from_support(
         promise="; ".join(dict.fromkeys(str(oracle.guarantee) for oracle in oracles)),
         low=low,
         high=high,
-        level=float(wanted.level),
+        confidence=wanted.confidence,
         intervals=wanted.kind,
         joint=wanted.joint,
         unbiased=found.unbiased,
@@ -266,11 +250,11 @@ def _support_intervals(wanted: _Wanted, found: Combined) -> Ends:
     if wanted.kind is None:
         return None, None
     if not wanted.joint:
-        return found.intervals(wanted.level)
-    level, several = shared_level(wanted.level, len(found.secrets)), len(found.groups)
-    if not needs_tails(found.reports if several == 1 else int(found.alike), level, several == 1):
-        return found.intervals(level)
-    each = shared_level(level, several)  # of one mechanism; where all of these hold, so does their average
+        return found.intervals(wanted.confidence)
+    confidence, several = shared_confidence(wanted.confidence, len(found.secrets)), len(found.groups)
+    if not needs_tails(found.reports if several == 1 else int(found.alike), confidence, several == 1):
+        return found.intervals(confidence)
+    each = shared_confidence(confidence, several)  # of one mechanism; where all of these hold, so does their average
     low, high = np.zeros(len(found.secrets)), np.zeros(len(found.secrets))
     for weight, support, oracle in found.groups:
         p, q = oracle.support_probabilities
@@ -281,6 +265,81 @@ def _support_intervals(wanted: _Wanted, found: Combined) -> Ends:
 
 
 # Counts of outputs -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """The reports of one or several mechanisms, counted by outputs: ``shares`` of all reports, and the operator behind them."""
+
+    models: list[Model]
+    operator: Operator
+    shares: Floats
+    total: int
+    dropped: int
+    notes: tuple[str, ...]
+
+
+def _counted(columns: Sequence[Any], models: Sequence[Model], outside: str) -> _Counted:
+    groups = [
+        count_reports(one, model.outputs, outside, empty=len(models) > 1)
+        for one, model in zip(columns, models, strict=True)
+    ]
+    sizes = [one.total for one in groups]
+    used, notes = _used(sizes), without_reports(sizes, [model.name for model in models])
+    models, counts = [models[i] for i in used], [groups[i] for i in used]
+    total = sum(one.total for one in counts)
+    return _Counted(
+        models,
+        _together(models, counts, total),
+        shares=np.concatenate([one.counts for one in counts]) / total,
+        total=total,
+        dropped=sum(one.dropped for one in groups),
+        notes=tuple(notes),
+    )
+
+
+def _from_counts(
+    counted: _Counted, how: Fitting, wanted: _Wanted, progress: Callable[[int, int], None] | None
+) -> Estimate:
+    """The population that is fitted to counts of outputs."""
+    models, operator, shares, total = counted.models, counted.operator, counted.shares, counted.total
+    if wanted.kind is not None and (rank_of(operator) or operator.shape[0]) < operator.shape[0]:
+        raise ParameterError(
+            "these reports cannot tell the population, so there are no confidence intervals; choose a larger epsilon or more "
+            "outputs."
+        )
+    unbiased = invert(shares, operator) if how.method == "inversion" else None
+    fit = fitted(how, shares, unbiased=unbiased, progress=progress)
+    low, high = _intervals(wanted, how, shares, total, fit)
+    return Estimate(
+        secrets=models[0].secrets,
+        probabilities=fit.probabilities,
+        reports=total,
+        dropped=counted.dropped,
+        method=how.method,
+        likelihood=fit.likelihood.value,
+        gap=fit.likelihood.gap,
+        iterations=fit.iterations,
+        converged=fit.converged,
+        warnings=(
+            *misfit(shares, total, fit.likelihood.value, fit.likelihood.gap, len(shares) - len(models)),
+            *left_out(counted.dropped, total),
+            *counted.notes,
+            *about_the_fit(how, shares, fit),
+            *bent(wanted.kind, how.method),
+        ),
+        mechanism=", ".join(dict.fromkeys(model.name for model in models)),
+        promise=_promise(models),
+        low=low,
+        high=high,
+        confidence=wanted.confidence,
+        intervals=wanted.kind,
+        joint=wanted.joint,
+        unbiased=unbiased,
+        trace=fit.trace,
+        _shares=shares,
+        _operator=operator,
+    )
 
 
 def _used(reports: Sequence[int]) -> list[int]:
@@ -326,11 +385,13 @@ def _intervals(wanted: _Wanted, how: Fitting, shares: Floats, total: int, fit: F
     if wanted.kind is None:
         return None, None
     if wanted.kind == "asymptotic":
-        low, high = asymptotic(shares, total, how.operator.inverse(), wanted.level, joint=wanted.joint)
+        low, high = asymptotic(shares, total, how.operator.inverse(), wanted.confidence, joint=wanted.joint)
     else:
         again, rng = refitted(how, fit.iterations), np.random.default_rng(wanted.seed)
         cuts = how.operator.cuts if isinstance(how.operator, StackedOperator) else ()
-        low, high = bootstrap(shares, total, again, wanted.level, wanted.replicates, rng, joint=wanted.joint, cuts=cuts)
+        low, high = bootstrap(
+            shares, total, again, wanted.confidence, wanted.replicates, rng, joint=wanted.joint, cuts=cuts
+        )
     return _holding(fit.probabilities, low, high)
 
 

@@ -4,7 +4,7 @@ r"""Confidence intervals for the shares of a population: for each secret alone, 
 mean: :math:`z^2/2` reports are added at each end of what one report can count for, and the normal law is used for the mean
 and the variance that result. Shares near 0, which have hardly any variance of their own, so get intervals that are wide
 enough, and many reports are left as they are. It holds at the boundary too, because nothing was clipped before; only then
-is the interval cut to [0, 1]. At a level of 0.95 and with a dozen reports or more, each for a secret or not, it covers
+is the interval cut to [0, 1]. At a confidence of 0.95 and with a dozen reports or more, each for a secret or not, it covers
 with a probability of at least 0.92 wherever the share lies; with two that can fall to 0.82. For several mechanisms in one
 data set only what varies among the reports of each counts, as how many reports it has is known; there it is what the mechanism
 that tells most has by itself that must not be too few reports.
@@ -14,13 +14,14 @@ is between quantiles of what comes out. It shows how much the estimate itself va
 most likely populations inside the simplex it covers as promised; for an estimate that was stopped early or lies on the
 boundary, which is biased, it may cover less, and the asymptotic one is the honest one.
 
-**Together.** Where each of 20 intervals covers at a level of 0.95, some of them leaves its share out more often than not.
+**Together.** Where each of 20 intervals covers at a confidence of 0.95, some of them leaves its share out more often than not.
 ``joint`` intervals all hold at once with the probability given. The asymptotic ones divide what may go wrong (Bonferroni):
-each of ``n`` has the level ``1 - (1 - level)/n``. That is right however the shares depend on each other, for few reports as for
-many. Using the known covariance of ``q W`` instead would need the normal law for all shares at once. Far out in the tails that
-law is wrong even for one share, so :func:`tail_interval` is taken wherever it is sharp: for responses and oracles, in which a
-report speaks for a secret or does not, it is Clopper and Pearson's interval, which is exact. The joint bootstrap takes the
-largest deviation over all secrets, each in its own standard errors, and reaches as far as a share ``level`` of the draws does.
+each of ``n`` has the confidence ``1 - (1 - confidence)/n``. That is right however the shares depend on each other, for few
+reports as for many. Using the known covariance of ``q W`` instead would need the normal law for all shares at once. Far out in
+the tails that law is wrong even for one share, so :func:`tail_interval` is taken wherever it is sharp: for responses and
+oracles, in which a report speaks for a secret or does not, it is Clopper and Pearson's interval, which is exact. The joint
+bootstrap takes the largest deviation over all secrets, each in its own standard errors, and reaches as far as a share
+``confidence`` of the draws does.
 
 References: Agresti and Coull, *Approximate is better than "exact" for interval estimation of binomial proportions* (1998);
 Clopper and Pearson (1934); Bentkus, *On Hoeffding's inequalities* (2004).
@@ -50,17 +51,18 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, ndtri
 
 from noisewright.core.arrays import Floats
+from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.estimation.operators.inverses import Inverse, ResponseInverse
+from noisewright.estimation.survey.margins import as_confidence
 
 __all__ = [
     "asymptotic",
     "bootstrap",
-    "check_level",
     "mean_interval",
     "needs_tails",
     "quantile",
-    "shared_level",
+    "shared_confidence",
     "tail_interval",
 ]
 
@@ -79,25 +81,26 @@ TOGETHER = 1 << 22
 
 
 def asymptotic(
-    q: Floats, reports: int, inverse: Inverse, level: float, *, joint: bool = False
+    q: Floats, reports: int, inverse: Inverse, confidence: float, *, joint: bool = False
 ) -> tuple[Floats, Floats]:
-    """Both ends of the interval of every secret, within [0, 1]; at the level for each alone, or ``joint`` for all of them."""
+    """Both ends of the interval of every secret, within [0, 1]; with the confidence for each alone, or ``joint`` for all."""
     mean, secrets = inverse.left(q), inverse.shape[1]
     if joint:
-        level = shared_level(level, 1 if secrets == 2 else secrets)  # two shares sum to 1: one is known with the other
+        # Two shares sum to 1: one is known with the other.
+        confidence = shared_confidence(confidence, 1 if secrets == 2 else secrets)
     either = isinstance(inverse, ResponseInverse) or inverse.shape[0] == 2
-    if joint and needs_tails(reports, level, either):
-        low, high = tail_interval(mean, inverse.extremes(), reports, level, either=either)
+    if joint and needs_tails(reports, confidence, either):
+        low, high = tail_interval(mean, inverse.extremes(), reports, confidence, either=either)
     else:
-        low, high = mean_interval(mean, inverse.squares(q), inverse.extremes(q), reports, level)
+        low, high = mean_interval(mean, inverse.squares(q), inverse.extremes(q), reports, confidence)
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
 def mean_interval(
-    mean: Floats, square: Floats, extremes: tuple[Floats, Floats], reports: int, level: float
+    mean: Floats, square: Floats, extremes: tuple[Floats, Floats], reports: int, confidence: float
 ) -> tuple[Floats, Floats]:
     """Agresti and Coull's interval of a mean over reports, given that of the squares and the ends of what one can be."""
-    z, (low, high) = quantile(level), extremes
+    z, (low, high) = quantile(confidence), extremes
     size = reports + z * z
     centre = (reports * mean + z * z * (low + high) / 2) / size
     spread = (reports * square + z * z * (low**2 + high**2) / 2) / size - centre**2
@@ -106,7 +109,7 @@ def mean_interval(
 
 
 def tail_interval(
-    mean: Floats, extremes: tuple[ArrayLike, ArrayLike], reports: int, level: float, *, either: bool
+    mean: Floats, extremes: tuple[ArrayLike, ArrayLike], reports: int, confidence: float, *, either: bool
 ) -> tuple[Floats, Floats]:
     r"""An interval of a mean over reports that holds for any number of them, without the normal law.
 
@@ -119,7 +122,7 @@ def tail_interval(
     ([0.0, 0.0333], [0.0711, 0.2181])
     """
     least, most = (np.asarray(end, dtype=np.float64) for end in extremes)
-    tail = (1 - check_level(level)) / (2 if either else 2 * math.e)
+    tail = (1 - as_confidence(confidence)) / (2 if either else 2 * math.e)
     wide = np.maximum(most - least, np.finfo(np.float64).tiny)
     number = reports * np.clip((mean - least) / wide, 0, 1)
     # Rounded outwards; a number that is whole but for the rounding of floats is that number.
@@ -142,7 +145,7 @@ def bootstrap(
     q: Floats,
     reports: int,
     estimator: Callable[[Floats], Floats],
-    level: float,
+    confidence: float,
     replicates: int,
     rng: np.random.Generator,
     *,
@@ -153,7 +156,7 @@ def bootstrap(
 
     At ``cuts`` the outputs of another mechanism begin: each of them keeps its number of reports in every draw.
     """
-    if isinstance(replicates, bool) or not isinstance(replicates, (int, np.integer)) or replicates < 20:
+    if not is_whole(replicates) or replicates < 20:
         raise ParameterError("a bootstrap needs 20 or more replicates, as a whole number.")
     if replicates * q.size > LARGEST_BATCH:
         raise ParameterError("a bootstrap over so many outputs needs too much memory; choose intervals='asymptotic'.")
@@ -166,46 +169,41 @@ def bootstrap(
         batches.append(estimator(counts / reports))
     drawn = np.concatenate(batches)
     if joint:
-        return _largest_deviation(drawn, estimator(q[None])[0], check_level(level))
-    tail = (1 - check_level(level)) / 2
+        return _largest_deviation(drawn, estimator(q[None])[0], as_confidence(confidence))
+    tail = (1 - as_confidence(confidence)) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
     return np.asarray(low), np.asarray(high)
 
 
-def _largest_deviation(drawn: Floats, centre: Floats, level: float) -> tuple[Floats, Floats]:
-    """As many standard errors to either side, for every secret, as hold a share ``level`` of the draws altogether."""
+def _largest_deviation(drawn: Floats, centre: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """As many standard errors to either side, for every secret, as hold a share ``confidence`` of the draws altogether."""
     away = np.abs(drawn - centre)
     errors = np.sqrt((away**2).mean(axis=0))
     # A secret that no draw moves has no errors, and stays where it is.
     reach = np.divide(away, errors, out=np.zeros_like(away), where=errors > 0).max(axis=1)
-    wide = np.quantile(reach, level, method="higher") * errors
+    wide = np.quantile(reach, confidence, method="higher") * errors
     return np.asarray(centre - wide), np.asarray(centre + wide)
 
 
-def shared_level(level: float, intervals: int) -> float:
-    """The level of each of so many intervals, at which all of them hold together at ``level`` (Bonferroni).
+def shared_confidence(confidence: float, intervals: int) -> float:
+    """The confidence of each of so many intervals, at which all of them hold together at ``confidence`` (Bonferroni).
 
-    >>> shared_level(0.95, 10)
+    >>> shared_confidence(0.95, 10)
     0.995
     """
-    each = 1 - (1 - check_level(level)) / intervals
+    each = 1 - (1 - as_confidence(confidence)) / intervals
     if not each < 1:
-        raise ParameterError(f"a level so near to 1 cannot be shared by {intervals} intervals; choose a lower one.")
+        raise ParameterError(
+            f"a confidence so near to 1 cannot be shared by {intervals} intervals; choose a lower one."
+        )
     return each
 
 
-def needs_tails(reports: int, level: float, either: bool) -> bool:
+def needs_tails(reports: int, confidence: float, either: bool) -> bool:
     """Whether a joint interval takes :func:`tail_interval`: where it is exact, and where the normal law has too few reports."""
-    return reports <= MOST_EXACT and (either or reports < FEW * quantile(level) ** 2)
+    return reports <= MOST_EXACT and (either or reports < FEW * quantile(confidence) ** 2)
 
 
-def quantile(level: float) -> float:
-    """How many standard errors an interval of this level reaches to either side."""
-    return float(-ndtri((1 - check_level(level)) / 2))
-
-
-def check_level(level: float) -> float:
-    """Refuse a level that is no probability."""
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise ParameterError("level must be a number between 0 and 1, such as 0.95.")
-    return float(level)
+def quantile(confidence: float) -> float:
+    """How many standard errors an interval of this confidence reaches to either side."""
+    return float(-ndtri((1 - as_confidence(confidence)) / 2))

@@ -31,10 +31,9 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import CertificateError, NoisewrightError, ParameterError
+from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.labels import decode_label
 from noisewright.core.metrics.metric import Euclidean
 from noisewright.estimation.operators.operator import (
     DenseOperator,
@@ -46,11 +45,11 @@ from noisewright.estimation.operators.operator import (
 from noisewright.estimation.operators.planar import PlanarOperator
 from noisewright.estimation.operators.walsh import HadamardOperator
 from noisewright.estimation.population.counts import LabelOutputs, Outputs, PartOutputs, WholeNumbers
-from noisewright.estimation.survey.chances import Chances
 from noisewright.mechanisms.categories.response import ResponseMechanism
-from noisewright.mechanisms.from_certificate import certified_oracle
+from noisewright.mechanisms.from_certificate import mechanism_of
 from noisewright.mechanisms.numbers.geometric import GeometricMechanism, check_range
 from noisewright.mechanisms.oracles.hadamard import HadamardMechanism
+from noisewright.mechanisms.oracles.oracle import ORACLES
 from noisewright.mechanisms.places.planar_geometric import PlanarGeometric
 from noisewright.mechanisms.places.remap import Grid
 
@@ -176,7 +175,7 @@ def _known(thing: Any) -> Model | None:
     """The model of a mechanism that tells its secrets; None for one that needs their range."""
     try:
         return model_of(thing)
-    except ParameterError:
+    except NoChannelError:
         return None
 
 
@@ -197,7 +196,7 @@ def _channel(channel: Channel, name: str, promise: str | None) -> Model:
 
 def _geometric(rate: Fraction, own: tuple[int, int] | None, given: Any, promise: str) -> Model:
     if own is None and given is None:
-        raise ParameterError(
+        raise NoChannelError(
             "an unbounded geometric does not tell its secrets; say their range (within, from low to high)."
         )
     if own is not None and given is not None:
@@ -266,43 +265,25 @@ def _plain_numbers(places: NDArray[Any]) -> tuple[int | float, ...]:
 
 def _certified(certificate: Certificate, within: Any) -> Model:
     """The model behind a certificate, which is proved first: a file that was tampered with estimates nothing."""
-    promise = certificate.verify()
+    promise = certificate.verify()  # the file's words: it may have a delta
     document = certificate.document
-    oracle = certified_oracle(certificate)
-    if isinstance(oracle, HadamardMechanism):
-        return _no_range(_hadamard(oracle), within)
-    if oracle is not None:
+    if document["mechanism"] == "planar-geometric":
+        return _certified_planar(document, within, promise)
+    behind = mechanism_of(certificate)
+    if isinstance(behind, (GeometricMechanism, ResponseMechanism, HadamardMechanism)):
+        return replace(model_of(behind, within), promise=promise)
+    if behind.name in ORACLES:
         raise ParameterError(
-            f"reports of {oracle.name} are not counted by outputs; give the certificate or the mechanism to estimate() alone."
+            f"reports of {behind.name} are not counted by outputs; give the certificate or the mechanism to estimate() alone."
         )
-    proof, kind = document["proof"], document["proof"]["kind"]
-    if kind == "table":
-        return _no_range(_channel(certificate.table().channel(), str(document["mechanism"]), promise), within)
     try:
-        if kind == "response":
-            names = tuple(decode_label(label) for label in document["inputs"])
-            parts = int(proof["width"]), int(proof["precision"]), int(proof["keep"], 16), int(proof["other"], 16)
-            model = _response(ResponseMechanism(names, certificate.epsilon, *parts))
-            return _no_range(replace(model, promise=promise), within)  # the file's words: it may have a delta
-        if kind == "chances":
-            rows = tuple(tuple(int(count) for count in row) for row in proof["table"])
-            names, answers = (tuple(decode_label(label) for label in document[side]) for side in ("inputs", "outputs"))
-            table = Chances(rows, int(proof["total"]), names, answers)
-            return _no_range(_channel(table.channel(), str(document["mechanism"]), promise), within)
-        if kind == "law" and proof["law"] == "discrete laplace" and document["mechanism"] == "geometric":
-            clamp = proof.get("clamp")
-            own = None if clamp is None else (int(clamp[0]), int(clamp[1]))
-            return _geometric(1 / Fraction(proof["scale"]), own, within, promise)
-        if kind == "planar" and document["mechanism"] == "planar-geometric":
-            return _certified_planar(document, within, promise)
-    except NoisewrightError:
-        raise
-    except (KeyError, TypeError, ValueError, ArithmeticError):
-        raise CertificateError("the certificate does not name its secrets properly.") from None
-    raise ParameterError(
-        f"nothing is estimated from a certificate of {document['mechanism']}: it does not fix finitely many outputs; give "
-        "the channel instead, in a .json, .csv or .npz file."
-    )
+        channel = behind.channel()
+    except ParameterError:
+        raise ParameterError(
+            f"nothing is estimated from a certificate of {document['mechanism']}: it does not fix finitely many outputs; give "
+            "the channel instead, in a .json, .csv or .npz file."
+        ) from None
+    return _no_range(_channel(channel, str(document["mechanism"]), promise), within)
 
 
 def _certified_planar(document: Any, within: Any, promise: str) -> Model:

@@ -37,14 +37,14 @@ from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.choices import one_of
+from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import upward
 from noisewright.estimation.fitting.inversion import project
 from noisewright.estimation.operators.inverses import WORST_CONDITION
 from noisewright.estimation.population.intervals import quantile
 from noisewright.mechanisms.categories.response import ResponseMechanism
-from noisewright.mechanisms.from_certificate import certified_oracle
+from noisewright.mechanisms.from_certificate import oracle_of
 from noisewright.mechanisms.oracles.hadamard import HadamardMechanism
 from noisewright.mechanisms.oracles.oracle import Oracle, Support, rare_variance
 
@@ -61,7 +61,7 @@ HARDLY = 0.5
 
 def as_oracles(things: Sequence[object]) -> list[Oracle] | None:
     """The oracles whose reports are counted by support, from mechanisms or their certificates; None if any is of another kind."""
-    read = (certified_oracle(thing) if isinstance(thing, Certificate) else thing for thing in things)
+    read = (oracle_of(thing) if isinstance(thing, Certificate) else thing for thing in things)
     found = [thing for thing in read if not isinstance(thing, type) and isinstance(thing, Oracle)]
     return found if found and len(found) == len(things) else None
 
@@ -91,7 +91,7 @@ def variance(
     common category beside it adds noise. Without it, all others are taken to be equally common, and the block to be full.
     """
     one_of(population, "population", ("sampled", "fixed"))
-    if isinstance(reports, bool) or not isinstance(reports, (int, np.integer)) or reports < 1:
+    if not is_whole(reports) or reports < 1:
         raise ParameterError("a variance needs the number of reports, a whole number from 1.")
     f = np.asarray(share, dtype=np.float64)
     if not ((f >= 0) & (f <= 1)).all():
@@ -192,13 +192,13 @@ class Combined:
             "choose a larger epsilon.",
         )
 
-    def intervals(self, level: float) -> tuple[Floats, Floats]:
+    def intervals(self, confidence: float) -> tuple[Floats, Floats]:
         """Confidence intervals of every category alone, cut to [0, 1].
 
         They are Agresti and Coull's, who add a few reports of either kind: where all reports are alike, the variance that they
         suggest is 0, and the true one is not.
         """
-        more = quantile(level) ** 2
+        more = quantile(confidence) ** 2
         centre, spread = np.zeros(len(self.secrets)), np.zeros(len(self.secrets))
         for weight, support, oracle in self.groups:
             _, q, lift = _probabilities(oracle)

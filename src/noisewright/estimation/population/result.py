@@ -34,7 +34,7 @@ class Average:
     low: float
     high: float
     standard_error: float
-    level: float
+    confidence: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,10 +59,10 @@ class Estimate:
     promise: str | None
     low: Floats | None = None
     high: Floats | None = None
-    level: float = 0.95
+    confidence: float = 0.95
     intervals: str | None = None
     joint: bool = False
-    """Whether the intervals of all secrets hold together at ``level``, or each for its secret alone."""
+    """Whether the intervals of all secrets hold together at ``confidence``, or each for its secret alone."""
     unbiased: Floats | None = None
     """What matrix inversion gave before it was projected; only for that method."""
     trace: tuple[TracePoint, ...] = ()
@@ -85,15 +85,16 @@ class Estimate:
         return "for all secrets together" if self.joint else "each for one secret alone"
 
     @property
-    def level_words(self) -> str:
-        """The level of the intervals as a percentage."""
-        return f"{100 * self.level:.10g} %"
+    def confidence_in_words(self) -> str:
+        """The confidence of the intervals as a percentage."""
+        return f"{100 * self.confidence:.10g} %"
 
     def average(self, values: ArrayLike) -> Average:
         """The mean of ``values`` (one for each secret) over the population: unbiased, from the reports themselves.
 
         Means of slowly changing values are known far better than single shares: noise cancels between neighbours. A
-        share of several secrets is the mean of ones and zeros. The interval has the level of the estimate's, for this mean alone.
+        share of several secrets is the mean of ones and zeros. The interval has the confidence of the estimate's, for this mean
+        alone.
         """
         try:
             weights = np.asarray(list(values) if isinstance(values, range) else values, dtype=np.float64)
@@ -109,8 +110,8 @@ class Estimate:
         value, error = linear_estimate(weights, self._shares, self.reports, inverse)
         worth = inverse.centred(inverse.right(weights), self._shares)
         ends = np.array(value), np.array(self._shares @ worth**2), (worth.min(), worth.max())
-        low, high = mean_interval(*ends, self.reports, self.level)
-        return Average(value, min(float(low), value), max(float(high), value), error, self.level)
+        low, high = mean_interval(*ends, self.reports, self.confidence)
+        return Average(value, min(float(low), value), max(float(high), value), error, self.confidence)
 
     def table(self, most: int = 20) -> str:
         """The secrets with the largest shares, in their own order."""
@@ -121,7 +122,7 @@ class Estimate:
         names = [short_name(self.secrets[int(i)]) for i in shown]
         wide = max(_width(name) for name in [*names, "secret"])
         head = f"  {_padded('secret', wide)}  {'share':>7}"
-        lines = [head + (f"    {self.level_words} interval" if self.low is not None else "")]
+        lines = [head + (f"    {self.confidence_in_words} interval" if self.low is not None else "")]
         for name, i in zip(names, shown, strict=True):
             line = f"  {_padded(name, wide)}  {self.probabilities[i]:>7.4f}"
             if self.low is not None and self.high is not None:
@@ -154,7 +155,7 @@ class Estimate:
             "secrets": [encode_label(secret) for secret in self.secrets],
             "probabilities": self.probabilities.tolist(),
             "intervals": self.intervals,
-            "level": self.level if self.intervals else None,
+            "level": self.confidence if self.intervals else None,
             "joint": self.joint if self.intervals else None,
             "low": None if self.low is None else self.low.tolist(),
             "high": None if self.high is None else self.high.tolist(),

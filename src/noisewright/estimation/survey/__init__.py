@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from noisewright.estimation.survey.categorical import response_range as response_range
     from noisewright.estimation.survey.categorical import sufficient_set as sufficient_set
     from noisewright.estimation.survey.categorical import utility_channel as utility_channel
-    from noisewright.estimation.survey.chances import Chances as Chances
-    from noisewright.estimation.survey.chances import check_promise as check_promise
     from noisewright.estimation.survey.designs import ANSWERS as ANSWERS
     from noisewright.estimation.survey.designs import LEAST_SEPARATION as LEAST_SEPARATION
     from noisewright.estimation.survey.designs import MOST_RESPONDENTS as MOST_RESPONDENTS
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from noisewright.estimation.survey.mangat import as_counts as as_counts
     from noisewright.estimation.survey.mangat import as_shares as as_shares
     from noisewright.estimation.survey.margins import Method as Method
+    from noisewright.estimation.survey.margins import TooManyError as TooManyError
     from noisewright.estimation.survey.margins import as_confidence as as_confidence
     from noisewright.estimation.survey.margins import deviations as deviations
     from noisewright.estimation.survey.margins import margin_of_error as margin_of_error

@@ -2,13 +2,13 @@
 
 An instrument has a few *outcomes*, each with a number of equally likely cases. A rule gives every outcome an action: answer
 truthfully, or say a given answer. :func:`ranges` cuts the outcomes into runs of given numbers of cases where that is
-possible, and :func:`spoken` names such a run the way one would say it.
+possible, and :meth:`Instrument.in_words` names such a run the way one would say it.
 
 >>> die = next(i for i in INSTRUMENTS if i.name == "a die")
->>> [spoken(die, run) for run in ranges(die, (4, 1, 1))]
+>>> [die.in_words(run) for run in ranges(die, (4, 1, 1))]
 ['1 to 4', '5', '6']
 >>> coins = next(i for i in INSTRUMENTS if i.name == "three coins")
->>> [spoken(coins, run) for run in ranges(coins, (2, 3, 3))]
+>>> [coins.in_words(run) for run in ranges(coins, (2, 3, 3))]
 ['all heads or all tails', 'two heads', 'one head']
 >>> ranges(coins, (5, 2, 1)) is None
 True
@@ -22,7 +22,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Literal
 
-__all__ = ["FAMILIES", "INSTRUMENTS", "WITH_SLIPS", "Family", "Instrument", "ranges", "spoken"]
+__all__ = ["FAMILIES", "INSTRUMENTS", "WITH_SLIPS", "Family", "Instrument", "ranges"]
 
 Family = Literal["coins", "dice", "cards", "spinner"]
 FAMILIES: tuple[Family, ...] = ("coins", "dice", "cards", "spinner")
@@ -49,6 +49,13 @@ class Instrument:
         """How many equally likely cases there are."""
         return sum(self.weights) if self.weights else len(self.outcomes)
 
+    def in_words(self, run: Sequence[int]) -> str:
+        """The name of some outcomes: ``5``, ``5 or 6``, ``1 to 4``."""
+        names = [self.outcomes[i] for i in run]
+        if self.weights or len(names) < 3:
+            return " or ".join(names)
+        return f"{names[0]} to {names[-1]}"
+
 
 def ranges(instrument: Instrument, sizes: Sequence[int]) -> tuple[tuple[int, ...], ...] | None:
     """The outcomes that get each action when the actions need so many cases; None if no choice of outcomes gives them.
@@ -64,14 +71,6 @@ def ranges(instrument: Instrument, sizes: Sequence[int]) -> tuple[tuple[int, ...
         runs.append(tuple(range(start, start + size)))
         start += size
     return tuple(runs)
-
-
-def spoken(instrument: Instrument, run: Sequence[int]) -> str:
-    """The name of some outcomes: ``5``, ``5 or 6``, ``1 to 4``."""
-    names = [instrument.outcomes[i] for i in run]
-    if instrument.weights or len(names) < 3:
-        return " or ".join(names)
-    return f"{names[0]} to {names[-1]}"
 
 
 @lru_cache(maxsize=4096)

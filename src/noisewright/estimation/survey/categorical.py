@@ -27,7 +27,6 @@ Reference: Holohan, Leith and Mason, *Differential privacy in metric spaces* (20
 from __future__ import annotations
 
 import math
-import numbers
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,11 +37,12 @@ from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds
-from noisewright.estimation.survey.chances import check_promise
 from noisewright.estimation.survey.designs import Design, as_respondents, binary
 from noisewright.estimation.survey.mangat import as_counts, as_shares
+from noisewright.mechanisms.categories.chances import check_promise
 
 __all__ = [
     "ResponseDesign",
@@ -235,7 +235,7 @@ def _as_rate(rate: object) -> Fraction | float:
 
 
 def _size(categories: object) -> int:
-    number = int(categories) if isinstance(categories, numbers.Integral) and not isinstance(categories, bool) else 0
+    number = int(categories) if is_whole(categories) else 0
     if not 2 <= number <= MOST_CATEGORIES:
         raise ParameterError(f"the number of categories must be a whole number, 2 or more, up to {MOST_CATEGORIES}.")
     return number

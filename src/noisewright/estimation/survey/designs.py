@@ -30,15 +30,15 @@ response* (2017).
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
-from noisewright.estimation.survey.chances import Chances
+from noisewright.mechanisms.categories.chances import Chances
 
 __all__ = [
     "ANSWERS",
@@ -202,7 +202,7 @@ def as_prevalence(value: Exact) -> Fraction:
 
 def as_respondents(value: object) -> int:
     """A number of respondents, 1 or more."""
-    number = int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else 0
+    number = int(value) if is_whole(value) else 0
     if not 1 <= number <= MOST_RESPONDENTS:
         raise ParameterError("the number of respondents must be a whole number, 1 or more, and at most 10^12.")
     return number
@@ -210,7 +210,7 @@ def as_respondents(value: object) -> int:
 
 def _answers(yes: object, respondents: object) -> tuple[int, int]:
     size = as_respondents(respondents)
-    count = -1 if isinstance(yes, bool) or not isinstance(yes, numbers.Integral) else int(yes)
+    count = -1 if not is_whole(yes) else int(yes)
     if not 0 <= count <= size:
         raise DataError("the number of yes answers must be a whole number from 0 to the number of respondents.")
     return count, size

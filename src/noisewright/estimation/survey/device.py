@@ -51,12 +51,11 @@ from noisewright.estimation.survey._instruments import (
     Family,
     Instrument,
     ranges,
-    spoken,
 )
-from noisewright.estimation.survey.chances import Chances, check_promise
 from noisewright.estimation.survey.designs import Design, as_prevalence, binary
 from noisewright.estimation.survey.mangat import as_counts
 from noisewright.estimation.survey.region import Region
+from noisewright.mechanisms.categories.chances import Chances, check_promise
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.values import Labels
 from noisewright.noise import uniform_below
@@ -142,7 +141,7 @@ class Device:
             actions.append(_second_lot(self.instrument, self.answers))
         else:
             actions += [f'say "{answer}", whatever the truth is.' for answer in self.answers]
-        return [(spoken(self.instrument, run), action) for run, action in zip(runs, actions, strict=True) if run]
+        return [(self.instrument.in_words(run), action) for run, action in zip(runs, actions, strict=True) if run]
 
     def instruction(self) -> str:
         """What an interviewer reads out."""

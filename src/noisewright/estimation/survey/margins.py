@@ -23,34 +23,46 @@ References: Holohan, Leith and Mason (2017); Clopper and Pearson (1934).
 from __future__ import annotations
 
 import math
-import numbers
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Literal
 
+from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.estimation.survey.designs import MOST_RESPONDENTS, Design
 
-__all__ = ["Method", "as_confidence", "deviations", "margin_of_error", "respondents_for", "share_interval"]
+__all__ = [
+    "Method",
+    "TooManyError",
+    "as_confidence",
+    "deviations",
+    "margin_of_error",
+    "respondents_for",
+    "share_interval",
+]
 
 Method = Literal["normal", "chebyshev", "exact"]
 
 
 def deviations(confidence: Exact = "0.95", method: Method = "normal") -> float:
     """The margin of error in standard deviations."""
-    level = as_confidence(confidence)
+    confidence = as_confidence(confidence)
     if method == "normal":
-        # From the tail, which keeps its digits next to 1; next to 0 the law is flat, and (1 + level)/2 would be 1/2.
-        return -NormalDist().inv_cdf((1 - level) / 2) if level > 1e-5 else level * math.sqrt(math.pi / 2)
+        # From the tail, which keeps its digits next to 1; next to 0 the law is flat, and (1 + confidence)/2 would be 1/2.
+        return -NormalDist().inv_cdf((1 - confidence) / 2) if confidence > 1e-5 else confidence * math.sqrt(math.pi / 2)
     if method == "chebyshev":
-        return 1 / math.sqrt(1 - level)
+        return 1 / math.sqrt(1 - confidence)
     raise ParameterError(f"a margin from a variance is 'normal' or 'chebyshev', not {method!r}.")
 
 
 def margin_of_error(variance: float, confidence: Exact = "0.95", method: Method = "normal") -> float:
     """Half the width of the interval around an estimate with this variance."""
     return deviations(confidence, method) * math.sqrt(_as_variance(variance))
+
+
+class TooManyError(ParameterError):
+    """A margin for which nobody could ask enough respondents."""
 
 
 def respondents_for(variance: float, margin: Exact, confidence: Exact = "0.95", method: Method = "normal") -> int:
@@ -60,7 +72,7 @@ def respondents_for(variance: float, margin: Exact, confidence: Exact = "0.95", 
         raise ParameterError(f"the target margin must be above 0 and below 1, not {in_words(target)}.")
     needed = Fraction(_as_variance(variance)) * (Fraction(deviations(confidence, method)) / target) ** 2
     if needed > MOST_RESPONDENTS:
-        raise ParameterError(f"this margin needs more than {MOST_RESPONDENTS:.0e} respondents; choose a larger one.")
+        raise TooManyError(f"this margin needs more than {MOST_RESPONDENTS:.0e} respondents; choose a larger one.")
     return max(1, math.ceil(needed * (1 - Fraction(1, 10**12))))  # rounding of floats must not cost a respondent
 
 
@@ -75,10 +87,10 @@ def share_interval(
     whole_population: bool = False,
 ) -> tuple[float, float]:
     """An interval for the share of the attribute, from the number of yes answers; within ``[0, 1]`` unless ``clip=False``."""
-    level = as_confidence(confidence)
+    confidence = as_confidence(confidence)
     middle = design.estimate(yes, respondents)
     if method == "exact":
-        chances = _clopper_pearson(yes, respondents, level)
+        chances = _clopper_pearson(yes, respondents, confidence)
         base, slope = float(1 - design.p00), float(design.separation)
         ends = sorted((chance - base) / slope for chance in chances)
     elif method in ("normal", "chebyshev"):
@@ -97,24 +109,24 @@ def share_interval(
 
 def as_confidence(confidence: Exact) -> float:
     """A confidence above 0 and below 1."""
-    level = float(as_fraction(confidence, "confidence"))
-    if not 0 < level < 1:
-        raise ParameterError(f"confidence must be above 0 and below 1, such as 0.95, not {level:g}.")
-    return level
+    confidence = float(as_fraction(confidence, "confidence"))
+    if not 0 < confidence < 1:
+        raise ParameterError(f"confidence must be above 0 and below 1, such as 0.95, not {confidence:g}.")
+    return confidence
 
 
 def _as_variance(value: object) -> float:
-    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    number = float(value) if is_number(value) else math.nan
     if not 0 <= number < math.inf:
         raise ParameterError("a variance is a finite number that is 0 or more.")
     return number
 
 
-def _clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, float]:
-    """All probabilities under which this count, or one farther out on its side, has at least ``(1 - level)/2``."""
+def _clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    """All probabilities under which this count, or one farther out on its side, has at least ``(1 - confidence)/2``."""
     from scipy.special import betaincinv
 
-    tail = (1 - level) / 2
+    tail = (1 - confidence) / 2
     low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
     high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
     return low, high

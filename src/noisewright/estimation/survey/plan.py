@@ -47,12 +47,12 @@ from noisewright.estimation.fitting.newton import most_likely
 from noisewright.estimation.operators.operator import DenseOperator
 from noisewright.estimation.survey._instruments import Family
 from noisewright.estimation.survey.categorical import ResponseDesign
-from noisewright.estimation.survey.chances import MOST_ANSWERS, check_promise
 from noisewright.estimation.survey.designs import ANSWERS, Design, as_prevalence, as_respondents, direct
 from noisewright.estimation.survey.device import Device, devices
 from noisewright.estimation.survey.mangat import as_counts
 from noisewright.estimation.survey.margins import (
     Method,
+    TooManyError,
     as_confidence,
     margin_of_error,
     respondents_for,
@@ -61,6 +61,7 @@ from noisewright.estimation.survey.margins import (
 from noisewright.estimation.survey.optimum import optimal_design
 from noisewright.estimation.survey.region import Region
 from noisewright.estimation.survey.violation import violation
+from noisewright.mechanisms.categories.chances import MOST_ANSWERS, check_promise
 from noisewright.mechanisms.values import counted_labels
 
 if TYPE_CHECKING:
@@ -352,7 +353,7 @@ class Survey:
             return None
         try:
             return respondents_for(spread, self.target_margin, self.confidence)
-        except ParameterError:  # the target itself was checked with the recommended device
+        except TooManyError:
             return None
 
     def _option(self, name: str, design: Design, epsilon: float) -> Option:

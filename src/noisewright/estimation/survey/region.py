@@ -26,8 +26,8 @@ from fractions import Fraction
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, exp_bounds
-from noisewright.estimation.survey.chances import check_promise
 from noisewright.estimation.survey.designs import Design
+from noisewright.mechanisms.categories.chances import check_promise
 
 __all__ = ["Region"]
 

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 from noisewright.core.doors import door
 
 if TYPE_CHECKING:
-    from noisewright.mechanisms.categories.categorical import category_labels as category_labels
+    from noisewright.mechanisms.categories.answered import AnsweredMechanism as AnsweredMechanism
+    from noisewright.mechanisms.categories.categorical import OverCategories as OverCategories
     from noisewright.mechanisms.categories.categorical import discrete_certificate as discrete_certificate
-    from noisewright.mechanisms.categories.categorical import discrete_guarantee as discrete_guarantee
     from noisewright.mechanisms.categories.categorical import distinct_categories as distinct_categories
     from noisewright.mechanisms.categories.categorical import fields_alone as fields_alone
-    from noisewright.mechanisms.categories.categorical import promised_loss as promised_loss
+    from noisewright.mechanisms.categories.chances import Chances as Chances
+    from noisewright.mechanisms.categories.chances import ChancesMechanism as ChancesMechanism
+    from noisewright.mechanisms.categories.chances import check_promise as check_promise
     from noisewright.mechanisms.categories.exponential import exponential_channel as exponential_channel
     from noisewright.mechanisms.categories.fair import explicit_fair as explicit_fair
     from noisewright.mechanisms.categories.fair import explicit_fair_channel as explicit_fair_channel

@@ -1,30 +1,25 @@
 r"""What mechanisms over categories share, whatever their law: the categories, the promise for any two of them, the certificate.
 
-Such a mechanism is a frozen dataclass with ``categories`` and an exact ``epsilon``, and promises ``epsilon`` for the discrete
-metric. It takes these functions for its own members, so that its file holds its law and nothing else:
+Such a mechanism is a frozen dataclass on :class:`OverCategories`, with an exact ``epsilon`` that it promises for the discrete
+metric; its file holds its law and nothing else:
 
->>> from dataclasses import dataclass
->>> from functools import cached_property
 >>> @dataclass(frozen=True)
-... class Coin:
-...     categories: tuple[Hashable, ...]
+... class Coin(OverCategories):
 ...     epsilon: Fraction
-...     guarantee = cached_property(discrete_guarantee)
-...     map = promised_loss
-...     labels = cached_property(category_labels)
-...     __getstate__ = fields_alone
 >>> coin = Coin(distinct_categories(["head", "tail"], "a coin"), Fraction(1, 2))
->>> print(coin.guarantee, coin.map(1.0), coin.labels.encode(["tail", "head"])[0])
-epsilon = 0.5 per unit of discrete 0.5 [1 0]
->>> coin.__getstate__()  # what is pickled: the index of the labels and all else is made again where it is used
+>>> print(coin.guarantee, coin.map(1.0))
+epsilon = 0.5 per unit of discrete 0.5
+>>> coin.__getstate__()  # what is pickled: all else is made again where it is used
 {'categories': ('head', 'tail'), 'epsilon': Fraction(1, 2)}
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
@@ -33,34 +28,44 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.values import Labels, counted_labels
 
-__all__ = [
-    "category_labels",
-    "discrete_certificate",
-    "discrete_guarantee",
-    "distinct_categories",
-    "fields_alone",
-    "promised_loss",
-]
+__all__ = ["OverCategories", "discrete_certificate", "distinct_categories", "fields_alone"]
 
 
-class OverCategories(Protocol):
-    """A mechanism over categories with an exact epsilon."""
+@dataclass(frozen=True)
+class OverCategories:
+    """A mechanism over categories with an exact epsilon, for the discrete metric."""
 
-    @property
-    def categories(self) -> tuple[Hashable, ...]:
-        """The secrets."""
+    categories: tuple[Hashable, ...]
 
-    @property
-    def epsilon(self) -> Fraction:
-        """The promised epsilon, exactly."""
+    if (
+        TYPE_CHECKING
+    ):  # a field of most, worked out by others; a dataclass would take a property for the field's default
 
+        @property
+        def epsilon(self) -> Fraction:
+            """The promised epsilon, exactly."""
 
-class Promising(Protocol):
-    """Anything with a guarantee."""
-
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
-        """What is promised."""
+        """``epsilon`` for the discrete metric."""
+        return Guarantee(float_up(self.epsilon), Discrete())
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two secrets at this distance, beside the ``delta`` of the guarantee where it has one."""
+        return self.guarantee.bound(distance)
+
+    @cached_property
+    def _labels(self) -> Labels:
+        """The categories, to number values by."""
+        return Labels(self.categories)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return fields_alone(self)
+
+
+def fields_alone(made: Any) -> dict[str, Any]:
+    """What is pickled of a dataclass: its fields, without what was computed from them and kept."""
+    return {field.name: getattr(made, field.name) for field in fields(made)}
 
 
 def distinct_categories(categories: Iterable[Hashable] | int, what: str) -> tuple[Hashable, ...]:
@@ -71,26 +76,6 @@ def distinct_categories(categories: Iterable[Hashable] | int, what: str) -> tupl
     if len(set(names)) < len(names):
         raise ParameterError(f"the categories of {what} must be different from each other.")
     return names
-
-
-def discrete_guarantee(mechanism: OverCategories) -> Guarantee:
-    """``epsilon`` for the discrete metric."""
-    return Guarantee(float_up(mechanism.epsilon), Discrete())
-
-
-def promised_loss(self: Promising, distance: float) -> float:
-    """The largest log-ratio for two secrets at this distance, beside the ``delta`` of the guarantee where it has one."""
-    return self.guarantee.bound(distance)
-
-
-def category_labels(mechanism: OverCategories) -> Labels:
-    """The categories, to number values by."""
-    return Labels(mechanism.categories)
-
-
-def fields_alone(self: Any) -> dict[str, Any]:
-    """The fields of a dataclass, without what was computed from them and kept."""
-    return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def discrete_certificate(

@@ -18,7 +18,6 @@ Reference: Fernandes, *Differential privacy for metric spaces* (2021), with the 
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
 
@@ -26,6 +25,7 @@ import numpy as np
 
 from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.core.labels import as_labels
@@ -54,7 +54,7 @@ def realising_channel(points: Iterable[Hashable], epsilon: float, metric: Metric
     if not names:
         raise ParameterError("the metric-realising mechanism needs at least one point.")
     check_dense(len(names))
-    if isinstance(share, bool) or not isinstance(share, numbers.Real):
+    if not is_number(share):
         raise ParameterError(f"share must be a number above 0 and at most 1/2, not {type(share).__name__}.")
     if not 0 < (given := as_fraction(share, "share")) <= Fraction(1, 2):
         raise ParameterError(

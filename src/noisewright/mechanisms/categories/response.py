@@ -21,7 +21,6 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,16 +32,13 @@ from noisewright.core.exact import Exact, ceil_div, exp_bounds
 from noisewright.core.labels import encode_label
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.categories.categorical import (
-    category_labels,
+    OverCategories,
     discrete_certificate,
-    discrete_guarantee,
     distinct_categories,
-    fields_alone,
-    promised_loss,
 )
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import Labels, check_dense
+from noisewright.mechanisms.values import LARGEST_COUNT, Labels, check_dense
 from noisewright.noise import bernoulli, uniform_below
 
 __all__ = [
@@ -51,6 +47,7 @@ __all__ = [
     "draw_response",
     "randomised_response",
     "response_channel",
+    "response_of",
     "response_proof",
 ]
 
@@ -73,20 +70,14 @@ def randomised_response(categories: Iterable[Hashable] | int, *, epsilon: Exact)
 
 
 @dataclass(frozen=True)
-class ResponseMechanism:
+class ResponseMechanism(OverCategories):
     """Randomised response with integer probabilities; build it with :func:`randomised_response`."""
 
-    categories: tuple[Hashable, ...]
     epsilon: Fraction
     width: int
     precision: int
     keep: int
     other: int
-
-    guarantee = cached_property(discrete_guarantee)
-    map = promised_loss
-    _labels = cached_property(category_labels)
-    __getstate__ = fields_alone
 
     @property
     def name(self) -> str:
@@ -146,6 +137,15 @@ def response_proof(size: int, width: int, precision: int, keep: int, other: int)
         "keep": f"{keep:x}",
         "other": f"{other:x}",
     }
+
+
+def response_of(proof: Any, epsilon: Fraction, categories: tuple[Hashable, ...] | None) -> ResponseMechanism:
+    """The response that a proof states, over these categories or over 0, 1, 2 and so on; refused if the truth is no likelier."""
+    size, keep, other = proof["size"], int(proof["keep"], 16), int(proof["other"], 16)
+    if size > LARGEST_COUNT or (categories is not None and len(categories) != size) or keep < other:
+        raise ValueError("no randomised response")
+    names = tuple(range(size)) if categories is None else categories
+    return ResponseMechanism(names, epsilon, proof["width"], proof["precision"], keep, other)
 
 
 def response_channel(

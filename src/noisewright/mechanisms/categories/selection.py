@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels, encode_label
@@ -157,14 +157,12 @@ class SelectionMechanism:
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: a candidate is not compared with scores; see :meth:`shortfall`."""
-        raise ParameterError(
-            f"a choice by scores has no {loss} loss; shortfall() says how far below the best it falls."
-        )
+        raise NoLossError(f"a choice by scores has no {loss} loss; shortfall() says how far below the best it falls.")
 
     def channel(self, inputs: Sequence[Sequence[int]] | None = None) -> Channel:
         """The channel over the given lists of scores, for study; there are infinitely many."""
         if inputs is None:
-            raise ParameterError("there are infinitely many lists of scores; say which ones with inputs=.")
+            raise NoChannelError("there are infinitely many lists of scores; say which ones with inputs=.")
         scores, _ = whole_numbers(inputs)
         if scores.ndim != 2 or not len(scores) or scores.shape[1] != len(self.candidates):
             raise ParameterError(

@@ -31,6 +31,6 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.laws.lattice_metrics import rounding as rounding
     from noisewright.mechanisms.laws.roots import root as root
     from noisewright.mechanisms.laws.truncated import TruncatedLaplace as TruncatedLaplace
-    from noisewright.mechanisms.laws.worst_answer import Cells as Cells
+    from noisewright.mechanisms.laws.worst_answer import RoundingCells as RoundingCells
 else:
     __getattr__, __dir__ = door(__name__)

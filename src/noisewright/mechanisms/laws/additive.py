@@ -72,6 +72,11 @@ class LaplaceLaw:
 
     scale: Fraction
 
+    @classmethod
+    def of(cls, proof: Mapping[str, Any]) -> LaplaceLaw:
+        """The law that :meth:`proof` states."""
+        return cls(Fraction(proof["scale"]))
+
     @property
     def spread(self) -> float:
         return float(self.scale)

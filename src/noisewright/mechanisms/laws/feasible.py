@@ -220,6 +220,11 @@ class Feasible:
         """The ends as exact text, None where open."""
         return [[None if e is None else str(e) for e in component] for component in self.components]
 
+    @classmethod
+    def from_json(cls, ends: Sequence[Sequence[str | None]]) -> Feasible:
+        """The set whose ends :meth:`to_json` gave."""
+        return cls.parse(tuple((low, high) for low, high in ends))
+
     def __str__(self) -> str:
         return " and ".join(_text(component) for component in self.components)
 

@@ -5,7 +5,7 @@ itself. The answers of a point form a *cell*: half a step to either side, and at
 holds. Absolute and squared losses are convex in the answer, so the worst one of a cell is at an end of it:
 
 >>> from noisewright.mechanisms.laws.feasible import Feasible
->>> cells = Cells.of(Feasible.parse(("0.25", "3.5")), Lattice(0), clipped=True)
+>>> cells = RoundingCells.of(Feasible.parse(("0.25", "3.5")), Lattice(0), clipped=True)
 >>> int(cells.firsts[0]), int(cells.lasts[0]), float(cells.lowest[0]), float(cells.highest[0])
 (1, 3, -0.75, 0.5)
 """
@@ -24,7 +24,7 @@ from noisewright.core.exact import ceil_div
 from noisewright.mechanisms.laws.feasible import Feasible
 from noisewright.noise.lattice import Lattice
 
-__all__ = ["Cells", "worst_answer"]
+__all__ = ["RoundingCells", "worst_answer"]
 
 Places = NDArray[np.int64]
 
@@ -36,7 +36,7 @@ PROBES = 257
 
 
 @dataclass(frozen=True)
-class Cells:
+class RoundingCells:
     """For each interval of true answers its first and last cell: the lattice points, infinite where the interval is open,
     and how far the lowest and the highest answer are from them, in steps."""
 
@@ -46,7 +46,7 @@ class Cells:
     highest: Floats
 
     @classmethod
-    def of(cls, answers: Feasible, lattice: Lattice, *, clipped: bool) -> Cells:
+    def of(cls, answers: Feasible, lattice: Lattice, *, clipped: bool) -> RoundingCells:
         """The cells of rounding to the nearest point, ties upwards; ``clipped``: to the nearest one inside the interval."""
 
         numbers, up, unit = answers.against(lattice)
@@ -74,7 +74,7 @@ class Cells:
         return low, high
 
 
-def worst_answer(cells: Cells, spread: float, losses: Losses) -> float:
+def worst_answer(cells: RoundingCells, spread: float, losses: Losses) -> float:
     """The largest loss of any true answer.
 
     ``spread``: the noise in steps; an end of the set is forgotten 70 spreads away from it, so open ends are followed that far.

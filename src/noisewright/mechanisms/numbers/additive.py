@@ -27,6 +27,7 @@ The laws are in :mod:`~noisewright.mechanisms.laws.additive` and beside their me
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -40,14 +41,14 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.laws.additive import SPREADS, Indices, Law
 from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.laws.lattice_metrics import metric_of
-from noisewright.mechanisms.laws.worst_answer import Cells, worst_answer
+from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.values import check_dense
 from noisewright.noise import Lattice, Rng
@@ -57,6 +58,7 @@ __all__ = [
     "AdditiveMechanism",
     "Within",
     "additive",
+    "additive_of",
     "check_scope",
     "checked",
     "choose_lattice",
@@ -94,6 +96,25 @@ def additive(
                 "use outside='keep'."
             )
     return AdditiveMechanism(name, law, lattice, epsilon, sensitivity, delta, scope, feasible, outside)
+
+
+def additive_of(law: Callable[[Any], Law], certificate: Certificate) -> AdditiveMechanism:
+    """The additive mechanism behind its certificate; ``law`` reads the law of the noise from its proof."""
+    stated, shape = certificate.document, certificate.document["claim"]["distances"]["shape"]
+    noise, within = law(stated["proof"]), stated["snapped_to"]
+    grid = Lattice.with_step(stated["step"])
+    width = grid.step / Fraction(stated["claim"]["distances"]["distance"])
+    return additive(
+        str(stated["mechanism"]),
+        noise,
+        lattice=choose_lattice(grid.step, width, Fraction(noise.spread) * grid.step),
+        epsilon=certificate.epsilon,
+        sensitivity=width,
+        delta=Fraction(stated["claim"]["delta"]),
+        scope="adjacent" if shape == "adjacent" else "metric",
+        within=None if within is None else Feasible.from_json(within),
+        outside=stated["outside"],
+    )
 
 
 def choose_lattice(lattice: Exact, sensitivity: Fraction, spread: Fraction) -> Lattice:
@@ -211,7 +232,7 @@ class AdditiveMechanism:
             return 1.0
         answers = self.within or Feasible(((None, None),))
         # As in _indices: only one interval, and only where values outside are not kept, holds rounded values back.
-        cells = Cells.of(answers, self.lattice, clipped=len(answers.components) == 1 and self.outside != "keep")
+        cells = RoundingCells.of(answers, self.lattice, clipped=len(answers.components) == 1 and self.outside != "keep")
         worst = worst_answer(cells, self.law.spread, lambda _, *cell: self._losses(loss, *cell))
         return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 
@@ -219,7 +240,7 @@ class AdditiveMechanism:
         """The channel over a bounded range; ``inputs`` chooses other true values (lattice points) than those of the range."""
         ranges = self._ranges
         if ranges is None or ranges[0][0] is None or ranges[-1][1] is None:
-            raise ParameterError(f"{self.name} has infinitely many outputs; give it a bounded range with within=.")
+            raise NoChannelError(f"{self.name} has infinitely many outputs; give it a bounded range with within=.")
         check_dense(sum(high - low + 1 for low, high in ranges if low is not None and high is not None))
         outputs = np.concatenate([np.arange(lo, hi + 1) for lo, hi in ranges if lo is not None and hi is not None])
         secrets = outputs if inputs is None else self._lattice_points(inputs)

@@ -30,13 +30,21 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, log_bounds
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import BITS, LaplaceLaw, lattice_delta
-from noisewright.mechanisms.numbers.additive import AdditiveMechanism, Within, additive, checked, choose_lattice
+from noisewright.mechanisms.numbers.additive import (
+    AdditiveMechanism,
+    Within,
+    additive,
+    additive_of,
+    checked,
+    choose_lattice,
+)
 from noisewright.mechanisms.registry import Entry
 
 __all__ = ["approximate_laplace", "laplace_delta", "laplace_scale"]
@@ -110,4 +118,5 @@ ENTRY = Entry(
     Takes("number", budget="sensitivity", within=True, lattice=True, delta=True),
     summary="Laplace noise for epsilon and delta",
     words="numbers",
+    rebuild=partial(additive_of, LaplaceLaw.of),
 )

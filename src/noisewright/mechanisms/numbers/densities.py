@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.core.exact import upward
 from noisewright.core.guarantee import Scope
 from noisewright.core.metrics.algebra import line_in
@@ -121,7 +121,7 @@ class LaplaceDensity:
     def error(self, loss: str = "absolute") -> float:
         """The expected distance from the location (``"absolute"``) or its square (``"squared"``), in closed form."""
         if loss not in ("absolute", "squared"):
-            raise ParameterError(f"there is no loss called {loss!r} for densities; choose 'absolute' or 'squared'.")
+            raise NoLossError(f"there is no loss called {loss!r} for densities; choose 'absolute' or 'squared'.")
         power = 1 if loss == "absolute" else 2
         return sum(_moment(rate, *span, power) for span, rate in self._spans()) / self.total
 

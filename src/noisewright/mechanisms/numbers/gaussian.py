@@ -35,13 +35,21 @@ import numpy as np
 import scipy
 
 from noisewright.core.arrays import Floats
+from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker_noise import gaussian_delta
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import Indices, smallest_epsilon
 from noisewright.mechanisms.laws.roots import root
-from noisewright.mechanisms.numbers.additive import AdditiveMechanism, Within, additive, checked, choose_lattice
+from noisewright.mechanisms.numbers.additive import (
+    AdditiveMechanism,
+    Within,
+    additive,
+    additive_of,
+    checked,
+    choose_lattice,
+)
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Rng, discrete_gaussian
 
@@ -220,10 +228,16 @@ def _continuous_sums(room: Floats, sigma: float, loss: str) -> Floats:
     return np.asarray(sigma * sigma * (0.5 - beyond - z * bell) + r * r * beyond)
 
 
+def _rebuilt(certificate: Certificate) -> AdditiveMechanism:
+    """The mechanism behind its certificate."""
+    return additive_of(lambda proof: GaussianLaw(Fraction(proof["sigma"]), certificate.epsilon), certificate)
+
+
 ENTRY = Entry(
     "gaussian",
     gaussian,
     Takes("number", budget="sensitivity", within=True, lattice=True, delta=True),
     summary="discrete Gaussian noise for epsilon and delta",
     words="numbers",
+    rebuild=_rebuilt,
 )

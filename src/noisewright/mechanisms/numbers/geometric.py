@@ -36,7 +36,7 @@ import numpy as np
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels
@@ -190,7 +190,7 @@ class GeometricMechanism:
     def channel(self, inputs: Iterable[int] | None = None) -> Channel:
         """The channel over its range; ``inputs`` chooses other secrets, as ``outside="keep"`` allows."""
         if self.within is None:
-            raise ParameterError("an unbounded geometric has infinitely many outputs; give it a range with within=.")
+            raise NoChannelError("an unbounded geometric has infinitely many outputs; give it a range with within=.")
         low, high = self.within
         if inputs is not None and self.outside != "keep":
             raise ParameterError("the secrets of a geometric are those of its range; other ones need outside='keep'.")
@@ -223,10 +223,22 @@ def _tail(rate: float, room: int, loss: str) -> float:
     return (2 * weighted - plain) / (1 + a)
 
 
+def _rebuilt(certificate: Certificate) -> GeometricMechanism:
+    """The mechanism behind its certificate."""
+    stated = certificate.document
+    return geometric(
+        epsilon=certificate.epsilon,
+        sensitivity=1 / Fraction(stated["claim"]["distances"]["distance"]),
+        within=stated["proof"]["clamp"],
+        outside=stated["outside"],
+    )
+
+
 ENTRY = Entry(
     "geometric",
     geometric,
     Takes("integer", budget="sensitivity", within=True),
     summary="integer noise, unbounded or clamped to a range",
     words="whole numbers",
+    rebuild=_rebuilt,
 )

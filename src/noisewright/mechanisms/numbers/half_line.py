@@ -37,7 +37,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker_noise
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, log_bounds
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.algebra import line_in
@@ -46,7 +46,7 @@ from noisewright.mechanisms.laws.feasible import Feasible, Range
 from noisewright.mechanisms.laws.half_line import AsymmetricLaw
 from noisewright.mechanisms.laws.lattice import geometric_moments
 from noisewright.mechanisms.laws.roots import root
-from noisewright.mechanisms.laws.worst_answer import Cells
+from noisewright.mechanisms.laws.worst_answer import RoundingCells
 from noisewright.mechanisms.losses import check_loss
 from noisewright.noise.bits import bits_from
 from noisewright.noise.lattice import Lattice
@@ -222,7 +222,7 @@ class AsymmetricLaplace:
             inside = np.where(extra > 0, np.clip(0.5 + (there - here) / (2 * extra), 0, 1), 0.0)
         worst = max(float(((1 - t) * here + t * there + t * (1 - t) * extra).max()) for t in (0.0, 1.0, inside))
         # Answers between the wall and the first lattice point go there, and the one at the wall fares worst.
-        cells = Cells.of(self.feasible, self.lattice, clipped=True)
+        cells = RoundingCells.of(self.feasible, self.lattice, clipped=True)
         apart = -float(cells.lowest[0]) if self.feasible.low is not None else float(cells.highest[0])
         worst = max(worst, float(here[0]) + apart**order + (2 * apart * float(away[1][0]) if order == 2 else 0.0))
         return worst * float(self.lattice.step) ** order
@@ -246,7 +246,7 @@ class AsymmetricLaplace:
 
     def channel(self) -> Channel:
         """There is none: a half line has infinitely many outputs."""
-        raise ParameterError("a half line has infinitely many outputs; give it a range with within=(low, high).")
+        raise NoChannelError("a half line has infinitely many outputs; give it a range with within=(low, high).")
 
     @property
     def _ranges(self) -> tuple[Range, ...]:

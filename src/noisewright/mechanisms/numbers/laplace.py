@@ -51,7 +51,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.mechanism import Takes
@@ -60,7 +60,7 @@ from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.laws.lattice import LatticeLaw
 from noisewright.mechanisms.laws.lattice_metrics import metric_of
 from noisewright.mechanisms.laws.truncated import TruncatedLaplace
-from noisewright.mechanisms.laws.worst_answer import Cells, worst_answer
+from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.numbers.additive import checked
 from noisewright.mechanisms.registry import Entry
@@ -228,14 +228,14 @@ class LaplaceMechanism:
         check_loss(loss)
         if loss == "zero-one":
             return 1.0
-        law, cells = LatticeLaw(float(self.rate), self.ranges), Cells.of(self.inner, self.lattice, clipped=True)
+        law, cells = LatticeLaw(float(self.rate), self.ranges), RoundingCells.of(self.inner, self.lattice, clipped=True)
         worst = worst_answer(cells, float(1 / self.rate), partial(law.expected, loss))
         return worst * float(self.lattice.step) ** (1 if loss == "absolute" else 2)
 
     def channel(self) -> Channel:
         """The channel over the lattice points, when the feasible set is bounded and has few of them."""
         if self.feasible.low is None or self.feasible.high is None:
-            raise ParameterError("an unbounded feasible set has infinitely many outputs; give it a range with within=.")
+            raise NoChannelError("an unbounded feasible set has infinitely many outputs; give it a range with within=.")
         check_dense(sum(hi - lo + 1 for lo, hi in self.ranges if lo is not None and hi is not None))
         outputs, inputs = _points(self.ranges), _points(self.inputs)
         law = LatticeLaw(float(self.rate), self.ranges)
@@ -286,10 +286,40 @@ def _points(ranges: tuple[Range, ...]) -> NDArray[np.int64]:
     return np.concatenate([np.arange(lo, hi + 1) for lo, hi in ranges if lo is not None and hi is not None])
 
 
+def _rebuilt(certificate: Certificate) -> LaplaceMechanism | AsymmetricLaplace:
+    """The mechanism behind its certificate: the rate is the one that was proved, and nothing is calibrated again."""
+    stated, proof = certificate.document, certificate.document["proof"]
+    feasible, inner = (Feasible.from_json(stated[name]) for name in ("within", "answers"))
+    lattice, outside = Lattice.with_step(stated["step"]), stated["outside"]
+    width = lattice.step / Fraction(stated["claim"]["distances"]["distance"])
+    if proof["kind"] == "half line":
+        from noisewright.mechanisms.numbers.half_line import AsymmetricLaplace
+
+        near = tuple(Fraction(rate) for rate in proof["near"])
+        return AsymmetricLaplace(certificate.epsilon, width, feasible, outside, lattice, Fraction(proof["tail"]), near)
+    rate = Fraction(proof["rate"]) if proof["kind"] == "ranged" else 1 / Fraction(proof["scale"])
+    reach = proof["reach"] if proof["kind"] == "ranged" else lattice.steps(width)
+    return LaplaceMechanism(
+        certificate.epsilon,
+        width,
+        feasible,
+        inner,
+        stated["scope"],
+        outside,
+        lattice,
+        feasible.on(lattice),
+        inner.on(lattice),
+        rate,
+        reach,
+        "as the certificate states it",
+    )
+
+
 ENTRY = Entry(
     "laplace",
     laplace,
     Takes("number", budget="sensitivity", within=True, lattice=True),
     summary="Laplace noise that stays inside any feasible set, exact",
     words="numbers",
+    rebuild=_rebuilt,
 )

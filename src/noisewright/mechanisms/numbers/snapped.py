@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker import digest
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, float_down, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Mechanism, Takes, as_mechanism
@@ -39,6 +40,7 @@ from noisewright.mechanisms.numbers.additive import (
     AdditiveMechanism,
     Within,
     additive,
+    additive_of,
     check_scope,
     checked,
     choose_lattice,
@@ -146,7 +148,7 @@ class SnappedMechanism:
         """
         try:
             found = expected_loss(self.channel(), loss)
-        except ParameterError:
+        except (NoChannelError, NoLossError):
             stretch = 1.0 if len(self.within.components) == 1 else 2.0
             return self.inner.error(loss) * {"absolute": stretch, "squared": stretch**2}.get(loss, 1.0)
         lattice = getattr(unsnapped(self), "lattice", None)
@@ -184,4 +186,5 @@ ENTRY = Entry(
     Takes("number", budget="sensitivity", within=True, lattice=True),
     summary="Laplace noise, then the nearest valid number",
     words="numbers",
+    rebuild=partial(additive_of, LaplaceLaw.of),
 )

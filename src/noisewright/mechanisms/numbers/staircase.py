@@ -28,6 +28,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,14 @@ from noisewright.core.arrays import Floats
 from noisewright.core.exact import Exact, float_up
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import Indices
-from noisewright.mechanisms.numbers.additive import AdditiveMechanism, Within, additive, checked, choose_lattice
+from noisewright.mechanisms.numbers.additive import (
+    AdditiveMechanism,
+    Within,
+    additive,
+    additive_of,
+    checked,
+    choose_lattice,
+)
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Rng
 from noisewright.noise.laws.staircase import staircase_noise
@@ -80,6 +88,11 @@ class StaircaseLaw:
     rate: Fraction
     width: int
     first: int
+
+    @classmethod
+    def of(cls, proof: Mapping[str, Any]) -> StaircaseLaw:
+        """The law that :meth:`proof` states."""
+        return cls(Fraction(proof["rate"]), proof["width"], proof["first"])
 
     @classmethod
     def best(cls, rate: Fraction, width: int) -> StaircaseLaw:
@@ -182,4 +195,5 @@ ENTRY = Entry(
     Takes("number", budget="sensitivity", within=True, lattice=True),
     summary="the additive noise with the least expected error",
     words="numbers",
+    rebuild=partial(additive_of, StaircaseLaw.of),
 )

@@ -30,6 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,11 +38,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import LaplaceLaw
-from noisewright.mechanisms.numbers.additive import AdditiveMechanism, additive, checked, choose_lattice
+from noisewright.mechanisms.numbers.additive import AdditiveMechanism, additive, additive_of, checked, choose_lattice
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Lattice
 
@@ -336,7 +338,7 @@ def _column_logs(rate: float, n: int) -> Floats:
 
 
 def _count(n: int) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+    if not is_whole(n) or n < 1:
         raise ParameterError("a grid needs a whole number of steps, 1 or more.")
     return int(n)
 
@@ -347,4 +349,5 @@ ENTRY = Entry(
     Takes("number", budget="sensitivity", within=True, lattice=True),
     summary="Laplace noise clamped to an interval, for all pairs",
     words="numbers",
+    rebuild=partial(additive_of, LaplaceLaw.of),
 )

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.mechanisms.oracles._report_rows import byte_rows, list_rows, plain_column
 from noisewright.mechanisms.values import Form
 from noisewright.noise import Rng
@@ -120,7 +120,7 @@ def support_counts(rows: Bytes, size: int) -> NDArray[np.int64]:
 def set_matrix(size: int) -> tuple[NDArray[np.bool_], list[tuple[int, ...]]]:
     """All sets of a few categories: which category is in which, and the reports that they are."""
     if size > LARGEST_SETS:
-        raise ParameterError(
+        raise NoChannelError(
             f"there are 2^{size} sets of {size} categories; a channel lists those of up to {LARGEST_SETS}; "
             "estimates need no channel."
         )

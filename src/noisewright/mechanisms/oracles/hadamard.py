@@ -27,7 +27,6 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,16 +36,13 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError
 from noisewright.core.exact import Exact, ceil_div
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
-    category_labels,
-    discrete_guarantee,
+    OverCategories,
     distinct_categories,
-    fields_alone,
-    promised_loss,
 )
 from noisewright.mechanisms.categories.response import ResponseMechanism, randomised_response
 from noisewright.mechanisms.oracles.oracle import (
@@ -54,7 +50,9 @@ from noisewright.mechanisms.oracles.oracle import (
     discrete_audit,
     log_of,
     no_error,
+    numbered_response,
     oracle_certificate,
+    read_domain,
 )
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import LARGEST_CHANNEL
@@ -74,17 +72,11 @@ def hadamard_response(categories: Iterable[Hashable] | int, *, epsilon: Exact) -
 
 
 @dataclass(frozen=True)
-class HadamardMechanism:
+class HadamardMechanism(OverCategories):
     """Hadamard response with integer probabilities; build it with :func:`hadamard_response`."""
 
-    categories: tuple[Hashable, ...]
     response: ResponseMechanism
     """Randomised response over the halves: the own one and all others."""
-
-    guarantee = cached_property(discrete_guarantee)
-    map = promised_loss
-    _labels = cached_property(category_labels)
-    __getstate__ = fields_alone
 
     @property
     def name(self) -> str:
@@ -158,7 +150,7 @@ class HadamardMechanism:
     def channel(self) -> Channel:
         """The channel of floats."""
         if self.outputs > LARGEST_CHANNEL:
-            raise ParameterError(
+            raise NoChannelError(
                 f"a dense channel to {self.outputs} outputs is too large; {LARGEST_CHANNEL} is the limit."
             )
         keep, other = (2 * p / self.length for p in self.half_probabilities)
@@ -180,10 +172,19 @@ class HadamardMechanism:
         return f"hadamard_response({len(self.categories)} categories, {self.outputs} outputs, {self.guarantee})"
 
 
+def _rebuilt(certificate: Certificate) -> HadamardMechanism:
+    """The mechanism behind its certificate."""
+    names = read_domain(certificate.document["oracle"]["domain"])
+    if certificate.document["proof"]["size"] % 2:
+        raise ValueError("no halves")
+    return HadamardMechanism(names, numbered_response(certificate, 4 * len(names)))
+
+
 ENTRY = Entry(
     "hadamard-response",
     hadamard_response,
     Takes("category", form="arrow", purpose="report", secrets="categories"),
     summary="one short number from a Hadamard matrix",
     words="categories",
+    rebuild=_rebuilt,
 )

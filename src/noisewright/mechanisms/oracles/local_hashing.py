@@ -39,20 +39,26 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.choices import is_whole
+from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
-    category_labels,
-    discrete_guarantee,
+    OverCategories,
     distinct_categories,
-    fields_alone,
-    promised_loss,
 )
 from noisewright.mechanisms.categories.response import ResponseMechanism, randomised_response
 from noisewright.mechanisms.oracles._report_rows import list_rows, plain_column
-from noisewright.mechanisms.oracles.oracle import Support, discrete_audit, no_error, oracle_certificate, rare_variance
+from noisewright.mechanisms.oracles.oracle import (
+    Support,
+    discrete_audit,
+    no_error,
+    numbered_response,
+    oracle_certificate,
+    rare_variance,
+    read_domain,
+)
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import uniform_below
 
@@ -98,18 +104,12 @@ def local_hashing(
 
 
 @dataclass(frozen=True)
-class LocalHashingMechanism:
+class LocalHashingMechanism(OverCategories):
     """Local hashing with integer probabilities; build it with :func:`local_hashing`."""
 
-    categories: tuple[Hashable, ...]
     response: ResponseMechanism
     """Randomised response over the buckets."""
     prime: int = PRIME
-
-    guarantee = cached_property(discrete_guarantee)
-    map = promised_loss
-    _labels = cached_property(category_labels)
-    __getstate__ = fields_alone
 
     @property
     def name(self) -> str:
@@ -195,7 +195,7 @@ class LocalHashingMechanism:
         """The channel, where there are few hash functions."""
         count = self.prime * (self.prime - 1) * self.buckets
         if count > LARGEST_LISTED:
-            raise ParameterError(
+            raise NoChannelError(
                 "there are 2^62 hash functions, so the channel of local hashing is not listed; estimates "
                 "need no channel."
             )
@@ -281,10 +281,7 @@ def _is_pair(report: Any) -> bool:
     return (
         isinstance(report, (list, tuple))
         and len(report) == 2
-        and all(
-            isinstance(part, (int, np.integer)) and not isinstance(part, bool) and abs(int(part)) < 1 << 63
-            for part in report
-        )
+        and all(is_whole(part) and abs(int(part)) < 1 << 63 for part in report)
     )
 
 
@@ -294,10 +291,17 @@ def _whole(field: Any) -> NDArray[np.int64]:
     return np.asarray(field.cast(pa.int64(), safe=False).fill_null(-1).to_numpy(zero_copy_only=False))
 
 
+def _rebuilt(certificate: Certificate) -> LocalHashingMechanism:
+    """The mechanism behind its certificate."""
+    names = read_domain(certificate.document["oracle"]["domain"])
+    return LocalHashingMechanism(names, numbered_response(certificate, MOST_BUCKETS))
+
+
 ENTRY = Entry(
     "local-hashing",
     local_hashing,
     Takes("category", form="arrow", purpose="report", secrets="categories"),
     summary="a private answer about one's own hash function",
     words="categories",
+    rebuild=_rebuilt,
 )

@@ -26,13 +26,14 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoLossError
 from noisewright.core.exact import float_up, log_bounds
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import discrete_certificate, distinct_categories
+from noisewright.mechanisms.categories.response import ResponseMechanism, response_of
 
 __all__ = [
     "ORACLES",
@@ -42,6 +43,7 @@ __all__ = [
     "domain_json",
     "log_of",
     "no_error",
+    "numbered_response",
     "oracle_certificate",
     "rare_variance",
     "read_domain",
@@ -135,7 +137,7 @@ def log_of(p: Fraction) -> float:
 
 def no_error(what: str, loss: str) -> NoReturn:
     """Reports that are no categories have no error of their own."""
-    raise ParameterError(
+    raise NoLossError(
         f"a report of {what} is not a category, so it has no {loss} loss; estimates from many reports have a variance, see "
         "noisewright.estimation.population.oracles.variance."
     )
@@ -146,6 +148,14 @@ def domain_json(categories: tuple[Hashable, ...]) -> Any:
     if categories == tuple(range(len(categories))) and all(type(label) is int for label in categories):
         return len(categories)  # 0.0 and False are equal to 0, but other labels
     return [encode_label(label) for label in categories]
+
+
+def numbered_response(certificate: Certificate, most: int) -> ResponseMechanism:
+    """The response over 0, 1, 2 and so on, ``most`` of them at most, that the proof of an oracle is about."""
+    proof = certificate.document["proof"]
+    if proof["size"] > most or int(proof["keep"], 16) <= int(proof["other"], 16):
+        raise ValueError("no response that an oracle uses")
+    return response_of(proof, certificate.epsilon, None)
 
 
 def read_domain(stated: Any) -> tuple[Hashable, ...]:

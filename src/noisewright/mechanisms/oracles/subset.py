@@ -28,7 +28,6 @@ import operator
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,11 +42,8 @@ from noisewright.core.exact import Exact, ceil_div
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
-    category_labels,
-    discrete_guarantee,
+    OverCategories,
     distinct_categories,
-    fields_alone,
-    promised_loss,
 )
 from noisewright.mechanisms.oracles._packed import (
     check_room,
@@ -58,7 +54,14 @@ from noisewright.mechanisms.oracles._packed import (
     set_sizes,
     support_counts,
 )
-from noisewright.mechanisms.oracles.oracle import Support, discrete_audit, no_error, oracle_certificate, rare_variance
+from noisewright.mechanisms.oracles.oracle import (
+    Support,
+    discrete_audit,
+    no_error,
+    oracle_certificate,
+    rare_variance,
+    read_domain,
+)
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import bernoulli, uniform_below
 
@@ -109,21 +112,15 @@ def _of_size(names: tuple[Hashable, ...], budget: Fraction, size: int) -> Subset
 
 
 @dataclass(frozen=True)
-class SubsetMechanism:
+class SubsetMechanism(OverCategories):
     """Subset selection with integer chances; build it with :func:`subset_selection`."""
 
-    categories: tuple[Hashable, ...]
     epsilon: Fraction
     size: int
     """``d``: how many categories a report holds."""
     width: int
     inside: int
     """``p 2**width``: the truth is in the set."""
-
-    guarantee = cached_property(discrete_guarantee)
-    map = promised_loss
-    _labels = cached_property(category_labels)
-    __getstate__ = fields_alone
 
     @property
     def name(self) -> str:
@@ -248,10 +245,22 @@ def _bit(codes: NDArray[np.intp]) -> NDArray[np.uint8]:
     return np.uint8(1) << (codes & 7).astype(np.uint8)
 
 
+def _rebuilt(certificate: Certificate) -> SubsetMechanism:
+    """The mechanism behind its certificate, from the cases in which the truth and another category are in the set."""
+    proof, names = certificate.document["proof"], read_domain(certificate.document["oracle"]["domain"])
+    both, first, _, _ = proof["table"][0]
+    inside, whole = (both + first) // (len(names) - 1), proof["total"] // (len(names) - 1)
+    size = both // inside + 1
+    if not 1 <= size < len(names) or inside * len(names) <= size * whole:
+        raise ValueError("no sets that hold the truth more often than others")
+    return SubsetMechanism(names, certificate.epsilon, size, whole.bit_length() - 1, inside)
+
+
 ENTRY = Entry(
     "subset-selection",
     subset_selection,
     Takes("category", form="arrow", purpose="report", secrets="categories"),
     summary="a set that holds the truth rather often",
     words="categories",
+    rebuild=_rebuilt,
 )

@@ -30,7 +30,6 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -44,11 +43,8 @@ from noisewright.core.exact import Exact, ceil_div, exp_bounds
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
-    category_labels,
-    discrete_guarantee,
+    OverCategories,
     distinct_categories,
-    fields_alone,
-    promised_loss,
 )
 from noisewright.mechanisms.oracles._packed import (
     check_room,
@@ -65,6 +61,7 @@ from noisewright.mechanisms.oracles.oracle import (
     log_of,
     no_error,
     oracle_certificate,
+    read_domain,
 )
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import bernoulli
@@ -96,10 +93,9 @@ def unary_encoding(
 
 
 @dataclass(frozen=True)
-class UnaryMechanism:
+class UnaryMechanism(OverCategories):
     """Unary encoding with integer probabilities; build it with :func:`unary_encoding`."""
 
-    categories: tuple[Hashable, ...]
     epsilon: Fraction
     variant: str
     width: int
@@ -108,11 +104,6 @@ class UnaryMechanism:
     """``p 2**width``: a 1 for the bit of the truth."""
     other: int
     """``q 2**width``: a 1 for any other bit."""
-
-    guarantee = cached_property(discrete_guarantee)
-    map = promised_loss
-    _labels = cached_property(category_labels)
-    __getstate__ = fields_alone
 
     @property
     def name(self) -> str:
@@ -199,10 +190,26 @@ class UnaryMechanism:
         return f"unary_encoding({len(self.categories)} categories, {self.variant}, {self.guarantee})"
 
 
+def _rebuilt(certificate: Certificate) -> UnaryMechanism:
+    """The mechanism behind its certificate.
+
+    The table of two bits has the probability of the truth's bit in its first two entries, and of the other in every second.
+    """
+    proof, names = certificate.document["proof"], read_domain(certificate.document["oracle"]["domain"])
+    width = proof["width"] // 2
+    both, first, second, _ = (int(entry, 16) for entry in proof["table"][0])
+    one, other = (both + first) >> width, (both + second) >> width
+    variant: Variant = "optimised" if 2 * one == 1 << width else "symmetric"
+    if not 0 < other < one < 1 << width or (variant == "symmetric" and one + other != 1 << width):
+        raise ValueError("no probabilities of unary encoding")
+    return UnaryMechanism(names, certificate.epsilon, variant, width, proof["precision"], one, other)
+
+
 ENTRY = Entry(
     "unary-encoding",
     unary_encoding,
     Takes("category", form="arrow", purpose="report", secrets="categories"),
     summary="one private bit for each category",
     words="categories",
+    rebuild=_rebuilt,
 )

@@ -46,7 +46,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
@@ -235,12 +235,12 @@ class CurveMechanism:
             return len(self.grid) * step * (2 * a / ((1 + a) * q) + 0.5)
         if loss == "squared":
             return len(self.grid) * step**2 * (2 * a / q**2 + 0.25)
-        raise ParameterError(f"there is no loss called {loss!r} for curves; choose 'absolute' or 'squared'.")
+        raise NoLossError(f"there is no loss called {loss!r} for curves; choose 'absolute' or 'squared'.")
 
     def channel(self) -> Channel:
         """All curves on the lattice, when the range holds few of them: for study and audits."""
         if self.ends is None:
-            raise ParameterError("an unbounded curve has infinitely many outputs; give it a range with within=.")
+            raise NoChannelError("an unbounded curve has infinitely many outputs; give it a range with within=.")
         low, high = self.ends
         check_dense((high - low + 1) ** len(self.grid))
         point = geometric(epsilon=1 / self.scale_in_steps, within=(low, high)).channel()

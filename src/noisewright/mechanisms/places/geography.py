@@ -26,7 +26,7 @@ the reference have latitudes within D of its own, and shortest ways between them
 >>> latitude, longitude = paris.release((48.8606, 2.3376))
 >>> f"{paris.reach / 1000:.1f} km"
 '54.4 km'
->>> for sentence in paris.reading().split(". ")[:2]:
+>>> for sentence in paris.in_words().split(". ")[:2]:
 ...     print(sentence)
 Any two places within 200 m of each other look alike up to a factor of 4.06
 Whatever is released, a belief of 50 % in one of two such places can become at most 80.3 %
@@ -51,7 +51,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, MetricError, ParameterError
+from noisewright.core.errors import DataError, MetricError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
@@ -340,13 +340,13 @@ class GeoLaplace:
 
     def channel(self) -> Channel:
         """There is none: places and outputs are not finitely many."""
-        raise ParameterError("places on the globe are not finitely many; planar_geometric has a finite grid of them.")
+        raise NoChannelError("places on the globe are not finitely many; planar_geometric has a finite grid of them.")
 
     def quantile(self, p: float) -> float:
         """The distance in metres that noise stays within with probability p."""
         return self.plane.quantile(p)
 
-    def reading(self) -> str:
+    def in_words(self) -> str:
         """The promise and what it costs, in plain words."""
         size = _metres(float(self.radius))
         return (
@@ -415,10 +415,24 @@ def _metres(length: float) -> str:
     return f"{length / 1000:.3g} km" if length >= 1000 else f"{length:.3g} m"
 
 
+def _rebuilt(certificate: Certificate) -> GeoLaplace:
+    """The mechanism behind its certificate; a remapping of its outputs is post-processing, of which that says nothing."""
+    stated, claim = certificate.document, certificate.document["claim"]
+    north, east = stated["proof"]["around"].strip("()").split(", ")
+    return geo_laplace(
+        level=claim["level"],
+        radius=claim["radius"],
+        reference=(north, east),
+        lattice=claim["distances"]["distance"],
+        outside=stated["outside"],
+    )
+
+
 ENTRY = Entry(
     "geo-laplace",
     geo_laplace,
     Takes("place", parts=2, budget="level", lattice=True, unit="metre"),
     summary="places within a radius in metres look alike",
     words="latitude, longitude",
+    rebuild=_rebuilt,
 )

@@ -41,9 +41,9 @@ from numpy.typing import ArrayLike
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction, upward
-from noisewright.core.guarantee import Guarantee
+from noisewright.core.guarantee import Guarantee, factor_in_words
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Discrete, Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -148,7 +148,7 @@ class PlanarLaplace:
             else float_up(self.epsilon * (as_fraction(distance) + rounding(self.lattice)))
         )
 
-    def reading(self) -> str:
+    def in_words(self) -> str:
         """The promise in plain words: for points as they are, with a level and a radius; otherwise for lattice points."""
         level, size = self.kept or (self.epsilon, Fraction(1))
         step = float(self.lattice.step)
@@ -189,7 +189,7 @@ class PlanarLaplace:
         if at is not None:
             return self._error_at(at, loss)
         if self.remap is not None and not (isinstance(self.remap, Polygon) and self.remap.convex):
-            raise ParameterError("the error after this remapping depends on the true point; name one with at=(x, y).")
+            raise NoLossError("the error after this remapping depends on the true point; name one with at=(x, y).")
         if loss == "zero-one":
             return 1.0  # a point that is not on the lattice never comes out
         step = float(self.lattice.step)
@@ -198,7 +198,7 @@ class PlanarLaplace:
 
     def channel(self) -> Channel:
         """There is none: places and outputs are not finitely many."""
-        raise ParameterError(
+        raise NoChannelError(
             "a planar Laplace has infinitely many outputs; planar_geometric has a finite grid of them."
         )
 
@@ -261,11 +261,10 @@ def _with_noise(given: Floats, lattice: Lattice, rate: Fraction, rng: np.random.
 def alike(level: Fraction) -> str:
     """What a level means for two places that it is kept between."""
     promise = Guarantee(float_up(level), Discrete())
-    factor = upward(math.exp(promise.epsilon) * (1 + 2.0**-50), 3) if level < 20 else f"e^{upward(promise.epsilon, 4)}"
     belief = upward(100 * promise.posterior(0.5), 3)
     return (
-        f"look alike up to a factor of {factor}. Whatever is released, a belief of 50 % in one of two such places can become "
-        f"at most {belief} %."
+        f"look alike up to a factor of {factor_in_words(promise.epsilon)}. Whatever is released, a belief of 50 % "
+        f"in one of two such places can become at most {belief} %."
     )
 
 
@@ -348,10 +347,18 @@ def planar_moments(rate: Fraction) -> tuple[float, float]:
     return -slope + theta / 4 + theta**2 / 8, curve + slope**2 + 0.5
 
 
+def _rebuilt(certificate: Certificate) -> PlanarLaplace:
+    """The mechanism behind its certificate; a remapping of its outputs is post-processing, of which that says nothing."""
+    claim = certificate.document["claim"]
+    budget = {name: claim[name] for name in ("level", "radius")} if "level" in claim else {"epsilon": claim["epsilon"]}
+    return planar_laplace(lattice=claim["distances"]["distance"], **budget)
+
+
 ENTRY = Entry(
     "planar-laplace",
     planar_laplace,
     Takes("place", parts=2, budget="level", lattice=True),
     summary="private for the straight-line distance",
     words="points of a plane",
+    rebuild=_rebuilt,
 )

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
@@ -163,7 +163,7 @@ class PlanarGeometric:
         low, high = self.offsets.min(axis=0) - margin, self.offsets.max(axis=0) + margin
         wide, tall = (high - low + 1).tolist()
         if wide * tall > LARGEST_WINDOW:
-            raise ParameterError(
+            raise NoChannelError(
                 "this planar geometric has too fine a step for a dense channel; use coarser places or a larger epsilon."
             )
         x, y = np.meshgrid(np.arange(wide), np.arange(tall), indexing="ij")

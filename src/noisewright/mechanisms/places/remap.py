@@ -22,6 +22,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.arrays import Floats
+from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
 
@@ -45,12 +46,13 @@ class Grid:
 
     def __post_init__(self) -> None:
         for name, count in (("columns", self.columns), ("rows", self.rows)):
-            if isinstance(count, bool) or not isinstance(count, int):
+            if not is_whole(count):
                 raise ParameterError(
                     f"a grid needs a whole number of {name}, not a thing of type {type(count).__name__}."
                 )
             if not 1 <= count <= 1 << 31:
                 raise ParameterError(f"a grid needs 1 to 2^31 {name}, not {'less' if count < 1 else 'more'}.")
+            object.__setattr__(self, name, int(count))
         steps = _pair(self.step if isinstance(self.step, tuple) else (self.step, self.step), "the step of a grid")
         if min(steps) <= 0:
             raise ParameterError("the step of a grid must be greater than 0.")

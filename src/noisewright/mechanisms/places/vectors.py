@@ -42,7 +42,8 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.choices import is_whole
+from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
@@ -131,7 +132,7 @@ class SphericalLaplace:
 
     def channel(self) -> Channel:
         """There is none: vectors are not finitely many."""
-        raise ParameterError("spherical Laplace noise has infinitely many outputs; there is no finite channel.")
+        raise NoChannelError("spherical Laplace noise has infinitely many outputs; there is no finite channel.")
 
     @property
     def constant(self) -> float:
@@ -238,7 +239,7 @@ class ProductLaplace:
 
     def channel(self) -> Channel:
         """There is none: vectors are not finitely many."""
-        raise ParameterError("product Laplace noise has infinitely many outputs; there is no finite channel.")
+        raise NoChannelError("product Laplace noise has infinitely many outputs; there is no finite channel.")
 
 
 def spherical_noise(epsilon: Exact, dimension: int, count: int, rng: Rng = None) -> Floats:
@@ -275,7 +276,7 @@ def _uniform(count: int, bits: Bits) -> Floats:
 
 
 def _dimension(dimension: Any) -> int:
-    if isinstance(dimension, bool) or not isinstance(dimension, (int, np.integer)):
+    if not is_whole(dimension):
         raise ParameterError(f"dimension must be a whole number, not {type(dimension).__name__}.")
     if not 1 <= dimension <= LARGEST_DIMENSION:
         raise ParameterError(
@@ -284,12 +285,29 @@ def _dimension(dimension: Any) -> int:
     return int(dimension)
 
 
+def _rebuilt_spherical(certificate: Certificate) -> SphericalLaplace:
+    """The mechanism behind its certificate, which states its parameters and proves nothing."""
+    dimension = certificate.document["claim"]["distances"]["dimension"]
+    return spherical_laplace(epsilon=certificate.epsilon, dimension=dimension)
+
+
+def _rebuilt_product(certificate: Certificate) -> ProductLaplace:
+    """The mechanism behind its certificate."""
+    stated = certificate.document
+    return product_laplace(
+        epsilon=certificate.epsilon,
+        dimension=stated["proof"]["coordinates"],
+        lattice=stated["claim"]["distances"]["distance"],
+    )
+
+
 SPHERICAL = Entry(
     "spherical-laplace",
     spherical_laplace,
     Takes("vector", parts=None, dimension=True),
     summary="Euclidean noise in n dimensions, in floats",
     words="vectors",
+    rebuild=_rebuilt_spherical,
 )
 
 
@@ -299,4 +317,5 @@ PRODUCT = Entry(
     Takes("vector", parts=None, lattice=True, dimension=True),
     summary="exact noise on each coordinate, for the Manhattan metric",
     words="vectors",
+    rebuild=_rebuilt_product,
 )

@@ -36,7 +36,7 @@ from noisewright.noise.laws._radial import TABLE, Radial
 from noisewright.noise.laws.geometric import geometric_block, geometric_plan
 from noisewright.noise.search import decide
 
-__all__ = ["Cells", "cells", "cells_block"]
+__all__ = ["CellTables", "cells", "cells_block"]
 
 SIDE = 127
 """Cells along each axis. A code is ``i * 128 + j``, so codes with i or j = 127 are free for other outcomes."""
@@ -48,12 +48,12 @@ _COLUMN = 18  # a word has 14 bits for the column of the alias table and 18 to c
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellTables:
     """The tables for one rate. Weights are units of ``2**-32``; they sum to ``2**32`` with those of TAIL and NOTHING."""
 
     low_bits: int
     radial: Radial
-    factor: int
+    constant: int
     """c."""
     weights: NDArray[np.int64]
     surely: NDArray[np.uint32]
@@ -66,7 +66,7 @@ class Cells:
     @property
     def kept(self) -> float:
         """About which share of proposals is kept, ``c 2**-32 4**-(b + 1)`` times ``sum e**(-theta |k|)``, 2 pi / theta**2."""
-        return self.factor * 2.0**-33 * math.pi / float(self.radial.rate * (1 << self.low_bits)) ** 2
+        return self.constant * 2.0**-33 * math.pi / float(self.radial.rate * (1 << self.low_bits)) ** 2
 
     @property
     def border(self) -> int:
@@ -75,7 +75,7 @@ class Cells:
 
 
 @lru_cache(maxsize=32)
-def cells(rate: Fraction, slope: Fraction) -> Cells | None:
+def cells(rate: Fraction, slope: Fraction) -> CellTables | None:
     """The tables for ``rate``; None where the lattice is too coarse for cells, or so fine that low bits fill two words."""
     low_bits = 0
     while rate * (1 << low_bits) * 6 <= 1:
@@ -94,22 +94,22 @@ def cells(rate: Fraction, slope: Fraction) -> Cells | None:
     tail = Fraction(2 * exp_bounds(-slope * border, 160)[1] << 160, ((1 << 160) - share) ** 2 << (2 * low_bits))
     total = sum(u for u, inside in zip(upper, inner.tolist(), strict=True) if inside)
     spare = CODES + 2  # what rounding up may cost
-    factor = int(((1 << 32) - spare) / (Fraction(total, 1 << TABLE) + tail))
+    constant = int(((1 << 32) - spare) / (Fraction(total, 1 << TABLE) + tail))
     weights = [
-        ceil_div(factor * u, 1 << TABLE) if inside else 0 for u, inside in zip(upper, inner.tolist(), strict=True)
+        ceil_div(constant * u, 1 << TABLE) if inside else 0 for u, inside in zip(upper, inner.tolist(), strict=True)
     ]
-    weights[TAIL] = ceil_div(factor * tail.numerator, tail.denominator)
+    weights[TAIL] = ceil_div(constant * tail.numerator, tail.denominator)
     weights[NOTHING] = (1 << 32) - sum(weights)
     threshold, alias = _alias(weights)
     every = np.array(weights, dtype=np.int64)
     # The least probability in a cell is at its outer corner, which is the inner corner of the cell one up and one across.
     least = np.zeros(CODES, dtype=np.int64)
     least[inner] = _below(estimate)[np.flatnonzero(inner) + 129]
-    surely = np.minimum(2 * factor * least // np.maximum(every, 1), (1 << 32) - 1).astype(np.uint32)
-    return Cells(low_bits, radial, factor, every, surely, threshold, alias, slope)
+    surely = np.minimum(2 * constant * least // np.maximum(every, 1), (1 << 32) - 1).astype(np.uint32)
+    return CellTables(low_bits, radial, constant, every, surely, threshold, alias, slope)
 
 
-def cells_block(plan: Cells, count: int, bits: Bits) -> NDArray[np.int64]:
+def cells_block(plan: CellTables, count: int, bits: Bits) -> NDArray[np.int64]:
     """At least 0 and at most ``count`` points from ``count`` proposals, as rows."""
     words = half_words(bits, count)
     column = (words >> np.uint32(_COLUMN)).view(np.int32)
@@ -132,7 +132,7 @@ def cells_block(plan: Cells, count: int, bits: Bits) -> NDArray[np.int64]:
 
 
 def _compare(
-    plan: Cells,
+    plan: CellTables,
     points: NDArray[np.int64],
     rows: NDArray[np.intp],
     code: NDArray[np.int32],
@@ -147,8 +147,8 @@ def _compare(
     estimate, void = plan.radial.table(across, up)
     weight = plan.weights.take(code)
     have = words * weight  # compared with 2 c e**-E 2**31, all below 2**62
-    result = have + weight <= _below(estimate) * (2 * plan.factor)
-    doubt = ~result & (have < (estimate + 5) * (2 * plan.factor))
+    result = have + weight <= _below(estimate) * (2 * plan.constant)
+    doubt = ~result & (have < (estimate + 5) * (2 * plan.constant))
     doubt |= void
     doubt |= outer
     for position in np.flatnonzero(doubt):
@@ -159,12 +159,12 @@ def _compare(
             result[position], points[row] = _beyond(plan, word, bits)
         else:
             x, y = points[row].tolist()
-            ratio = Fraction(plan.factor, int(weight[position]))
+            ratio = Fraction(plan.constant, int(weight[position]))
             result[position] = _settle(plan, (x, y), ratio, word, bits)
     return result
 
 
-def _beyond(plan: Cells, word: int, bits: Bits) -> tuple[bool, tuple[int, int]]:
+def _beyond(plan: CellTables, word: int, bits: Bits) -> tuple[bool, tuple[int, int]]:
     """A proposal outside the cells: ``R + G`` along one axis and ``G`` along the other, G geometric with rate r.
 
     The axis and the signs are fair, so a pair k' is proposed with probability ``w / 2**32 / 8 (1 - a)**2 a**(|k'|_1 - R)``,
@@ -178,13 +178,13 @@ def _beyond(plan: Cells, word: int, bits: Bits) -> tuple[bool, tuple[int, int]]:
     place = (near, far) if coin & 1 else (far, near)
     x, y = (~c if coin >> (1 + axis) & 1 else c for axis, c in enumerate(place))
     # Kept with 2 c 4**-b e**-(theta |k| - r |k'|_1 + r R) / (w (1 - a)**2), so that it comes out like any other point.
-    ratio = Fraction(2 * plan.factor, int(plan.weights[TAIL]) << (2 * plan.low_bits))
+    ratio = Fraction(2 * plan.constant, int(plan.weights[TAIL]) << (2 * plan.low_bits))
     shift = plan.slope * (plan.border - far - near)
     return _settle(plan, (x, y), ratio, word, bits, shift, tail=True), (x, y)
 
 
 def _settle(
-    plan: Cells,
+    plan: CellTables,
     point: tuple[int, int],
     ratio: Fraction,
     word: int,

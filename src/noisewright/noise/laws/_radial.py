@@ -130,11 +130,11 @@ def digit_tables() -> tuple[NDArray[np.int64], ...]:
 def _powers(b: int) -> NDArray[np.int64]:
     """One table: each entry is enclosed by a product with the one before, which is fast; a doubtful one is worked out alone."""
     work, cut = 96, 96 - TABLE
-    factor = exp_bounds(Fraction(-1, 1 << b), work)
+    decay = exp_bounds(Fraction(-1, 1 << b), work)
     low = high = 1 << work
     values = []
     for digit in range(1 << _DIGIT):
         certain = low >> cut == high >> cut
         values.append((low if certain else exp_bounds(Fraction(-digit, 1 << b), work)[0]) >> cut)
-        low, high = low * factor[0] >> work, ceil_div(high * factor[1], 1 << work)
+        low, high = low * decay[0] >> work, ceil_div(high * decay[1], 1 << work)
     return np.array(values, dtype=np.int64)

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from noisewright.core.exact import Exact, ceil_div, positive_fraction
 from noisewright.noise._blocks import Size, shape_from
 from noisewright.noise.bits import Bits, Rng, bits_from, half_words
-from noisewright.noise.laws._planar_cells import Cells, cells, cells_block
+from noisewright.noise.laws._planar_cells import CellTables, cells, cells_block
 from noisewright.noise.laws._radial import Radial
 from noisewright.noise.laws.geometric import GeometricPlan, geometric_plan, laplace_block
 from noisewright.noise.search import decide
@@ -80,7 +80,7 @@ class _Plan:
     radial: Radial
     proposal: GeometricPlan
     slack: int
-    cells: Cells | None
+    cells: CellTables | None
 
 
 @lru_cache(maxsize=64)

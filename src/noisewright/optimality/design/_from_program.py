@@ -31,6 +31,7 @@ from noisewright.core.errors import GuaranteeError
 from noisewright.core.metrics.distances import LineDistances, UniformDistances
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.optimality.design._closed_forms import Setting
+from noisewright.optimality.design._drawing import NAME, FromTable
 from noisewright.optimality.design._reduction import Reduced
 from noisewright.optimality.design.mechanism import OptimalMechanism
 from noisewright.optimality.program.repair import private_logs
@@ -79,32 +80,11 @@ def from_program(
     floor = 0.0 if objective == "bayes" else float(cost.min())
     level = uniform_regret(cost, objective) if wanted else constant_regret(cost, objective)
     problem = _Problem(setting, core, objective, wanted, dilation, solver, losses, cost)
-    answers = []
-    for times in PROHIBITIVE:
-        cap = floor + times * level
-        answers.append(problem.answer(np.minimum(cost, cap), np.arange(cost.shape[1])))
-        if (cost <= floor + PROHIBITIVE[-1] * level).all():
-            break
-        usable = np.flatnonzero((cost <= cap).all(axis=0))
-        if len(usable) < cost.shape[1] and not wanted:
-            answers.append(replace(problem.answer(cost[:, usable], usable), bound=-math.inf))
+    answers = problem.answers(floor, level)
     bound = max(answer.bound for answer in answers)
     answer = min(answers, key=lambda found: found.regret)
-
-    def regret_of(certified: CertifiedChannel) -> float:
-        risks = (certified.channel().matrix[:, core.kept] * loss.matrix.T).sum(axis=1)
-        return float(risks @ setting.prior if objective == "bayes" else risks.max())
-
-    certified, deviations = answer.certified, {}
-    if wanted:
-        tables = [settled(certified, wanted)]
-        if _missed(wanted, tables[0]) > ROUNDING:
-            tables.append(settled(evened(certified, answer.matrix), wanted))
-        certified = min(tables, key=lambda table: _missed(wanted, table))
-        exact = mended(certified, wanted)
-        certified = exact if regret_of(exact) <= regret_of(certified) + WORTH_A_SHAPE * level else certified
-        deviations = shapes.deviations(wanted, certified)
-    regret = regret_of(certified)
+    certified = problem.shaped(answer, level) if wanted else answer.certified
+    regret = problem.regret(certified)
     gap = max(0.0, regret - bound)
     value = regret + core.paid
     proved = gap <= USELESS * max(level, regret - floor)
@@ -115,7 +95,7 @@ def from_program(
     )
     found = answer.solution
     return OptimalMechanism(
-        source=FiniteMechanism(certified, "optimal"),
+        drawing=FromTable(FiniteMechanism(certified, NAME)),
         secrets=setting.secrets,
         loss=setting.loss,
         prior=found.prior if found.prior is not None else setting.prior,
@@ -128,7 +108,7 @@ def from_program(
         status=PROVED if proved else NOT_PROVED,
         why=f"a program of {found.rows} constraints solved by {found.solver}{answer.note}; {reason}",
         shape=wanted,
-        shapes=deviations,
+        shapes=shapes.deviations(wanted, certified) if wanted else {},
         dilation=answer.stretch,
     )
 
@@ -163,6 +143,34 @@ class _Problem:
     solver: str
     losses: Floats
     cost: Floats
+
+    def answers(self, floor: float, level: float) -> list[_Answer]:
+        """Answers with costs capped at some times ``level`` above ``floor``, and without the actions that have such a cost."""
+        found = []
+        for times in PROHIBITIVE:
+            cap = floor + times * level
+            found.append(self.answer(np.minimum(self.cost, cap), np.arange(self.cost.shape[1])))
+            if (self.cost <= floor + PROHIBITIVE[-1] * level).all():
+                break
+            usable = np.flatnonzero((self.cost <= cap).all(axis=0))
+            if len(usable) < self.cost.shape[1] and not self.wanted:
+                found.append(replace(self.answer(self.cost[:, usable], usable), bound=-math.inf))
+        return found
+
+    def shaped(self, answer: _Answer, level: float) -> CertifiedChannel:
+        """The table of an answer, moved until it has the shapes that are wanted, as exactly as is worth it."""
+        tables = [settled(answer.certified, self.wanted)]
+        if _missed(self.wanted, tables[0]) > ROUNDING:
+            tables.append(settled(evened(answer.certified, answer.matrix), self.wanted))
+        table = min(tables, key=lambda one: _missed(self.wanted, one))
+        exact = mended(table, self.wanted)
+        return exact if self.regret(exact) <= self.regret(table) + WORTH_A_SHAPE * level else table
+
+    def regret(self, certified: CertifiedChannel) -> float:
+        """The expected regret of a table, or that of the worst secret."""
+        loss = self.core.setting.loss
+        risks = (certified.channel().matrix[:, self.core.kept] * loss.matrix.T).sum(axis=1)
+        return float(risks @ self.setting.prior if self.objective == "bayes" else risks.max())
 
     def answer(self, cost: Floats, actions: Indices) -> _Answer:
         """The best mechanism for these costs of some of the actions, private and certified."""

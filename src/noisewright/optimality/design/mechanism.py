@@ -1,8 +1,7 @@
 r"""The optimal mechanism as it is used: drawn from, certified, and able to say how good it is and why.
 
-It releases *actions* of its loss. Behind it is an integer table, or a geometric or a randomised response whose output
-``y`` is answered with the action ``remap[y]``; answering is post-processing and costs no privacy, so the certificate
-is that of the source.
+It releases *actions* of its loss. How they are drawn, from an integer table or by answering the output of a geometric or a
+randomised response, and what proves the promise, is its :class:`~noisewright.optimality.design._drawing.Drawing`.
 """
 
 from __future__ import annotations
@@ -15,27 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core.arrays import Floats, Indices
+from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import float_up, upward
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.labels import encode_label
 from noisewright.core.metrics.metric import Metric
-from noisewright.mechanisms.categories.finite import FiniteMechanism
-from noisewright.mechanisms.categories.response import ResponseMechanism
-from noisewright.mechanisms.losses import LOSSES, expected_loss
-from noisewright.mechanisms.numbers.geometric import GeometricMechanism
-from noisewright.mechanisms.values import Labels, check_dense
-from noisewright.optimality.design._structured import LineKernel, Moments
-from noisewright.optimality.extreme.response import OptimalResponse
+from noisewright.optimality.design._drawing import NAME, Drawing, Promise
 from noisewright.optimality.losses.loss import Loss
 
 __all__ = ["OptimalMechanism"]
-
-
-MOST_LABELS = 10_000
-"""Certificates of more secrets than this state how many there are, not what they are called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +35,7 @@ class OptimalMechanism:
     solution (evaluated in floats), a conjecture, or "not proved" where the bound is too loose to mean much.
     """
 
-    source: GeometricMechanism | ResponseMechanism | OptimalResponse | FiniteMechanism
+    drawing: Drawing
     secrets: tuple[Hashable, ...]
     loss: Loss
     prior: Floats
@@ -59,9 +47,6 @@ class OptimalMechanism:
     path: str
     status: str
     why: str
-    rank: Indices | None = None
-    places: Indices | None = None
-    step: Fraction | None = None
     delta: Fraction = Fraction(0)
     shape: tuple[str, ...] = ()
     shapes: Mapping[str, float] = field(default_factory=dict)
@@ -71,7 +56,12 @@ class OptimalMechanism:
     @property
     def name(self) -> str:
         """The name in certificates."""
-        return "optimal"
+        return NAME
+
+    @property
+    def source(self) -> Any:
+        """The mechanism whose draws are used: a table, a geometric or a randomised response."""
+        return self.drawing.source
 
     @property
     def actions(self) -> tuple[Hashable, ...]:
@@ -93,9 +83,9 @@ class OptimalMechanism:
     @property
     def remap(self) -> tuple[Hashable, ...]:
         """The action for each output of the source; for a table the actions themselves."""
-        return self.actions if self.places is None else tuple(self.actions[w] for w in self.places.tolist())
+        return self.drawing.remap
 
-    def reading(self) -> str:
+    def in_words(self) -> str:
         """What it is, how good, why, and what is promised, in plain words."""
         which = "expected loss" if self.objective == "bayes" else "loss of the worst secret"
         shaped = f" that is {' and '.join(self.shape)}" if self.shape else ""
@@ -111,7 +101,7 @@ class OptimalMechanism:
         held = f" {self.shapes_in_words}" if self.shapes else ""
         return (
             f"{claim} {self.loss_value:.6g} ({self.loss.made}{floats}): {self.path}; {self.why}.{held} "
-            f"{self.guarantee.reading()}"
+            f"{self.guarantee.in_words()}"
         )
 
     @property
@@ -126,53 +116,15 @@ class OptimalMechanism:
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One action for every secret."""
-        if isinstance(self.source, FiniteMechanism):
-            return self.source.release(values, rng)
-        codes, form = self._inputs.encode(values)
-        start = codes if self.rank is None else self.rank[codes]
-        drawn = np.asarray(self.source.release(start, rng), dtype=np.intp)
-        assert self.places is not None
-        return self._outputs.decode(self.places[drawn], form)
+        return self.drawing.release(values, rng)
 
     def map(self, distance: float) -> float:
         """The largest log-ratio of output probabilities for two secrets at this distance."""
         return self.guarantee.bound(distance)
 
-    # What is proved --------------------------------------------------------------------------------------------------------
-
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The claim and its proof: the integers that are drawn from, and how the output is answered."""
-        if isinstance(self.source, FiniteMechanism):
-            return Certificate.of(self.source.certified, self.name, simulated=rng is not None)
-        document = self.source.certificate(rng).document
-        distances = dict(document["claim"]["distances"])
-        if self.step is not None:
-            distances = {"shape": "steps", "distance": str(self.step)}
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            metric=str(self.metric),
-            distances=distances,
-            proof=document["proof"],
-            simulated=rng is not None,
-            answers=self._answers(),
-            **self._labels(),
-        )
-
-    def _labels(self) -> dict[str, Any]:
-        """The secrets in the order of the source's inputs, unless they are its inputs or very many."""
-        order = np.arange(len(self.secrets)) if self.rank is None else np.argsort(self.rank)
-        secrets = [self.secrets[x] for x in order.tolist()]
-        if len(secrets) > MOST_LABELS or secrets == list(range(len(secrets))):
-            return {}
-        return {"secrets" if self.rank is not None else "inputs": [encode_label(x) for x in secrets]}
-
-    def _answers(self) -> list[Any]:
-        """Where the action changes along the outputs: ``[output, action]`` from that output on."""
-        assert self.places is not None
-        changes = np.flatnonzero(np.concatenate([[True], np.diff(self.places) != 0]))
-        return [[int(y), encode_label(self.actions[self.places[y]])] for y in changes.tolist()]
+        return self.drawing.certificate(Promise(self.epsilon, self.delta, self.metric), rng)
 
     # What it costs ---------------------------------------------------------------------------------------------------------
 
@@ -182,21 +134,7 @@ class OptimalMechanism:
 
     @cached_property
     def _channel(self) -> Channel:
-        if isinstance(self.source, FiniteMechanism):
-            return self.source.channel()
-        check_dense(len(self.secrets))
-        check_dense(len(self.actions))
-        assert self.places is not None
-        if isinstance(self.source, GeometricMechanism):
-            kernel = LineKernel(np.full(len(self.secrets) - 1, float(1 / self.source.scale)))
-            return Channel.from_logs(
-                kernel.merged(self.places, len(self.actions))[self.rank], self.secrets, self.actions
-            )
-        raw = self.source.channel().logs
-        logs = np.full((len(self.actions), len(raw)), -np.inf)
-        for y, w in enumerate(self.places.tolist()):
-            np.logaddexp(logs[w], raw[:, y], out=logs[w])
-        return Channel.from_logs(logs.T, self.secrets, self.actions)
+        return self.drawing.channel()
 
     def secret_losses(self) -> Floats:
         """The expected loss of each secret."""
@@ -211,46 +149,7 @@ class OptimalMechanism:
 
     def error(self, loss: str = "absolute") -> float:
         """The expected loss of an output taken at face value, for the secret where that is largest."""
-        if len(self.secrets) > 1000 and loss in LOSSES and self._on_line:
-            return self._line_error(loss)
-        return expected_loss(self.channel(), loss)
-
-    @property
-    def _on_line(self) -> bool:
-        """Whether actions are the secrets of an even line, in order, and answers do not go down."""
-        if self.step is None or self.places is None or self.rank is None or self.actions != self.secrets:
-            return False
-        ordered = self.rank[self.places]
-        return bool((np.diff(ordered) >= 0).all())
-
-    def _line_error(self, loss: str) -> float:
-        """Sums over the outputs below and above each secret, in linear time."""
-        assert self.rank is not None
-        assert self.places is not None
-        n, rate = len(self.secrets), float(1 / self.source.scale)  # type: ignore[union-attr]
-        answers = self.rank[self.places].astype(np.float64)
-        weights = LineKernel(np.full(n - 1, rate)).weights
-        x = np.arange(n)
-        start, end = (np.searchsorted(answers, x, side=side) for side in ("left", "right"))
-        plain = Moments(weights, rate)
-        if loss == "zero-one":
-            return float((1 - (plain.above(x, start) - plain.above(x, end))).max())
-        first = Moments(weights * answers, rate)
-        zero = np.zeros(n, dtype=np.intp)
-        unit = abs(float(self.secrets[1]) - float(self.secrets[0]))  # type: ignore[arg-type]
-        if loss == "absolute":
-            above = first.above(x, start) - x * plain.above(x, start)
-            return float((2 * above - (first.above(x, zero) - x)).max()) * unit
-        second = Moments(weights * answers**2, rate)
-        return float((second.above(x, zero) - 2 * x * first.above(x, zero) + x.astype(np.float64) ** 2).max()) * unit**2
-
-    @cached_property
-    def _inputs(self) -> Labels:
-        return Labels(self.secrets)
-
-    @cached_property
-    def _outputs(self) -> Labels:
-        return Labels(self.actions)
+        return self.drawing.error(loss)
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made of; everything else is built again where it is used."""

@@ -32,7 +32,6 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core.arrays import Indices
 from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -53,6 +52,7 @@ from noisewright.optimality.design._closed_forms import (
     best_known,
     line_steps,
 )
+from noisewright.optimality.design._drawing import NAME, Drawing, FromLine, FromResponse, FromTable
 from noisewright.optimality.design._from_program import from_program
 from noisewright.optimality.design._reduction import Reduced, reduced
 from noisewright.optimality.design.mechanism import OptimalMechanism
@@ -60,6 +60,7 @@ from noisewright.optimality.extreme.response import optimal_response
 from noisewright.optimality.losses.gallery import Loss, as_loss
 from noisewright.optimality.priors import Prior, as_prior
 from noisewright.optimality.program.solve import constant_regret
+from noisewright.optimality.program.solvers import UnsolvedError
 from noisewright.optimality.program.sparse import Objective
 from noisewright.optimality.shapes import checks as shapes
 
@@ -97,15 +98,7 @@ def optimal(
     along which privacy is enforced (1: every pair that matters); chosen by size if left out. ``delta`` above 0 is for categories
     (the discrete metric) that are right or wrong (``"zero-one"``) and all equally likely.
     """
-    names = counted_labels(
-        _named_secrets(metric, loss, prior) if points is None else points, "the secrets of an optimal mechanism"
-    )
-    if len(set(names)) < len(names):
-        raise ParameterError(
-            "the secrets of an optimal mechanism must be different from each other; one was given twice."
-        )
-    if len(names) < 2:
-        raise ParameterError(f"an optimal mechanism needs 2 or more different secrets, not {len(names)}.")
+    names = _secrets(_named_secrets(metric, loss, prior) if points is None else points)
     one_of(objective, "objective", ("bayes", "minimax"))
     one_of(solver, "solver", ("clarabel", "HiGHS"))
     if objective == "minimax" and prior is not None:
@@ -125,6 +118,13 @@ def optimal(
     distances = measure.exact(names)
     budget = check_budget(epsilon, _closest(distances))
     setting = Setting(names, measure, distances, budget, beliefs, given)
+    return _best(setting, objective, wanted, dilation, solver)
+
+
+def _best(
+    setting: Setting, objective: Objective, wanted: tuple[str, ...], dilation: float | None, solver: str
+) -> OptimalMechanism:
+    """By a closed form where one is known and settles it, otherwise by the program."""
     core = reduced(setting, drop=not wanted, shift=objective == "bayes")
     known = None if wanted else best_known(core.setting)
     if known is not None:
@@ -136,6 +136,18 @@ def optimal(
             if worst <= made.loss_value * (1 + 1e-9) + 1e-300:
                 return made.as_minimax(worst)
     return from_program(setting, core, objective, wanted, dilation, solver)
+
+
+def _secrets(points: Iterable[Hashable] | int) -> tuple[Hashable, ...]:
+    """The secrets: two or more, all different."""
+    names = counted_labels(points, "the secrets of an optimal mechanism")
+    if len(set(names)) < len(names):
+        raise ParameterError(
+            "the secrets of an optimal mechanism must be different from each other; one was given twice."
+        )
+    if len(names) < 2:
+        raise ParameterError(f"an optimal mechanism needs 2 or more different secrets, not {len(names)}.")
+    return names
 
 
 def _named_secrets(metric: object, loss: object, prior: object) -> tuple[Hashable, ...]:
@@ -175,7 +187,7 @@ def _better(
     """The better one of a closed form and the program's answer, with the better one of their bounds."""
     try:
         other = from_program(setting, core, "bayes", (), dilation, solver)
-    except (ParameterError, GuaranteeError):  # too large, or too extreme: the closed form and its gap stand
+    except (UnsolvedError, GuaranteeError):  # too large, or too extreme: the closed form and its gap stand
         return made
     best = other if other.loss_value < made.loss_value else made
     return replace(best, bound=min(max(made.bound, other.bound), best.loss_value))
@@ -202,7 +214,7 @@ def _with_delta(
     value = float(1 - source.keep_probability)
     why = "no mechanism with this epsilon and delta lies less often, on average or for the worst secret"
     return OptimalMechanism(
-        source=source,
+        drawing=FromResponse(source, names, loss.actions, np.arange(len(names))),
         secrets=names,
         loss=loss,
         prior=prior.probabilities,
@@ -215,24 +227,12 @@ def _with_delta(
         path="closed form: randomised response with a delta",
         status=THEOREM,
         why=why,
-        places=np.arange(len(names)),
     )
 
 
 def _from_closed_form(setting: Setting, found: Found) -> OptimalMechanism:
-    rank = None
-    remap: Indices | None = found.remap
-    if found.line is not None:
-        source: Any = geometric(epsilon=setting.epsilon * found.line.step, within=(0, found.line.count - 1))
-        rank = found.line.rank
-    elif found.response:
-        source = randomised_response(len(setting.secrets), epsilon=setting.epsilon)
-    else:
-        assert found.logs is not None
-        channel = Channel.from_logs(found.logs, setting.secrets, setting.loss.actions)
-        source, remap = FiniteMechanism(channel.certify(setting.epsilon, setting.metric), "optimal"), None
     return OptimalMechanism(
-        source=source,
+        drawing=_drawing(setting, found),
         secrets=setting.secrets,
         loss=setting.loss,
         prior=setting.prior,
@@ -244,7 +244,17 @@ def _from_closed_form(setting: Setting, found: Found) -> OptimalMechanism:
         path=f"closed form: {found.name}",
         status=found.status,
         why=found.reason,
-        rank=rank,
-        places=remap,
-        step=None if found.line is None else found.line.step,
     )
+
+
+def _drawing(setting: Setting, found: Found) -> Drawing:
+    """What a closed form draws from."""
+    names, actions = setting.secrets, setting.loss.actions
+    if found.line is not None:
+        noise = geometric(epsilon=setting.epsilon * found.line.step, within=(0, found.line.count - 1))
+        return FromLine(noise, names, actions, found.remap, found.line.rank, found.line.step)
+    if found.response:
+        return FromResponse(randomised_response(len(names), epsilon=setting.epsilon), names, actions, found.remap)
+    assert found.logs is not None
+    channel = Channel.from_logs(found.logs, names, actions)
+    return FromTable(FiniteMechanism(channel.certify(setting.epsilon, setting.metric), NAME))

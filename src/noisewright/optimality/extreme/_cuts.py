@@ -24,9 +24,9 @@ from scipy.optimize import linprog
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.verdict import EXACT, UNDECIDED, WITHIN
-from noisewright.optimality.extreme.algebra import Echelon, solve
+from noisewright.optimality.algebra.echelon import Echelon, solve
+from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.patterns import Matrix
 
 __all__ = ["best_with_delta"]
 
@@ -39,7 +39,7 @@ TIGHT = 1e-8
 
 def best_with_delta(
     cost: Sequence[Sequence[Fraction]], factor: Factor, delta: Fraction
-) -> tuple[Matrix, Fraction, Fraction, str, str]:
+) -> tuple[Rows, Fraction, Fraction, str, str]:
     """Channel, its cost, a lower bound of every private channel's cost, status and reason."""
     m, k = len(cost), len(cost[0])
     if m * k > LARGEST:
@@ -133,7 +133,7 @@ def _row(cut: Cut, m: int, k: int, q: Fraction) -> list[Fraction]:
 
 def _vertex(
     matrix: NDArray[np.float64], active: list[Cut], duals: dict[Cut, float], q: Fraction, delta: Fraction
-) -> Matrix | None:
+) -> Rows | None:
     """The vertex at which the active cuts hold with equality, exactly; None where they do not determine a private channel."""
     m, k = matrix.shape
     rows: list[list[Fraction]] = [[Fraction(n // k == i) for n in range(m * k)] for i in range(m)]

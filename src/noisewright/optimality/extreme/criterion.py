@@ -19,23 +19,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 
-from noisewright.core.errors import ParameterError
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
-from noisewright.optimality.extreme.algebra import kernel, rank
+from noisewright.optimality.algebra.echelon import kernel, rank
+from noisewright.optimality.algebra.elimination import Rows
+from noisewright.optimality.extreme.conditions import NormalForm, normal_form
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.form import NormalForm, normal_form
-from noisewright.optimality.extreme.patterns import Matrix, construct
+from noisewright.optimality.extreme.point import NoPointError, construct
 
-__all__ = ["Middle", "Violation", "is_extreme", "is_private", "tight_rank"]
+__all__ = ["Breach", "Middle", "is_extreme", "is_private", "tight_rank"]
 
-Rows = Sequence[Sequence[Fraction]]
+AnyRows = Sequence[Sequence[Fraction]]
 
 ROUNDED = Fraction(1, 10**9)
 """Rows of floats may miss a sum of one by this much."""
 
 
 @dataclass(frozen=True)
-class Violation:
+class Breach:
     """Where a channel breaks the promise: rows ``first`` and ``second``, and the outputs that are too likely under the first."""
 
     first: int
@@ -47,18 +47,18 @@ class Violation:
 class Middle:
     """Two different private channels whose average is the one that was asked about."""
 
-    first: Matrix
-    second: Matrix
+    first: Rows
+    second: Rows
 
 
-def is_private(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Verdict:
+def is_private(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Verdict:
     """Whether a matrix is a channel with ``A[i,S] <= q A[k,S] + delta`` for all rows and all sets of outputs."""
     for i, row in enumerate(matrix):
         if min(row) < 0:
-            return Verdict(FAILS, f"row {i} has a negative entry.", Violation(i, i, (row.index(min(row)),)))
+            return Verdict(FAILS, f"row {i} has a negative entry.", Breach(i, i, (row.index(min(row)),)))
         if abs(sum(row, Fraction(-1))) > (max(tolerance, ROUNDED) if tolerance else 0):
-            return Verdict(FAILS, f"row {i} does not sum to 1.", Violation(i, i, tuple(range(len(row)))))
-    found = _event_violation(matrix, factor, delta, tolerance) if delta else _ratio_violation(matrix, factor, tolerance)
+            return Verdict(FAILS, f"row {i} does not sum to 1.", Breach(i, i, tuple(range(len(row)))))
+    found = _event_breach(matrix, factor, delta, tolerance) if delta else _ratio_breach(matrix, factor, tolerance)
     if found is not None:
         names = ", ".join(map(str, found.outputs))
         what = f"output {names} is" if len(found.outputs) == 1 else f"outputs {names} together are"
@@ -66,24 +66,24 @@ def is_private(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fractio
     return Verdict(WITHIN if tolerance else EXACT, "every pair of rows is within the promise.")
 
 
-def _ratio_violation(matrix: Rows, factor: Factor, tolerance: Fraction) -> Violation | None:
+def _ratio_breach(matrix: AnyRows, factor: Factor, tolerance: Fraction) -> Breach | None:
     for j, column in enumerate(zip(*matrix, strict=True)):
         high, low = max(column), min(column)
         if factor.sign([high * (1 - tolerance), -low]) > 0:
-            return Violation(column.index(high), column.index(low), (j,))
+            return Breach(column.index(high), column.index(low), (j,))
     return None
 
 
-def _event_violation(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Violation | None:
+def _event_breach(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Breach | None:
     for i, k in permutations(range(len(matrix)), 2):
         event = [j for j, (a, b) in enumerate(zip(matrix[i], matrix[k], strict=True)) if factor.sign([a, -b]) > 0]
         here, there = (sum((matrix[x][j] for j in event), Fraction(0)) for x in (i, k))
         if factor.sign([here - delta - tolerance, -there]) > 0:
-            return Violation(i, k, tuple(event))
+            return Breach(i, k, tuple(event))
     return None
 
 
-def is_extreme(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Verdict:
+def is_extreme(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Verdict:
     """Whether a channel is an extreme point; see :meth:`noisewright.optimality.extreme.polytope.LocalPolytope.extreme`."""
     private = is_private(matrix, factor, delta, tolerance)
     if not private:
@@ -124,7 +124,7 @@ def _corner(form: NormalForm, tolerance: Fraction) -> Verdict:
     else:
         try:
             point = construct(form.pattern, outputs=k, support=form.support)
-        except ParameterError:  # within the tolerance of a pattern that no channel has
+        except NoPointError:  # within the tolerance of a pattern that no channel has
             return Verdict(UNDECIDED, "it is close to a pattern that no extreme point has; give exact numbers.")
     loose = len(form.loose) if c > 1 else 0
     words = (
@@ -137,7 +137,7 @@ def _corner(form: NormalForm, tolerance: Fraction) -> Verdict:
     return Verdict(WITHIN, words, point)
 
 
-def _apart(one: Rows, other: Rows) -> Fraction:
+def _apart(one: AnyRows, other: AnyRows) -> Fraction:
     return max(abs(a - b) for r, s in zip(one, other, strict=True) for a, b in zip(r, s, strict=True))
 
 
@@ -167,7 +167,7 @@ def _level(y: int | None, q: Fraction) -> Fraction:
     return Fraction(0) if y is None else q if y else Fraction(1)
 
 
-def _by_definition(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Verdict:
+def _by_definition(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> Verdict:
     rows = _tight_rows(matrix, factor, delta, tolerance)
     wanted = len(matrix) * len(matrix[0])
     found = rank(rows)
@@ -180,12 +180,12 @@ def _by_definition(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fra
     return _middle(matrix, direction, factor, delta, tolerance, problem)
 
 
-def tight_rank(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fraction) -> int:
+def tight_rank(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> int:
     """How many independent equalities and inequalities hold with equality: the number of entries, at an extreme point."""
     return rank(_tight_rows(matrix, factor, delta, tolerance))
 
 
-def _tight_rows(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fraction) -> list[list[Fraction]]:
+def _tight_rows(matrix: AnyRows, factor: Factor, delta: Fraction, tolerance: Fraction) -> list[list[Fraction]]:
     m, k, q = len(matrix), len(matrix[0]), factor.near
     rational = factor.exact is not None or tolerance > 0
     rows = [[Fraction(n // k == i) for n in range(m * k)] for i in range(m)]
@@ -210,7 +210,7 @@ def _tight_rows(matrix: Rows, factor: Factor, delta: Fraction, tolerance: Fracti
 
 
 def _middle(
-    matrix: Rows,
+    matrix: AnyRows,
     direction: list[list[Fraction]] | None,
     factor: Factor,
     delta: Fraction,

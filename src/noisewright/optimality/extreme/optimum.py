@@ -35,10 +35,11 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
 from noisewright.core.verdict import EXACT, UNDECIDED, WITHIN
 from noisewright.mechanisms.categories.finite import FiniteMechanism, mechanism
+from noisewright.optimality.algebra.echelon import Echelon, solve_many
+from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.extreme._cuts import best_with_delta
-from noisewright.optimality.extreme.algebra import Echelon, solve_many
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.patterns import ExtremePoint, Matrix, construct
+from noisewright.optimality.extreme.point import ExtremePoint, NoPointError, construct
 
 __all__ = ["ExtremeOptimum", "best_channel"]
 
@@ -69,7 +70,7 @@ class ExtremeOptimum:
     inputs: tuple[Hashable, ...]
     outputs: tuple[Hashable, ...]
     point: ExtremePoint | None
-    matrix: Matrix
+    matrix: Rows
     value: Fraction
     bound: Fraction
     status: str
@@ -215,7 +216,7 @@ def _recover(weights: Floats, entries: Floats) -> ExtremePoint | None:
         pattern.append([0 if y < SNAP else 1 if y > 1 - SNAP else None for y in shares])
     try:
         return construct(pattern, outputs=len(weights), support=support)
-    except ParameterError:
+    except NoPointError:
         return None
 
 

@@ -42,13 +42,14 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.core.verdict import EXACT, Verdict
 from noisewright.mechanisms.values import counted_labels
+from noisewright.optimality.algebra.elimination import Rows
+from noisewright.optimality.extreme.conditions import Condition, NormalForm, necessary, normal_form
 from noisewright.optimality.extreme.constraints import Constraints, local_constraints
 from noisewright.optimality.extreme.criterion import is_extreme, is_private, tight_rank
+from noisewright.optimality.extreme.enumeration import CornerCounts, count_extreme_points, extreme_points
 from noisewright.optimality.extreme.factor import Factor
-from noisewright.optimality.extreme.form import Condition, NormalForm, necessary, normal_form
 from noisewright.optimality.extreme.optimum import ExtremeOptimum, best_channel
-from noisewright.optimality.extreme.patterns import ExtremePoint, Matrix, construct, exact_matrix
-from noisewright.optimality.extreme.points import Counts, count_extreme_points, extreme_points
+from noisewright.optimality.extreme.point import ExtremePoint, construct, exact_matrix
 
 __all__ = ["LocalPolytope"]
 
@@ -62,7 +63,7 @@ class LocalPolytope:
     ``inputs`` and ``outputs`` are labels, or numbers of them; without ``outputs`` they are the inputs. ``factor``
     gives ``e^epsilon`` itself as a rational number: then channels of fractions are decided exactly. With ``epsilon``
     the factor is transcendental, and exact extreme points are
-    :class:`~noisewright.optimality.extreme.patterns.ExtremePoint` objects; channels of floats are decided within
+    :class:`~noisewright.optimality.extreme.point.ExtremePoint` objects; channels of floats are decided within
     ``tolerance``.
     """
 
@@ -103,7 +104,7 @@ class LocalPolytope:
     def extreme(self, channel: Channel | ExtremePoint | Sequence[Sequence[Any]]) -> Verdict:
         """Whether a channel is an extreme point.
 
-        The evidence of a yes is the :class:`~noisewright.optimality.extreme.patterns.ExtremePoint` (for ``delta = 0``);
+        The evidence of a yes is the :class:`~noisewright.optimality.extreme.point.ExtremePoint` (for ``delta = 0``);
         that of a no are two private channels whose average it is, or the place where it is not private.
         """
         if isinstance(channel, ExtremePoint):
@@ -126,7 +127,7 @@ class LocalPolytope:
         self._pure("extreme points are listed")
         return extreme_points(*self.shape, columns=columns)
 
-    def count(self) -> Counts:
+    def count(self) -> CornerCounts:
         """How many extreme points there are, by the number of outputs in use."""
         self._pure("extreme points are counted")
         return count_extreme_points(*self.shape)
@@ -169,7 +170,7 @@ class LocalPolytope:
         matrix, tolerance = self._read(channel)
         return tight_rank(matrix, self.factor, self.delta, tolerance)
 
-    def _read(self, channel: Channel | Sequence[Sequence[Any]]) -> tuple[Matrix, Fraction]:
+    def _read(self, channel: Channel | Sequence[Sequence[Any]]) -> tuple[Rows, Fraction]:
         """The exact entries, and the tolerance that they are to be compared with: none for exact numbers."""
         given = channel.matrix if isinstance(channel, Channel) else channel
         matrix = exact_matrix(given)

@@ -43,11 +43,9 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import encode_label
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.categories.categorical import (
-    category_labels,
+    OverCategories,
     discrete_certificate,
     distinct_categories,
-    fields_alone,
-    promised_loss,
 )
 from noisewright.mechanisms.categories.response import LARGEST_PLAIN, draw_response, response_channel, response_proof
 from noisewright.mechanisms.losses import expected_loss
@@ -83,10 +81,9 @@ def optimal_response(categories: Iterable[Hashable] | int, *, epsilon: Exact, de
 
 
 @dataclass(frozen=True)
-class OptimalResponse:
+class OptimalResponse(OverCategories):
     """Randomised response for ``(epsilon, delta)`` with integer probabilities; build it with :func:`optimal_response`."""
 
-    categories: tuple[Hashable, ...]
     epsilon: Fraction
     delta: Fraction
     width: int
@@ -94,16 +91,12 @@ class OptimalResponse:
     keep: int
     other: int
 
-    map = promised_loss
-    _labels = cached_property(category_labels)
-    __getstate__ = fields_alone
-
     @property
     def name(self) -> str:
         """What it is called in certificates."""
         return "optimal-response"
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """``(epsilon, delta)`` for the discrete metric."""
         return Guarantee(float_up(self.epsilon), Discrete(), min(float_up(self.delta), 1.0))

@@ -7,7 +7,7 @@ from noisewright.core.doors import door
 if TYPE_CHECKING:
     from noisewright.optimality.kernels.decomposition import AntiRefinement as AntiRefinement
     from noisewright.optimality.kernels.decomposition import Given as Given
-    from noisewright.optimality.kernels.decomposition import Part as Part
+    from noisewright.optimality.kernels.decomposition import KernelPart as KernelPart
     from noisewright.optimality.kernels.decomposition import VertexHyper as VertexHyper
     from noisewright.optimality.kernels.decomposition import anti_refine as anti_refine
     from noisewright.optimality.kernels.decomposition import check_private as check_private

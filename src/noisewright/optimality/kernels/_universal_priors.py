@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.optimality.extreme.algebra import Echelon, whole_row
-from noisewright.optimality.extreme.patterns import exact_matrix
+from noisewright.optimality.algebra.echelon import Echelon, whole_row
+from noisewright.optimality.extreme.point import exact_matrix
 from noisewright.optimality.kernels.decomposition import Given
 from noisewright.optimality.kernels.enumeration import Kernel
 
-__all__ = ["SAMPLES", "Matrix", "Prior", "remap_corners", "sample_priors", "whole_costs"]
+__all__ = ["SAMPLES", "ChannelEntries", "PriorPoint", "remap_corners", "sample_priors", "whole_costs"]
 
-Prior = tuple[Any, ...]
+PriorPoint = tuple[Any, ...]
 """Probabilities of the secrets, fractions or floats."""
 
 MOST_EXACT = 30_000
@@ -40,7 +40,7 @@ SAMPLES = 300
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class ChannelEntries:
     """A channel in floats, and as whole numbers over one denominator where it is exact."""
 
     floats: Floats
@@ -48,7 +48,7 @@ class Matrix:
     over: int = 1
 
     @classmethod
-    def of(cls, channel: Given, size: int) -> Matrix:
+    def of(cls, channel: Given, size: int) -> ChannelEntries:
         """A channel of ``size`` secrets, read."""
         if isinstance(channel, Kernel) and channel.rows is None:
             channel = channel.channel()
@@ -68,7 +68,7 @@ class Matrix:
         return found
 
 
-def remap_corners(mine: Matrix, costs: Floats, exact: bool) -> tuple[list[Prior] | None, bool, int]:
+def remap_corners(mine: ChannelEntries, costs: Floats, exact: bool) -> tuple[list[PriorPoint] | None, bool, int]:
     """The corners, whether they are exact, and how many sets of planes there were; None if those are too many."""
     planes = _planes(mine, costs, exact)
     sets = comb(len(planes), costs.shape[1] - 1)
@@ -79,7 +79,7 @@ def remap_corners(mine: Matrix, costs: Floats, exact: bool) -> tuple[list[Prior]
     return None, False, sets
 
 
-def sample_priors(size: int) -> Iterator[Prior]:
+def sample_priors(size: int) -> Iterator[PriorPoint]:
     """Priors to try first, in fractions: the uniform one, then random ones, some nearly or quite without some secrets."""
     yield tuple(Fraction(1, size) for _ in range(size))
     rng = np.random.default_rng(20230)
@@ -98,7 +98,7 @@ def whole_costs(costs: Floats) -> tuple[NDArray[Any], int]:
     return np.array([[int(v * over) for v in row] for row in exact], dtype=object), over
 
 
-def _planes(mine: Matrix, costs: Floats, exact: bool) -> list[tuple[Any, ...]]:
+def _planes(mine: ChannelEntries, costs: Floats, exact: bool) -> list[tuple[Any, ...]]:
     """Planes of priors at which two actions tie at an output, and those at which a secret has probability 0."""
     size = costs.shape[1]
     found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
@@ -124,18 +124,14 @@ def _planes(mine: Matrix, costs: Floats, exact: bool) -> list[tuple[Any, ...]]:
     return list(found.values())
 
 
-def _exact_corners(planes: Sequence[tuple[int, ...]], mine: Matrix, costs: Floats) -> list[Prior]:
+def _exact_corners(planes: Sequence[tuple[int, ...]], mine: ChannelEntries, costs: Floats) -> list[PriorPoint]:
     """Priors that lie on planes of full rank and at which the best remap changes."""
     size = costs.shape[1]
     found: dict[tuple[Fraction, ...], None] = {}
 
     def grow(echelon: Echelon, start: int) -> None:
         if len(echelon) == size - 1:
-            free = next(j for j in range(size) if j not in echelon.rows)
-            vector = [Fraction(0)] * size
-            vector[free] = Fraction(1)
-            for pivot, row in echelon.rows.items():
-                vector[pivot] = Fraction(-row[free], row[pivot])
+            vector = next(echelon.orthogonal())
             if min(vector) >= 0:
                 total = sum(vector)
                 found.setdefault(tuple(v / total for v in vector))
@@ -150,7 +146,7 @@ def _exact_corners(planes: Sequence[tuple[int, ...]], mine: Matrix, costs: Float
     return [prior for prior in found if _changes_exactly(prior, mine, costs)]
 
 
-def _changes_exactly(prior: Sequence[Fraction], mine: Matrix, costs: Floats) -> bool:
+def _changes_exactly(prior: Sequence[Fraction], mine: ChannelEntries, costs: Floats) -> bool:
     """Whether the ties that count at a prior, those between best actions, and its zeros leave no other prior."""
     assert mine.exact is not None
     whole, _ = whole_costs(costs)
@@ -166,7 +162,7 @@ def _changes_exactly(prior: Sequence[Fraction], mine: Matrix, costs: Floats) -> 
     return len(echelon) >= len(prior) - 1
 
 
-def _float_corners(planes: Floats, mine: Matrix, costs: Floats) -> list[Prior]:
+def _float_corners(planes: Floats, mine: ChannelEntries, costs: Floats) -> list[PriorPoint]:
     size = costs.shape[1]
     found: dict[tuple[float, ...], tuple[float, ...]] = {}
     every = combinations(range(len(planes)), size - 1)
@@ -185,7 +181,7 @@ def _float_corners(planes: Floats, mine: Matrix, costs: Floats) -> list[Prior]:
     return [prior for prior in found.values() if _changes(prior, mine, costs)]
 
 
-def _changes(prior: Sequence[float], mine: Matrix, costs: Floats) -> bool:
+def _changes(prior: Sequence[float], mine: ChannelEntries, costs: Floats) -> bool:
     """The same in floats."""
     weights = np.asarray(prior)
     joint = costs @ (weights[:, None] * mine.floats)

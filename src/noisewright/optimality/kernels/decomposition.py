@@ -33,8 +33,8 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import as_tolerance
 from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.verdict import EXACT, FAILS, WITHIN, Verdict
-from noisewright.optimality.extreme import algebra
-from noisewright.optimality.extreme.patterns import exact_matrix
+from noisewright.optimality import algebra
+from noisewright.optimality.extreme.point import exact_matrix
 from noisewright.optimality.kernels._potentials import Potential
 from noisewright.optimality.kernels.enumeration import Kernel, kernel_of, rank_of
 from noisewright.optimality.kernels.posteriors import TOLERANCE, PrivatePosteriors
@@ -42,7 +42,7 @@ from noisewright.optimality.kernels.posteriors import TOLERANCE, PrivatePosterio
 __all__ = [
     "AntiRefinement",
     "Given",
-    "Part",
+    "KernelPart",
     "VertexHyper",
     "anti_refine",
     "check_private",
@@ -78,7 +78,7 @@ class VertexHyper:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class KernelPart:
     """A kernel and its share in a mix."""
 
     share: Any
@@ -153,7 +153,7 @@ def vertex_hyper(channel: Given, space: PrivatePosteriors, tolerance: float = TO
     return VertexHyper(space, tuple(found), tuple(found.values()))
 
 
-def decompose(channel: Given | VertexHyper, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> list[Part]:
+def decompose(channel: Given | VertexHyper, space: PrivatePosteriors, tolerance: float = TOLERANCE) -> list[KernelPart]:
     """Kernels and shares that a vertex mechanism is a convex sum of; at most one for each output.
 
     Exact for rows of fractions where the factors are rational; otherwise shares are right to about 1e-9.
@@ -161,21 +161,21 @@ def decompose(channel: Given | VertexHyper, space: PrivatePosteriors, tolerance:
     hyper = channel if isinstance(channel, VertexHyper) else vertex_hyper(channel, space, tolerance)
     exact = space.rational and all(isinstance(o, Fraction) for o in hyper.outers)
     left: dict[Potential, Any] = dict(zip(hyper.potentials, hyper.outers, strict=True))
-    parts: list[Part] = []
+    parts: list[KernelPart] = []
     while left:
         kernel = _some_kernel(space, left, exact)
         if kernel is None:  # what rounding left over is no mechanism any more
             break
         outers = dict(zip(kernel.potentials, kernel.outers, strict=True))
         share = min(left[p] / o for p, o in outers.items())
-        parts.append(Part(share, kernel))
+        parts.append(KernelPart(share, kernel))
         left = {p: o - share * outers.get(p, 0) for p, o in left.items()}
         left = {p: o for p, o in left.items() if o > (0 if exact else NOTHING)}
     if not exact:
         whole = sum(float(part.share) for part in parts)
         if abs(whole - 1) > 1e-9:
             raise ParameterError("this mechanism could not be taken apart in floats; give its rows as exact fractions.")
-        parts = [Part(float(part.share) / whole, part.kernel) for part in parts]
+        parts = [KernelPart(float(part.share) / whole, part.kernel) for part in parts]
     return parts
 
 

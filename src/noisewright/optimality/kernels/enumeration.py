@@ -42,7 +42,7 @@ from noisewright.core.exact import Exact, upward
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.finite import mechanism as finite_mechanism
-from noisewright.optimality.extreme import algebra
+from noisewright.optimality import algebra
 from noisewright.optimality.kernels._potentials import Potential
 from noisewright.optimality.kernels._rays import MOST_RAYS, Ray, balanced_rays
 from noisewright.optimality.kernels.posteriors import PrivatePosteriors
@@ -186,8 +186,8 @@ def kernels(
     """All kernel mechanisms; the budget is ``epsilon``, or ``factor = e^epsilon`` as a rational number.
 
     The number may change with the budget (on a line of 5 points or more it does), so it is meaningless without it. It grows very
-    fast: a line of 6 points has 15,346 at factor 2. Spaces with more than ``most`` are refused; :func:`noisewright.optimal`
-    finds the best mechanism for one loss without listing anything.
+    fast: a line of 6 points has 15,346 at factor 2. Spaces with more than ``most`` are refused;
+    :func:`~noisewright.optimality.design.optimal.optimal` finds the best mechanism for one loss without listing anything.
     """
     return kernels_of(PrivatePosteriors.of(metric, points, epsilon=epsilon, factor=factor), most=most)
 

@@ -44,11 +44,11 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
-from noisewright.optimality.extreme.patterns import exact_matrix
+from noisewright.optimality.extreme.point import exact_matrix
 from noisewright.optimality.kernels._universal_priors import (
     SAMPLES,
-    Matrix,
-    Prior,
+    ChannelEntries,
+    PriorPoint,
     remap_corners,
     sample_priors,
     whole_costs,
@@ -72,7 +72,7 @@ WIDEST = 1e-12
 class Witness:
     """A prior at which another mechanism is better, and the two losses there."""
 
-    prior: Prior
+    prior: PriorPoint
     loss: Fraction | float
     less: Fraction | float
     place: int
@@ -87,7 +87,7 @@ class Existence:
     status: str
     reason: str
     optimal: tuple[Kernel, ...]
-    priors: tuple[Prior, ...]
+    priors: tuple[PriorPoint, ...]
 
     def __bool__(self) -> bool:
         return bool(self.optimal)
@@ -103,10 +103,10 @@ def universally_optimal(channel: Given, loss: object, kernels: Kernels) -> Verdi
     is refused: it may well be better than all that are.
     """
     _check(kernels)
-    mine = Matrix.of(channel, len(kernels.space.points))
+    mine = ChannelEntries.of(channel, len(kernels.space.points))
     check_private(channel, kernels.space)
     costs = _Costs(as_loss(loss, kernels.space.points).matrix)
-    rivals = _Rivals([Matrix.of(kernel, len(kernels.space.points)) for kernel in kernels])
+    rivals = _Rivals([ChannelEntries.of(kernel, len(kernels.space.points)) for kernel in kernels])
     verdict = _never_beaten(mine, rivals, costs)
     if isinstance(verdict.evidence, Witness):
         found = replace(verdict.evidence, better=kernels[verdict.evidence.place])
@@ -119,7 +119,7 @@ def at_least_as_good(first: Given, second: Given, loss: object, secrets: Sequenc
     names = secrets or getattr(first, "inputs", None) or (first.space.points if isinstance(first, Kernel) else None)
     size = len(names) if names is not None else len(exact_matrix(first))
     costs = _Costs(as_loss(loss, tuple(range(size)) if names is None else tuple(names)).matrix)
-    verdict = _never_beaten(Matrix.of(first, size), _Rivals([Matrix.of(second, size)]), costs)
+    verdict = _never_beaten(ChannelEntries.of(first, size), _Rivals([ChannelEntries.of(second, size)]), costs)
     if isinstance(verdict.evidence, Witness):
         return Verdict(verdict.status, "the second is better at the witness prior.", verdict.evidence)
     words = "at all priors where the best remap of the first changes the second is no better."
@@ -134,9 +134,9 @@ def optimal_kernels(loss: object, kernels: Kernels) -> Existence:
     _check(kernels)
     size = len(kernels.space.points)
     costs = _Costs(as_loss(loss, kernels.space.points).matrix)
-    rivals = _Rivals([Matrix.of(kernel, size) for kernel in kernels])
+    rivals = _Rivals([ChannelEntries.of(kernel, size) for kernel in kernels])
     alive = list(range(len(rivals)))
-    priors: list[Prior] = []
+    priors: list[PriorPoint] = []
     optimal: list[int] = []
     statuses = set()
     for prior in sample_priors(size):
@@ -187,15 +187,15 @@ class _Costs:
         self.regrets = self.floats - self.floats.min(axis=0)
         """What is above the cheapest action of each secret, which every mechanism pays."""
 
-    def regret(self, prior: Floats, channel: Matrix) -> float:
+    def regret(self, prior: Floats, channel: ChannelEntries) -> float:
         """The expected regret with the best remap."""
         return float((self.regrets @ (prior[:, None] * channel.floats)).min(axis=0).sum())
 
-    def at(self, prior: Floats, channel: Matrix) -> float:
+    def at(self, prior: Floats, channel: ChannelEntries) -> float:
         """The expected loss with the best remap."""
         return float((self.floats @ (prior[:, None] * channel.floats)).min(axis=0).sum())
 
-    def exactly(self, prior: Prior, channel: Matrix) -> Fraction:
+    def exactly(self, prior: PriorPoint, channel: ChannelEntries) -> Fraction:
         """The same in fractions."""
         common = lcm(*(p.denominator for p in prior))
         weights = np.array([int(p * common) for p in prior], dtype=object)
@@ -203,10 +203,10 @@ class _Costs:
         return Fraction(int(sums.min(axis=0).sum()), common * self.over * channel.over)
 
 
-class _Rivals(list[Matrix]):
+class _Rivals(list[ChannelEntries]):
     """Channels that a mechanism is compared with; outputs that never occur make them alike in shape."""
 
-    def __init__(self, matrices: Sequence[Matrix]) -> None:
+    def __init__(self, matrices: Sequence[ChannelEntries]) -> None:
         super().__init__(matrices)
         widest = max(m.floats.shape[1] for m in matrices)
         self.stack = np.zeros((len(matrices), len(matrices[0].floats), widest))
@@ -214,13 +214,13 @@ class _Rivals(list[Matrix]):
             self.stack[k, :, : m.floats.shape[1]] = m.floats
         self.exact = all(m.exact is not None for m in matrices)
 
-    def losses(self, prior: Prior, costs: _Costs) -> tuple[Floats, Floats]:
+    def losses(self, prior: PriorPoint, costs: _Costs) -> tuple[Floats, Floats]:
         """A prior in floats, and the regret of each channel there."""
         weights = np.array([float(p) for p in prior])
         return weights, np.asarray((costs.regrets @ (weights[:, None] * self.stack)).min(axis=1).sum(axis=1))
 
 
-def _never_beaten(mine: Matrix, rivals: _Rivals, costs: _Costs, sampled: bool = True) -> Verdict:
+def _never_beaten(mine: ChannelEntries, rivals: _Rivals, costs: _Costs, sampled: bool = True) -> Verdict:
     """Whether no rival has a smaller loss at any prior; the evidence of a failure names the rival by its place."""
     for prior in islice(sample_priors(costs.floats.shape[1]), SAMPLES if sampled else 0):
         found = _beaten(prior, mine, rivals, costs, ties=False)
@@ -252,7 +252,7 @@ def _failure(witness: Witness) -> Verdict:
     )
 
 
-def _beaten(prior: Prior, mine: Matrix, rivals: _Rivals, costs: _Costs, ties: bool) -> Witness | None:
+def _beaten(prior: PriorPoint, mine: ChannelEntries, rivals: _Rivals, costs: _Costs, ties: bool) -> Witness | None:
     """The best rival at a prior, if it is better: found in floats, then looked at again in fractions where that can be.
 
     With ``ties`` fractions also decide where floats show no difference.
@@ -273,7 +273,7 @@ def _beaten(prior: Prior, mine: Matrix, rivals: _Rivals, costs: _Costs, ties: bo
     return Witness(prior, loss, exactly[place], place) if exactly[place] < loss else None
 
 
-def _best_at(prior: Prior, rivals: _Rivals, costs: _Costs, alive: Sequence[int]) -> list[int]:
+def _best_at(prior: PriorPoint, rivals: _Rivals, costs: _Costs, alive: Sequence[int]) -> list[int]:
     """Those of the rivals that no other one beats at a prior by more than rounding."""
     _, losses = rivals.losses(prior, costs)
     least = losses.min()

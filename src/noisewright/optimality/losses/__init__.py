@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from noisewright.core.doors import door
 
 if TYPE_CHECKING:
-    from noisewright.optimality.losses.classes import Verdict as Verdict
     from noisewright.optimality.losses.classes import is_extended as is_extended
     from noisewright.optimality.losses.classes import is_monotone as is_monotone
     from noisewright.optimality.losses.classes import is_ordered_single_crossing as is_ordered_single_crossing
@@ -26,8 +25,10 @@ if TYPE_CHECKING:
     from noisewright.optimality.losses.loss import Displacement as Displacement
     from noisewright.optimality.losses.loss import Loss as Loss
     from noisewright.optimality.losses.loss import Made as Made
-    from noisewright.optimality.losses.loss import as_matrix as as_matrix
-    from noisewright.optimality.losses.loss import check_size as check_size
-    from noisewright.optimality.losses.loss import tabulated as tabulated
+    from noisewright.optimality.losses.table import ActionTable as ActionTable
+    from noisewright.optimality.losses.table import Points as Points
+    from noisewright.optimality.losses.table import as_matrix as as_matrix
+    from noisewright.optimality.losses.table import named as named
+    from noisewright.optimality.losses.table import tabulated as tabulated
 else:
     __getattr__, __dir__ = door(__name__)

@@ -14,17 +14,15 @@ r"""Classes of losses for which theory says which mechanism is best, each decide
 
 >>> from noisewright.core.metrics.metric import Discrete, Line
 >>> from noisewright.optimality.losses.gallery import absolute
->>> is_monotone(absolute(range(3)), Line()).holds, is_monotone(absolute(range(3)), Discrete()).holds
-(True, False)
+>>> is_monotone(absolute(range(3)), Line()).status, is_monotone(absolute(range(3)), Discrete()).status
+('holds (exact)', 'fails (witness)')
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
 from functools import cmp_to_key
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -32,10 +30,10 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
 from noisewright.core.metrics.metric import Metric, as_metric
+from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
 from noisewright.optimality.losses.loss import Loss
 
 __all__ = [
-    "Verdict",
     "is_extended",
     "is_monotone",
     "is_ordered_single_crossing",
@@ -52,18 +50,6 @@ MOST_STEPS = 200_000
 """The search for theta gives up after this many choices."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a loss is in a class (None: the search was given up), in words, with what shows it."""
-
-    holds: bool | None
-    why: str
-    evidence: dict[str, Any] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return self.holds is True
-
-
 def is_trivial(loss: Loss) -> Verdict:
     """Whether one action is pointwise at least as good as every other one."""
     _check(loss)
@@ -71,8 +57,10 @@ def is_trivial(loss: Loss) -> Verdict:
     winners = np.flatnonzero((loss.matrix <= best).all(axis=1))
     if len(winners):
         action = loss.actions[int(winners[0])]
-        return Verdict(True, f"action {action!r} is at least as good as any other at every secret.", {"action": action})
-    return Verdict(False, "no action is at least as good as all others at every secret.")
+        return Verdict(
+            EXACT, f"action {action!r} is at least as good as any other at every secret.", {"action": action}
+        )
+    return Verdict(FAILS, "no action is at least as good as all others at every secret.")
 
 
 def is_extended(loss: Loss, secrets: Iterable[Hashable]) -> Verdict:
@@ -82,8 +70,8 @@ def is_extended(loss: Loss, secrets: Iterable[Hashable]) -> Verdict:
     for place, x in enumerate(loss.secrets):
         if x not in inside and loss.matrix[:, place].any():
             action = loss.actions[int(np.flatnonzero(loss.matrix[:, place])[0])]
-            return Verdict(False, f"action {action!r} costs something at secret {x!r}.", {"violation": (action, x)})
-    return Verdict(True, f"all losses outside the {len(inside)} secrets are 0.")
+            return Verdict(FAILS, f"action {action!r} costs something at secret {x!r}.", {"violation": (action, x)})
+    return Verdict(EXACT, f"all losses outside the {len(inside)} secrets are 0.")
 
 
 def is_pairwise_non_trivial(loss: Loss) -> Verdict:
@@ -94,8 +82,8 @@ def is_pairwise_non_trivial(loss: Loss) -> Verdict:
     pairs = np.argwhere(np.triu(shared > 0, 1))
     if len(pairs):
         pair = tuple(loss.secrets[int(i)] for i in pairs[0])
-        return Verdict(False, f"one action is best for both {pair[0]!r} and {pair[1]!r}.", {"violation": pair})
-    return Verdict(True, "no action is best for two secrets.")
+        return Verdict(FAILS, f"one action is best for both {pair[0]!r} and {pair[1]!r}.", {"violation": pair})
+    return Verdict(EXACT, "no action is best for two secrets.")
 
 
 def is_monotone(loss: Loss, metric: Metric | None, *, distances: Floats | None = None) -> Verdict:
@@ -111,7 +99,7 @@ def is_strictly_monotone(loss: Loss, metric: Metric | None, *, distances: Floats
     """As :func:`is_monotone`, with ``theta`` a bijection and a strictly increasing function."""
     _check(loss)
     if len(loss.actions) != len(loss.secrets):
-        return Verdict(False, "there must be as many actions as secrets.")
+        return Verdict(FAILS, "there must be as many actions as secrets.")
     return _search(loss, metric, distances, strict=True)
 
 
@@ -145,7 +133,7 @@ def is_ordered_single_crossing(loss: Loss) -> Verdict:
         if last > first:
             spot = loss.secrets[first], loss.secrets[last]
             return Verdict(
-                False,
+                FAILS,
                 f"between actions {names[0]!r} and {names[1]!r} the better one changes back.",
                 {"violation": (*names, *spot)},
             )
@@ -153,11 +141,11 @@ def is_ordered_single_crossing(loss: Loss) -> Verdict:
         threshold = max(last + 1, thresholds[-1] if thresholds else 0)
         if threshold > first:
             return Verdict(
-                False, f"the thresholds of consecutive actions go down at {names[1]!r}.", {"violation": names}
+                FAILS, f"the thresholds of consecutive actions go down at {names[1]!r}.", {"violation": names}
             )
         thresholds.append(threshold)
     return Verdict(
-        True,
+        EXACT,
         "consecutive actions cross once, at rising thresholds.",
         {"order": [loss.actions[w] for w in order], "thresholds": thresholds},
     )
@@ -188,7 +176,7 @@ def _search(loss: Loss, metric: Metric | None, distances: Floats | None, strict:
     if apart.shape != (len(loss.secrets),) * 2:
         raise ParameterError("the distances of a monotone loss are a square matrix over its secrets.")
     matrix = loss.matrix
-    apart = np.round(apart, 12)
+    given, apart = apart, np.round(apart, 12)
     place = {x: i for i, x in enumerate(loss.secrets)}
     # The nearest secret is where an action costs least above its column's minimum; that and the action's own name come first.
     regret = matrix - matrix.min(axis=0)
@@ -213,14 +201,14 @@ def _search(loss: Loss, metric: Metric | None, distances: Floats | None, strict:
             if not theta:
                 kind = "strictly monotone" if strict else "monotone"
                 return Verdict(
-                    False, f"no choice of a nearest secret for each action makes the loss {kind} in the distance."
+                    FAILS, f"no choice of a nearest secret for each action makes the loss {kind} in the distance."
                 )
             theta.pop()
             tried.pop()
             continue
         steps += 1
         if steps > MOST_STEPS // max(1, len(matrix) // 50):
-            return Verdict(None, "undecided: the search for a nearest secret of each action was given up.")
+            return Verdict(UNDECIDED, "the search for a nearest secret of each action was given up.")
         at = choices[w][tried[w]]
         tried[w] += 1
         if (strict and at in theta) or not all(fits(w, at, v, other) for v, other in enumerate(theta)):
@@ -228,4 +216,5 @@ def _search(loss: Loss, metric: Metric | None, distances: Floats | None, strict:
         theta.append(at)
         tried.append(0)
     names = {loss.actions[w]: loss.secrets[x] for w, x in enumerate(theta)}
-    return Verdict(True, "the loss rises with the distance from a secret of each action.", {"theta": names})
+    status = EXACT if np.array_equal(given, apart) else WITHIN
+    return Verdict(status, "the loss rises with the distance from a secret of each action.", {"theta": names})

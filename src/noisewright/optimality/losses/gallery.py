@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction
 from noisewright.core.labels import as_labels
 from noisewright.mechanisms.values import counted_labels
-from noisewright.optimality.losses.loss import Displacement, Loss, Made, check_size, tabulated
+from noisewright.optimality.losses.loss import Displacement, Loss, Made
+from noisewright.optimality.losses.table import Points, tabulated
 
 __all__ = [
     "NAMES",
@@ -40,8 +41,6 @@ __all__ = [
     "step_loss",
     "zero_one",
 ]
-
-Points = Iterable[Hashable]
 
 NAMES = ("absolute", "squared", "zero-one", "parity", "pinball:A,B", "last-train:C", "step:N")
 """The losses that can be named in text."""
@@ -65,7 +64,7 @@ def zero_one(points: Points, actions: Points | None = None) -> Loss:
     made = Made("zero-one loss")
     if _are_numbers(secrets) and _are_numbers(choices):
         return Loss(None, choices, secrets, made, rule=Displacement((1.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
-    check_size(len(choices), len(secrets))
+    Loss.check_size(len(choices), len(secrets))
     code = {label: i for i, label in enumerate(dict.fromkeys((*secrets, *choices)))}
     x, w = (np.array([code[label] for label in labels]) for labels in (secrets, choices))
     return Loss((w[:, None] != x[None, :]).astype(np.float64), choices, secrets, made)
@@ -119,7 +118,7 @@ def step_loss(points: Points, steps: int, actions: Points | None = None) -> Loss
         raise ParameterError("a step loss has a whole number of steps per unit, 1 or more.")
     if not (_are_numbers(secrets) and _are_numbers(choices)):
         raise ParameterError("a step loss needs secrets and actions that are numbers.")
-    check_size(len(choices), len(secrets))
+    Loss.check_size(len(choices), len(secrets))
     cells = np.array([float(math.floor(as_fraction(x) * steps) / steps) for x in secrets])
     guesses = np.array([float(w) for w in choices])  # type: ignore[arg-type]
     return Loss(np.abs(guesses[:, None] - cells[None, :]), choices, secrets, Made(f"step loss {steps}", (steps,)))
@@ -128,7 +127,7 @@ def step_loss(points: Points, steps: int, actions: Points | None = None) -> Loss
 def from_callable(function: Callable[[Any, Any], float], actions: Points, secrets: Points) -> Loss:
     """``function(action, secret)`` for all actions and secrets."""
     choices, names = as_labels(actions, "actions"), as_labels(secrets, "secrets")
-    check_size(len(choices), len(names))
+    Loss.check_size(len(choices), len(names))
     values = tabulated(function, choices, names, "loss")
     return Loss(values, choices, names, Made(f"the function {getattr(function, '__name__', 'given')}"))
 
@@ -199,7 +198,7 @@ def _distance_loss(name: str, points: Points, actions: Points | None, rule: Disp
         return Loss(None, choices, secrets, Made(f"{name} loss"), rule=rule)
     from scipy.spatial.distance import cdist
 
-    check_size(len(choices), len(secrets))
+    Loss.check_size(len(choices), len(secrets))
     try:
         x, w = (np.array([np.asarray(p, dtype=np.float64).ravel() for p in labels]) for labels in (secrets, choices))
         if (

@@ -24,7 +24,7 @@ a matrix of 3 actions by 3 secrets, times 3, plus 1
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,12 +34,9 @@ from numpy.typing import ArrayLike
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
+from noisewright.optimality.losses.table import ActionTable, as_matrix, named
 
-__all__ = ["Displacement", "Loss", "Made", "as_matrix", "check_size", "tabulated"]
-
-
-LARGEST_LOSS = 25_000_000
-"""A loss matrix with more entries than this is not built."""
+__all__ = ["Displacement", "Loss", "Made"]
 
 
 @dataclass(frozen=True)
@@ -95,15 +92,14 @@ class Displacement:
         return np.asarray(np.where(apart < 0, sides[0], np.where(apart > 0, sides[1], 0.0)))
 
 
-class Loss:
+class Loss(ActionTable):
     """A loss ``L[w, x]`` over named actions and secrets; immutable. See the head of this module for the algebra."""
 
-    __slots__ = ("_matrix", "actions", "labelled", "made", "rule", "secrets")
+    __slots__ = ("made", "rule")
 
-    _matrix: Floats | None
-    actions: tuple[Hashable, ...]
-    secrets: tuple[Hashable, ...]
-    labelled: bool
+    kind = "loss"
+    instead = "; name a loss such as 'absolute', which needs no matrix on a line"
+
     made: Made
     rule: Displacement | None
 
@@ -131,32 +127,18 @@ class Loss:
             names_w = _names(actions, shape and shape[0], "actions", "rows", shape)
             names_x = _names(secrets, shape and shape[1], "secrets", "columns", shape)
         described = made or Made(f"a matrix of {len(names_w)} actions by {len(names_x)} secrets")
-        for name, value in (
-            ("_matrix", values),
-            ("actions", names_w),
-            ("secrets", names_x),
-            ("labelled", secrets is not None),
-            ("made", described),
-            ("rule", rule),
-        ):
-            object.__setattr__(self, name, value)
+        self._set(
+            _matrix=values,
+            actions=names_w,
+            secrets=names_x,
+            labelled=secrets is not None,
+            made=described,
+            rule=rule,
+        )
 
-    @property
-    def matrix(self) -> Floats:
-        """The numbers, one row for each action and one column for each secret."""
-        if self._matrix is None:
-            check_size(len(self.actions), len(self.secrets))
-            assert self.rule is not None
-            values = self.rule.matrix(_floats(self.actions), _floats(self.secrets))
-            values.flags.writeable = False
-            object.__setattr__(self, "_matrix", values)
-        found: Floats = self._matrix  # type: ignore[assignment]
-        return found
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of actions, number of secrets."""
-        return len(self.actions), len(self.secrets)
+    def _built(self) -> Floats:
+        assert self.rule is not None
+        return self.rule.matrix(_floats(self.actions), _floats(self.secrets))
 
     # The algebra -------------------------------------------------------------------------------------------------------
 
@@ -208,7 +190,7 @@ class Loss:
         one, two = _number(a, "a loss is scaled by"), _number(b, "a loss is scaled by")
         if min(one, two) < 0:
             raise ParameterError("losses are combined with factors that are 0 or more.")
-        check_size(len(self.actions) * len(other.actions), len(self.secrets))
+        self.check_size(len(self.actions) * len(other.actions), len(self.secrets))
         both = one * self.matrix[:, None, :] + two * other.matrix[None, :, :]
         pairs = [(w, v) for w in self.actions for v in other.actions]
         return Loss(
@@ -218,16 +200,13 @@ class Loss:
     def restrict(self, secrets: Iterable[Hashable]) -> Loss:
         """Only the given secrets, in that order."""
         names = as_labels(secrets, "secrets")
-        place = {x: i for i, x in enumerate(self.secrets)}
-        unknown = [x for x in names if x not in place]
-        if unknown or not names or len(set(names)) < len(names):
-            raise ParameterError("a loss is restricted to some of its own secrets, each named once; see .secrets.")
         if names == self.secrets:
             return self
+        columns = self._columns(names)
         made = Made(f"for {len(names)} of {len(self.secrets)} secrets", (names,), (self.made,))
         if self._matrix is None:
             return Loss(None, self.actions, names, made, rule=self.rule)
-        return Loss(self.matrix[:, [place[x] for x in names]], self.actions, names, made, rule=self.rule)
+        return Loss(self.matrix[:, columns], self.actions, names, made, rule=self.rule)
 
     def lift(self, secrets: Iterable[Hashable]) -> Loss:
         """More secrets, at which every action costs nothing."""
@@ -235,7 +214,7 @@ class Loss:
         place = {x: i for i, x in enumerate(names)}
         if not set(self.secrets) <= set(place) or len(place) < len(names):
             raise ParameterError("a loss is lifted to secrets that hold all of its own, each named once; see .secrets.")
-        check_size(len(self.actions), len(names))
+        self.check_size(len(self.actions), len(names))
         wide = np.zeros((len(self.actions), len(names)))
         wide[:, [place[x] for x in self.secrets]] = self.matrix
         return Loss(wide, self.actions, names, Made(f"lifted to {len(names)} secrets", (), (self.made,)))
@@ -257,38 +236,16 @@ class Loss:
             raise ParameterError(f"{what} are {len(self.secrets)} finite numbers, one for each secret of this loss.")
         return values
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a Loss does not change; build a new one.")
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._matrix, self.actions, self.secrets, self.labelled, self.made, self.rule)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Loss)
-            and self.actions == other.actions
-            and self.secrets == other.secrets
-            and (
-                self.rule == other.rule
-                if self._matrix is None and other._matrix is None
-                else bool(np.array_equal(self.matrix, other.matrix))
-            )
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.actions, self.secrets))
+    def _equals(self, other: ActionTable) -> bool:
+        if isinstance(other, Loss) and self._matrix is None and other._matrix is None:
+            return self.rule == other.rule
+        return super()._equals(other)
 
     def __repr__(self) -> str:
         return f"Loss({self.made}: {len(self.actions)} actions by {len(self.secrets)} secrets)"
-
-
-def check_size(actions: int, secrets: int) -> None:
-    """Refuse to build a loss matrix that would fill the memory."""
-    if actions * secrets > LARGEST_LOSS:
-        raise ParameterError(
-            f"a loss matrix of {actions} actions by {secrets} secrets is too large ({LARGEST_LOSS} entries is the limit); name a "
-            "loss such as 'absolute', which needs no matrix on a line."
-        )
 
 
 def _restore(
@@ -304,49 +261,12 @@ def _restore(
     return Loss(matrix, actions, secrets if labelled else None, made, rule=rule)
 
 
-def tabulated(
-    function: Callable[[Any, Any], float], actions: Sequence[Hashable], secrets: Sequence[Hashable], what: str
-) -> list[list[float]]:
-    """``function(action, secret)`` for all actions and secrets: the numbers of a loss or a gain (``what``)."""
-    try:
-        return [[float(function(w, x)) for x in secrets] for w in actions]
-    except Exception as problem:  # whatever somebody else's function raises
-        raise ParameterError(
-            f"the {what} function must give a number for every action and secret ({type(problem).__name__})."
-        ) from None
-
-
-def as_matrix(matrix: ArrayLike, what: str) -> Floats:
-    """The numbers of a loss or a gain (``what``), one row for each action, checked; they cannot be changed."""
-    try:
-        given = np.asarray(matrix)
-        if given.dtype.kind not in "biufO":
-            raise TypeError
-        values = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(
-            f"a {what} needs a matrix of numbers with rows of one length, one row for each action."
-        ) from None
-    if values.ndim != 2 or 0 in values.shape:
-        raise ParameterError(
-            f"a {what} needs one row for each action and one column for each secret, not shape {values.shape}."
-        )
-    if not np.isfinite(values).all():
-        raise ParameterError(f"a {what} needs finite numbers; one is NaN or infinite.")
-    if np.abs(values).max() > 1e150:
-        raise ParameterError(f"a {what} needs numbers below 1e150 in size; rescale it.")
-    values.flags.writeable = False
-    return values
-
-
 def _names(
     names: Iterable[Hashable] | None, count: int | None, what: str, which: str, shape: tuple[int, int] | None
 ) -> tuple[Hashable, ...]:
     if names is None:
         return tuple(range(count or 0))
-    labels = as_labels(names, what)
-    if len(set(labels)) < len(labels):
-        raise ParameterError(f"the {what} of a loss must be different from each other.")
+    labels = named(names, what, "loss")
     if count is not None and len(labels) != count:
         turned = ""
         if shape is not None and len(labels) == shape[0 if which == "columns" else 1]:

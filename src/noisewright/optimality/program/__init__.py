@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from noisewright.optimality.program.solve import uniform_regret as uniform_regret
     from noisewright.optimality.program.solvers import Answer as Answer
     from noisewright.optimality.program.solvers import LinearProgram as LinearProgram
+    from noisewright.optimality.program.solvers import UnsolvedError as UnsolvedError
     from noisewright.optimality.program.solvers import solved as solved
     from noisewright.optimality.program.sparse import TINY_LOSS as TINY_LOSS
+    from noisewright.optimality.program.sparse import FurtherRows as FurtherRows
     from noisewright.optimality.program.sparse import Objective as Objective
-    from noisewright.optimality.program.sparse import Rows as Rows
     from noisewright.optimality.program.sparse import SparseProgram as SparseProgram
 else:
     __getattr__, __dir__ = door(__name__)

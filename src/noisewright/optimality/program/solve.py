@@ -24,8 +24,8 @@ from scipy import sparse
 from noisewright.core.arrays import Floats, Indices
 from noisewright.core.errors import ParameterError
 from noisewright.optimality.program.folding import Folding, unfolded
-from noisewright.optimality.program.solvers import solved
-from noisewright.optimality.program.sparse import TINY_LOSS, Objective, Rows, SparseProgram
+from noisewright.optimality.program.solvers import UnsolvedError, solved
+from noisewright.optimality.program.sparse import TINY_LOSS, FurtherRows, Objective, SparseProgram
 
 __all__ = [
     "LARGEST_PROGRAM",
@@ -80,7 +80,7 @@ def check_program(secrets: int, actions: int, shaped: bool = False) -> None:
             else "use fewer secrets or outputs, or an evenly spaced line with a loss such as 'absolute', which needs no "
             "program; give its points as whole numbers or exact fractions."
         )
-        raise ParameterError(
+        raise UnsolvedError(
             f"a linear program over {secrets} secrets and {actions} actions is too large ({LARGEST_PROGRAM} entries is "
             f"the limit); {advice}"
         )
@@ -93,7 +93,7 @@ def solve(
     pairs: Indices | None,
     objective: Objective = "bayes",
     folding: Folding | None = None,
-    further: Rows | None = None,
+    further: FurtherRows | None = None,
     solver: str = "clarabel",
     accuracy: float = 1e-10,
 ) -> Solution:
@@ -108,7 +108,7 @@ def solve(
     shift, scale = _scaled(cost, objective, further is not None)
     program = SparseProgram(losses, (cost - shift) / scale, pairs, objective, folding, further)
     if program.rows.shape[0] > MOST_ROWS:
-        raise ParameterError(
+        raise UnsolvedError(
             f"a linear program with {program.rows.shape[0]} constraints is too large ({MOST_ROWS} is the limit); allow "
             "a larger dilation, or use fewer secrets."
         )
@@ -157,7 +157,7 @@ def blind_bound(losses: Floats, cost: Floats) -> float:
     return float(cost.sum(axis=0).min() - saved)
 
 
-def _alike(cost: Floats, further: Rows) -> tuple[Floats, Floats]:
+def _alike(cost: Floats, further: FurtherRows) -> tuple[Floats, Floats]:
     """The costs with further constraints priced by the multipliers of the best mechanism whose rows are all alike, and its row.
 
     A row of infinities stands for none, where the little program is not solved.

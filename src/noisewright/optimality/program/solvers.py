@@ -15,7 +15,7 @@ from scipy import sparse
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
 
-__all__ = ["Answer", "LinearProgram", "solved"]
+__all__ = ["Answer", "LinearProgram", "UnsolvedError", "solved"]
 
 
 INFEASIBLE = "infeasible"
@@ -41,6 +41,10 @@ class Answer:
     solver: str
 
 
+class UnsolvedError(ParameterError):
+    """A program that is too large for the solvers, or that none of them could finish."""
+
+
 def solved(program: LinearProgram, solver: str, accuracy: float) -> Answer | None:
     """The answer of the named solver or, if it does not finish, of the other; None if no point satisfies the
     constraints.
@@ -53,7 +57,7 @@ def solved(program: LinearProgram, solver: str, accuracy: float) -> Answer | Non
         if found == INFEASIBLE:
             return None
         failed = found
-    raise ParameterError(f"the linear program could not be solved ({failed}); rescale the loss, or use fewer secrets.")
+    raise UnsolvedError(f"the linear program could not be solved ({failed}); rescale the loss, or use fewer secrets.")
 
 
 def _clarabel(program: LinearProgram, accuracy: float) -> Answer | str:

@@ -32,7 +32,7 @@ from scipy import sparse
 from noisewright.core.arrays import Floats, Indices
 from noisewright.optimality.program.folding import Folding, unfolded
 
-__all__ = ["TINY_LOSS", "Objective", "Rows", "SparseProgram"]
+__all__ = ["TINY_LOSS", "FurtherRows", "Objective", "SparseProgram"]
 
 Objective = Literal["bayes", "minimax"]
 
@@ -44,7 +44,7 @@ NO_CONSTRAINT = 36.0
 
 
 @dataclass(frozen=True)
-class Rows:
+class FurtherRows:
     """Further constraints on ``vec(M)``, row by row over (secret, output): ``inequalities @ vec(M) <= 0`` and
     ``equalities @ vec(M) = 0``.
     """
@@ -65,7 +65,7 @@ class SparseProgram:
         pairs: Indices | None,
         objective: Objective,
         folding: Folding,
-        further: Rows | None,
+        further: FurtherRows | None,
     ) -> None:
         self.cost, self.objective, self.folding = cost, objective, folding
         self.losses, self.pairs, self.least = losses, pairs, -np.inf
@@ -177,7 +177,7 @@ class SparseProgram:
             rows.append(row)
         return sparse.csr_array(np.array(rows))
 
-    def _sum_rows(self, further: Rows | None) -> tuple[Any, Floats, int]:
+    def _sum_rows(self, further: FurtherRows | None) -> tuple[Any, Floats, int]:
         """Rows that sum to one, further equalities after them, the right sides, and where the further ones begin."""
         chosen = self._representatives()
         actions = self.cost.shape[1]

@@ -7,7 +7,8 @@ from noisewright.core.doors import door
 if TYPE_CHECKING:
     from noisewright.optimality.shapes.categories import Answers as Answers
     from noisewright.optimality.shapes.categories import Categories as Categories
-    from noisewright.optimality.shapes.categories import Law as Law
+    from noisewright.optimality.shapes.categories import ContinuousNoise as ContinuousNoise
+    from noisewright.optimality.shapes.categories import NoShapeError as NoShapeError
     from noisewright.optimality.shapes.categories import StaircaseNoise as StaircaseNoise
     from noisewright.optimality.shapes.categories import Validity as Validity
     from noisewright.optimality.shapes.categories import discretise as discretise
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from noisewright.optimality.shapes.categories import laplace_law as laplace_law
     from noisewright.optimality.shapes.categories import truncated_laplace_law as truncated_laplace_law
     from noisewright.optimality.shapes.categories import validate as validate
-    from noisewright.optimality.shapes.checks import Verdict as Verdict
+    from noisewright.optimality.shapes.checks import ShapeCheck as ShapeCheck
     from noisewright.optimality.shapes.checks import as_shapes as as_shapes
     from noisewright.optimality.shapes.checks import check_shape as check_shape
     from noisewright.optimality.shapes.checks import constraints as constraints

@@ -24,27 +24,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import Indices
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import as_labels
-from noisewright.optimality.shapes.categories import Categories, exact_number
+from noisewright.optimality.shapes.categories import Categories, NoShapeError, exact_number
 
-__all__ = ["EQUAL", "PAIRS", "SHAPES", "Grid", "homes", "pairs_of", "ranks"]
+__all__ = ["EQUAL", "PAIRS", "SHAPES", "Arrangement", "homes", "pairs_of", "ranks"]
 
-Indices = NDArray[np.intp]
+
 Pairs = tuple[Indices, Indices]
 
 
 def pairs_of(name: str, secrets: Iterable[Hashable], outputs: Iterable[Hashable]) -> Pairs:
     """The cells of ``vec(M)`` that a shape compares: the first is at most the second, or equal for ``symmetric`` and ``fair``."""
-    return PAIRS[name](Grid.of(secrets, outputs))
+    return PAIRS[name](Arrangement.of(secrets, outputs))
 
 
 def homes(secrets: Iterable[Hashable], outputs: Iterable[Hashable]) -> Indices:
     """The column of the home of each secret, in the order in which the secrets were given."""
-    grid = Grid.of(secrets, outputs)
-    flat = grid.at_home("fair")
-    found = np.empty(len(grid.rows), dtype=np.intp)
-    found[flat // len(grid.outputs)] = flat % len(grid.outputs)
+    cells = Arrangement.of(secrets, outputs)
+    flat = cells.at_home("fair")
+    found = np.empty(len(cells.rows), dtype=np.intp)
+    found[flat // len(cells.outputs)] = flat % len(cells.outputs)
     return found
 
 
@@ -56,7 +57,7 @@ def ranks(labels: Sequence[Hashable]) -> Indices | None:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Arrangement:
     """Secrets and outputs in rising order, where they have one, and the home of each secret."""
 
     secrets: tuple[Hashable, ...]
@@ -72,8 +73,8 @@ class Grid:
     """Secrets and outputs as exact numbers in rising order; nothing for labels that are not numbers."""
 
     @classmethod
-    def of(cls, secrets: Iterable[Hashable], outputs: Iterable[Hashable] | Categories) -> Grid:
-        """The grid of these labels, in whatever order they are."""
+    def of(cls, secrets: Iterable[Hashable], outputs: Iterable[Hashable] | Categories) -> Arrangement:
+        """The arrangement of these labels, in whatever order they are."""
         names = as_labels(secrets, "secrets")
         labels = outputs.labels if isinstance(outputs, Categories) else as_labels(outputs, "outputs")
         if not names or not labels:
@@ -92,7 +93,7 @@ class Grid:
         return cls(names, labels, rows, columns, home, np.searchsorted(uppers, x, side="left"), (x, y))
 
     @classmethod
-    def _by_name(cls, names: tuple[Hashable, ...], labels: tuple[Hashable, ...]) -> Grid:
+    def _by_name(cls, names: tuple[Hashable, ...], labels: tuple[Hashable, ...]) -> Arrangement:
         place = {label: i for i, label in enumerate(labels)}
         home = np.array([place.get(x, -1) for x in names], dtype=np.intp)
         return cls(names, labels, np.arange(len(names)), np.arange(len(labels)), home, home, None)
@@ -106,13 +107,13 @@ class Grid:
         """Positions in ``vec(M)`` of ``M[x, h(x)]``."""
         if (self.home < 0).any():
             lost = self.secrets[int(np.argmax(self.home < 0))]
-            raise ParameterError(f"the shape {shape} needs an output for every secret; there is none for {lost!r}.")
+            raise NoShapeError(f"the shape {shape} needs an output for every secret; there is none for {lost!r}.")
         return np.asarray(self.flat[np.arange(len(self.rows)), self.home])
 
     def ordered(self, shape: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """The places of secrets and outputs; refused in the name of ``shape`` where there are none."""
         if self.places is None:
-            raise ParameterError(
+            raise NoShapeError(
                 f"the shape {shape} needs an order: secrets and outputs that are numbers; fair and honest need none."
             )
         return self.places
@@ -129,60 +130,60 @@ def _numbers(labels: Sequence[Hashable]) -> bool:
 # The shapes as pairs of cells: M[first] <= M[second], or = for the equal ones ----------------------------------------
 
 
-def _row_monotone(grid: Grid) -> Pairs:
-    grid.ordered("row-monotone")
-    flat, home = grid.flat, grid.home[:, None]
+def _row_monotone(cells: Arrangement) -> Pairs:
+    cells.ordered("row-monotone")
+    flat, home = cells.flat, cells.home[:, None]
     rises = np.arange(flat.shape[1] - 1)[None, :] < home
     left, right = flat[:, :-1], flat[:, 1:]
     return np.where(rises, left, right).ravel(), np.where(rises, right, left).ravel()
 
 
-def _column_monotone(grid: Grid) -> Pairs:
-    grid.ordered("column-monotone")
-    flat, y = grid.flat, np.arange(len(grid.columns))[None, :]
-    nearer, farther = grid.lowest[1:, None] <= y, y <= grid.home[:-1, None]
+def _column_monotone(cells: Arrangement) -> Pairs:
+    cells.ordered("column-monotone")
+    flat, y = cells.flat, np.arange(len(cells.columns))[None, :]
+    nearer, farther = cells.lowest[1:, None] <= y, y <= cells.home[:-1, None]
     upper, lower = flat[:-1], flat[1:]
     return np.r_[upper[nearer], lower[farther]], np.r_[lower[nearer], upper[farther]]
 
 
-def _symmetric(grid: Grid) -> Pairs:
-    x, y = grid.ordered("symmetric")
+def _symmetric(cells: Arrangement) -> Pairs:
+    x, y = cells.ordered("symmetric")
     centres = {*(x + x[::-1]).tolist(), *(y + y[::-1]).tolist()}
     if len(centres) > 1:
-        raise ParameterError(
+        raise NoShapeError(
             "the shape symmetric conflicts with these points: secrets and outputs must be mirror images about one centre; "
             "leave the shape out, or choose outputs that are."
         )
-    flat = grid.flat.ravel()
+    flat = cells.flat.ravel()
     half = (flat.size + 1) // 2
     return flat[:half], flat[::-1][:half]
 
 
-def _fair(grid: Grid) -> Pairs:
-    home = grid.at_home("fair")
+def _fair(cells: Arrangement) -> Pairs:
+    home = cells.at_home("fair")
     return home[1:], home[:-1]
 
 
-def _row_honest(grid: Grid) -> Pairs:
-    home = np.broadcast_to(grid.at_home("row-honest")[:, None], grid.flat.shape)
-    other = grid.flat != home
-    return grid.flat[other], home[other]
+def _row_honest(cells: Arrangement) -> Pairs:
+    home = np.broadcast_to(cells.at_home("row-honest")[:, None], cells.flat.shape)
+    other = cells.flat != home
+    return cells.flat[other], home[other]
 
 
-def _column_honest(grid: Grid) -> Pairs:
-    home = grid.at_home("column-honest")
-    others = grid.flat[:, grid.home].T  # for each secret, all secrets at its home
+def _column_honest(cells: Arrangement) -> Pairs:
+    home = cells.at_home("column-honest")
+    others = cells.flat[:, cells.home].T  # for each secret, all secrets at its home
     mine = np.broadcast_to(home[:, None], others.shape)
     other = others != mine
     return others[other], mine[other]
 
 
-def _weakly_honest(grid: Grid) -> Pairs:
-    home = grid.at_home("weakly-honest")
+def _weakly_honest(cells: Arrangement) -> Pairs:
+    home = cells.at_home("weakly-honest")
     return home, home
 
 
-PAIRS: dict[str, Callable[[Grid], Pairs]] = {
+PAIRS: dict[str, Callable[[Arrangement], Pairs]] = {
     "row-monotone": _row_monotone,
     "column-monotone": _column_monotone,
     "symmetric": _symmetric,

@@ -51,7 +51,8 @@ from noisewright.mechanisms.laws.truncated import TruncatedLaplace
 __all__ = [
     "Answers",
     "Categories",
-    "Law",
+    "ContinuousNoise",
+    "NoShapeError",
     "StaircaseNoise",
     "Validity",
     "discretise",
@@ -62,6 +63,10 @@ __all__ = [
 ]
 
 Number = int | Fraction
+
+
+class NoShapeError(ParameterError):
+    """A shape that makes no sense for these secrets and outputs."""
 
 
 def exact_number(label: object) -> Fraction:
@@ -142,7 +147,7 @@ class Categories:
 # Laws of noise, as channels onto categories ------------------------------------------------------------------------------
 
 
-class Law(Protocol):
+class ContinuousNoise(Protocol):
     """Continuous noise about a true answer: ``P(output <= x)``, broadcast over both arguments."""
 
     def cdf(self, x: ArrayLike, mu: ArrayLike, /) -> Floats:
@@ -214,7 +219,9 @@ class StaircaseNoise:
         )
 
 
-def discretise(law: Law, secrets: Iterable[Hashable], categories: Categories, *, snap: bool = False) -> Channel:
+def discretise(
+    law: ContinuousNoise, secrets: Iterable[Hashable], categories: Categories, *, snap: bool = False
+) -> Channel:
     """The channel from true answers to categories: the probability of each under the law about each true answer."""
     names = as_labels(secrets, "secrets")
     if not isinstance(categories, Categories):
@@ -243,7 +250,7 @@ def discretise(law: Law, secrets: Iterable[Hashable], categories: Categories, *,
     return Channel(np.maximum(masses, 0.0), names, categories.labels)
 
 
-def _tail(law: Law) -> Any:
+def _tail(law: ContinuousNoise) -> Any:
     """``P(output > x)``: from the mirror image of the law where it has one, so that small probabilities keep their digits."""
     own = getattr(law, "tail", None)
     if callable(own):

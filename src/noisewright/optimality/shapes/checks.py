@@ -34,7 +34,6 @@ Reference: Cormode, Kulkarni and Srivastava, *Constrained differential privacy f
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -44,19 +43,20 @@ from scipy import sparse
 
 from noisewright.core.channels.certified import CertifiedChannel
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import as_slack
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up
-from noisewright.optimality.program.sparse import Rows
-from noisewright.optimality.shapes._cells import EQUAL, PAIRS, SHAPES, Grid, Pairs
-from noisewright.optimality.shapes.categories import Categories
+from noisewright.optimality.program.sparse import FurtherRows
+from noisewright.optimality.shapes._cells import EQUAL, PAIRS, SHAPES, Arrangement, Pairs
+from noisewright.optimality.shapes.categories import Categories, NoShapeError
 
-__all__ = ["Verdict", "as_shapes", "check_shape", "constraints", "deviations", "shapes_of"]
+__all__ = ["ShapeCheck", "as_shapes", "check_shape", "constraints", "deviations", "shapes_of"]
 
 GROUPS = {"monotone": ("row-monotone", "column-monotone"), "honest": ("row-honest", "column-honest")}
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ShapeCheck:
     """Whether a channel has a shape; if not, the cell that breaks it most, and by how much."""
 
     shape: str
@@ -67,13 +67,13 @@ class Verdict:
     """The secret and the output of the cell that is too likely (for weak honesty: too unlikely)."""
     against: tuple[Hashable, Hashable] | None = None
     """The cell that it was compared with; nothing for weak honesty, which compares with a number."""
-    words: str = ""
+    reason: str = ""
 
     def __bool__(self) -> bool:
         return self.holds
 
     def __str__(self) -> str:
-        return self.shape if self.holds else f"not {self.shape}: {self.words}"
+        return self.shape if self.holds else f"not {self.shape}: {self.reason}"
 
 
 def as_shapes(names: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -93,83 +93,84 @@ def as_shapes(names: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def constraints(
     names: str | Iterable[str], secrets: Iterable[Hashable], outputs: Iterable[Hashable] | Categories
-) -> Rows:
+) -> FurtherRows:
     """The shapes as rows of a linear program over these secrets and outputs: ``1/m`` is written as the mean of a row."""
     shapes = as_shapes(names)
-    grid = Grid.of(secrets, outputs)
-    found = {name: PAIRS[name](grid) for name in shapes}
-    size = len(grid.secrets) * len(grid.outputs)
+    cells = Arrangement.of(secrets, outputs)
+    found = {name: PAIRS[name](cells) for name in shapes}
+    size = len(cells.secrets) * len(cells.outputs)
     below = [pairs for name, pairs in found.items() if name not in EQUAL and name != "weakly-honest"]
     blocks = [_differences(below, size)]
     if "weakly-honest" in shapes:
-        blocks.append(_above_the_mean(grid))
+        blocks.append(_above_the_mean(cells))
     equal = [pairs for name, pairs in found.items() if name in EQUAL]
-    return Rows(sparse.csr_array(sparse.vstack(blocks)), _differences(equal, size))
+    return FurtherRows(sparse.csr_array(sparse.vstack(blocks)), _differences(equal, size))
 
 
 def check_shape(
     channel: Channel, name: str, *, tolerance: float = 1e-9, categories: Categories | None = None
-) -> Verdict:
+) -> ShapeCheck:
     """Whether a channel has one shape, up to ``tolerance``; ``categories`` says which interval each output stands for."""
     _check(channel, tolerance, categories)
     shapes = as_shapes([name])
     if len(shapes) != 1:
         raise ParameterError(f"check one shape at a time: {' or '.join(shapes) or 'a name is missing'}.")
-    grid = Grid.of(channel.inputs, categories if categories is not None else channel.outputs)
+    cells = Arrangement.of(channel.inputs, categories if categories is not None else channel.outputs)
     values = channel.matrix.ravel()
-    low, high = PAIRS[shapes[0]](grid)
-    over = (1 / len(grid.outputs) if shapes[0] == "weakly-honest" else values[low]) - values[high]
+    low, high = PAIRS[shapes[0]](cells)
+    over = (1 / len(cells.outputs) if shapes[0] == "weakly-honest" else values[low]) - values[high]
     if shapes[0] in EQUAL:
         low, high = np.where(over >= 0, low, high), np.where(over >= 0, high, low)
         over = np.abs(over)
     worst = int(over.argmax()) if over.size else -1
     excess = max(0.0, float(over[worst])) if over.size else 0.0
     if excess <= tolerance:
-        return Verdict(shapes[0], True, excess)
-    cell = grid.cell(int((high if shapes[0] == "weakly-honest" else low)[worst]))
+        return ShapeCheck(shapes[0], True, excess)
+    cell = cells.cell(int((high if shapes[0] == "weakly-honest" else low)[worst]))
     if shapes[0] == "weakly-honest":
-        words = f"{_shown(cell, values[high[worst]])}, less than 1/{len(grid.outputs)}"
-        return Verdict(shapes[0], False, excess, cell, None, words)
-    other = grid.cell(int(high[worst]))
+        reason = f"{_in_words(cell, values[high[worst]])}, less than 1/{len(cells.outputs)}"
+        return ShapeCheck(shapes[0], False, excess, cell, None, reason)
+    other = cells.cell(int(high[worst]))
     if shapes[0] == "fair":  # the likelier cell is second: what is odd is the other one
         cell, other = other, cell
-        words = f"{_shown(cell, values[high[worst]])}, {_shown(other, values[low[worst]])}"
-        return Verdict(shapes[0], False, excess, cell, other, words)
-    words = f"{_shown(cell, values[low[worst]])}, more than {_shown(other, values[high[worst]], cell)}"
-    return Verdict(shapes[0], False, excess, cell, other, words)
+        reason = f"{_in_words(cell, values[high[worst]])}, {_in_words(other, values[low[worst]])}"
+        return ShapeCheck(shapes[0], False, excess, cell, other, reason)
+    reason = f"{_in_words(cell, values[low[worst]])}, more than {_in_words(other, values[high[worst]], cell)}"
+    return ShapeCheck(shapes[0], False, excess, cell, other, reason)
 
 
 def _check(channel: object, tolerance: float, categories: object) -> None:
     if not isinstance(channel, Channel):
         raise ParameterError(f"a shape is a property of a Channel, not of {type(channel).__name__}.")
-    if isinstance(tolerance, bool) or not isinstance(tolerance, numbers.Real) or not 0 <= tolerance < 1:
-        raise ParameterError("the tolerance of a shape must be a number that is 0 or more and below 1.")
+    as_slack(tolerance, "the tolerance of a shape must be a number that is 0 or more and below 1.")
     if categories is not None and (not isinstance(categories, Categories) or categories.labels != channel.outputs):
         raise ParameterError("the categories must be those of the channel's outputs: one for each, with its midpoint.")
 
 
 def deviations(names: Sequence[str], certified: CertifiedChannel) -> dict[str, float]:
     """By how much a table of integers misses each shape at most, in probability: exactly, then rounded up."""
-    grid = Grid.of(certified.inputs, certified.outputs)
+    cells = Arrangement.of(certified.inputs, certified.outputs)
     values, one = certified.table.ravel(), 1 << certified.width
     found = {}
     for name in names:
-        low, high = PAIRS[name](grid)
-        share = len(grid.outputs) if name == "weakly-honest" else 1
+        low, high = PAIRS[name](cells)
+        share = len(cells.outputs) if name == "weakly-honest" else 1
         over = one - share * values[low] if name == "weakly-honest" else values[low] - values[high]
         worst = max((abs(v) if name in EQUAL else v for v in over.tolist()), default=0)
         found[name] = float_up(Fraction(max(worst, 0), share * one))
     return found
 
 
-def shapes_of(channel: Channel, *, tolerance: float = 1e-9, categories: Categories | None = None) -> dict[str, Verdict]:
-    """A verdict for each shape that makes sense for the channel's labels."""
+def shapes_of(
+    channel: Channel, *, tolerance: float = 1e-9, categories: Categories | None = None
+) -> dict[str, ShapeCheck]:
+    """An answer for each shape that makes sense for the channel's labels."""
     _check(channel, tolerance, categories)
     found = {}
     for name in SHAPES:
         try:
             found[name] = check_shape(channel, name, tolerance=tolerance, categories=categories)
-        except ParameterError:  # it makes no sense for these labels
+        except NoShapeError:
             continue
     return found
 
@@ -184,16 +185,16 @@ def _differences(pairs: Sequence[Pairs], size: int) -> sparse.csr_array:
     return sparse.csr_array((values, (np.r_[row, row], np.r_[low, high])), shape=(low.size, size))
 
 
-def _above_the_mean(grid: Grid) -> sparse.csr_array:
+def _above_the_mean(cells: Arrangement) -> sparse.csr_array:
     """``mean of the row - M[x, h(x)] <= 0``, which is weak honesty because a row sums to one."""
-    home, count = grid.at_home("weakly-honest"), len(grid.outputs)
+    home, count = cells.at_home("weakly-honest"), len(cells.outputs)
     row = np.arange(home.size)
-    values = np.r_[np.full(grid.flat.size, 1 / count), -np.ones(home.size)]
-    where = (np.r_[np.repeat(row, count), row], np.r_[grid.flat.ravel(), home])
-    return sparse.csr_array((values, where), shape=(home.size, grid.flat.size))
+    values = np.r_[np.full(cells.flat.size, 1 / count), -np.ones(home.size)]
+    where = (np.r_[np.repeat(row, count), row], np.r_[cells.flat.ravel(), home])
+    return sparse.csr_array((values, where), shape=(home.size, cells.flat.size))
 
 
-def _shown(cell: tuple[Hashable, Hashable], value: float, beside: tuple[Hashable, Hashable] | None = None) -> str:
+def _in_words(cell: tuple[Hashable, Hashable], value: float, beside: tuple[Hashable, Hashable] | None = None) -> str:
     if beside is not None and beside[0] == cell[0]:
         return f"{value:.6g} at output {_label(cell[1])}"
     return f"secret {_label(cell[0])} has {value:.6g} at output {_label(cell[1])}"

@@ -32,6 +32,7 @@ from typing import Any
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import labels_between
 from noisewright.core.metrics.metric import Metric, named_metric
+from noisewright.core.resource import Resource, Seed
 from noisewright.mechanisms.places.remap import Grid, Places, Polygon
 from noisewright.releases.columns.secret import Secret
 
@@ -74,6 +75,8 @@ def _part(value: Any, secret: Secret, place: int) -> Any:
 
 
 def _convert(name: str, value: Any, secret: Secret) -> Any:
+    if isinstance(value, (Resource, Seed)):
+        return value
     if name == "metric" and secret.takes.metric:
         return value if isinstance(value, Metric) else named_metric(value)
     if isinstance(value, dict):

@@ -35,9 +35,9 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core.errors import ParameterError
-from noisewright.core.exact import as_fraction, upward
-from noisewright.core.mechanism import Mechanism, Takes
+from noisewright.core.errors import MetricError, ParameterError
+from noisewright.core.exact import fraction_or_none, upward
+from noisewright.core.mechanism import Mechanism, Takes, described
 from noisewright.core.metrics.metric import Euclidean, Line, Metric
 from noisewright.mechanisms.places.remap import Grid
 from noisewright.mechanisms.registry import Entry
@@ -137,7 +137,7 @@ def _size(mechanism: Mechanism, secret: Secret) -> int | None:
     """How many numbers a value of the only column has, as the mechanism or the type says; never by the values."""
     if secret.several is None:
         return None
-    declared: int | None = getattr(mechanism, "dimension", None)
+    declared = described(mechanism).dimension
     typed = secret.several.size(secret.types[0])
     if declared is not None and typed is not None and declared != typed:
         raise ParameterError(
@@ -161,7 +161,7 @@ def _check_labels(given: Mapping[str, Any], secret: Secret) -> None:
 def _default_metric(points: list[Any]) -> Metric:
     try:
         Line().places(points)
-    except ParameterError:
+    except MetricError:
         raise ParameterError('such points need a metric; say for example metric = "euclidean".') from None
     return Line()
 
@@ -229,9 +229,8 @@ def width_of(within: Any) -> Fraction | None:
     if not isinstance(within, tuple) or not within:
         return None
     ends = [end for pair in (within if isinstance(within[0], tuple) else (within,)) for end in pair]
-    try:
-        places = [as_fraction(end, "within") for end in ends]
-    except ParameterError:
+    places = [place for end in ends if (place := fraction_or_none(end)) is not None]
+    if len(places) < len(ends):
         return None
     # Data are floats, and two floats at the ends of a range can be a little farther apart than the decimals they stand for.
     floats = [Fraction(float(place)) for place in places]

@@ -16,7 +16,7 @@ DataType(int8)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,9 +27,10 @@ import numpy as np
 import pyarrow as pa
 
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.errors import DataError, NoisewrightError, ParameterError
+from noisewright.core.errors import DataError, NoisewrightError, NoLossError, ParameterError, ResourceError
 from noisewright.core.exact import as_fraction, upward
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, certificate_once, described
+from noisewright.core.resource import Resource
 from noisewright.mechanisms.registry import Entry, registry
 from noisewright.releases.columns.arguments import arguments, label
 from noisewright.releases.columns.fitting import TooNearError, distance_of, fitted, width_of
@@ -115,6 +116,11 @@ class ColumnPlan:
         return f"expected {what} at most {upward(size, 3)}" + (f" {unit}s" if unit else "")
 
     @property
+    def resources(self) -> tuple[Resource, ...]:
+        """The public files that the mechanism needs wherever rows are drawn."""
+        return () if self.mechanism is None else described(self.mechanism).resources or ()
+
+    @property
     def output_types(self) -> tuple[pa.DataType, ...]:
         """The types of the released columns."""
         return self.types if self.secret is None else self.secret.output_types
@@ -141,7 +147,7 @@ class ColumnPlan:
         """The certificate of the mechanism; ``simulated`` says that its draws are not for release. None for a kept column."""
         if self.mechanism is None:
             return None
-        return self.mechanism.certificate(np.random.default_rng(0) if simulated else None)
+        return certificate_once(self.mechanism, simulated)
 
     def certificates(self, simulated: bool = False) -> tuple[Certificate, ...]:
         """All certificates of this part of a release: one, or none for a kept column."""
@@ -159,12 +165,15 @@ class ColumnPlan:
 
     def check(self, arrays: Sequence[Any]) -> None:
         """Refuse columns that :meth:`perturb` would refuse; nothing is drawn that could be released."""
-        if self.secret is None:
+        if self.secret is None or self.mechanism is None:
             return
+        with self._saying_where():
+            for resource in self.resources:
+                resource.open()
         given, _ = self._present(arrays, self.secret)
         if not len(given[0]):
             return
-        look: Callable[[Any], None] | None = getattr(self.mechanism, "check", None)
+        look = described(self.mechanism).check
         if look is None:
             self._released(given, np.random.default_rng(0))  # a simulation, thrown away
         else:
@@ -200,7 +209,8 @@ class ColumnPlan:
         try:
             yield
         except NoisewrightError as problem:
-            raise DataError(f"{self.title}: {problem}") from None
+            kind = ResourceError if isinstance(problem, ResourceError) else DataError
+            raise kind(f"{self.title}: {problem}") from None
         except pa.ArrowException:  # its own message could show a value
             raise DataError(f"{self.title} cannot be written in its own type; convert the column first.") from None
 
@@ -214,7 +224,7 @@ class ColumnPlan:
         for loss in ("zero-one",) if words else ("absolute", "zero-one"):
             try:
                 return float(self.mechanism.error(loss)), loss == "zero-one"
-            except ParameterError:
+            except NoLossError:
                 continue
         return None, False
 
@@ -252,7 +262,7 @@ def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataTy
 def _perturbed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry, times: int) -> ColumnPlan:
     made = fitted(entry, column, secret)
     mechanism, secret = made.mechanism, made.secret
-    stated = mechanism.certificate().document["claim"]["delta"]
+    stated = certificate_once(mechanism).document["claim"]["delta"]
     return ColumnPlan(
         position,
         column.names,

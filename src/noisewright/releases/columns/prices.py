@@ -36,7 +36,7 @@ import numpy as np
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_down, float_up
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, certificate_once
 from noisewright.core.metrics.metric import Metric
 
 __all__ = ["charge", "diameter"]
@@ -47,7 +47,7 @@ def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[F
 
     Their product bounds the loss between the two values.
     """
-    guarantee, claim = mechanism.guarantee, mechanism.certificate().epsilon
+    guarantee, claim = mechanism.guarantee, certificate_once(mechanism).epsilon
     metric, factor = guarantee.metric.unscaled()
     if guarantee.scope == "adjacent":
         units = Fraction(math.ceil(protect * factor))

@@ -148,8 +148,15 @@ class Secret:
             return list(drawn.flatten())
         if isinstance(drawn, pa.Array):
             return [drawn]
-        table = np.asarray(drawn) if not isinstance(drawn, list) else drawn
-        if isinstance(table, list) or (len(self.kinds) == 1 and self.output_kinds[0].size(self.output_types[0]) != 1):
+        alone = self.output_kinds[0] if len(self.kinds) == 1 else None
+        if (
+            alone is not None
+            and isinstance(drawn, list)
+            and not (alone.numeric or alone.size(self.output_types[0]) != 1)
+        ):
+            return [drawn]  # bytes, of which numpy would cut off zeros at their ends
+        table = np.asarray(drawn)
+        if alone is not None and alone.size(self.output_types[0]) != 1:
             return [table]
         parts = [table] if table.ndim <= 1 else list(table.T)
         return parts if all(part.ndim == 1 for part in parts) else []

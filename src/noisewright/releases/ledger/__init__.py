@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from noisewright.releases.ledger.records import Balance as Balance
     from noisewright.releases.ledger.records import BudgetEvent as BudgetEvent
     from noisewright.releases.ledger.records import Charge as Charge
-    from noisewright.releases.ledger.records import Entry as Entry
+    from noisewright.releases.ledger.records import LedgerRecord as LedgerRecord
     from noisewright.releases.ledger.records import Protected as Protected
     from noisewright.releases.ledger.records import Scope as Scope
     from noisewright.releases.ledger.records import Spend as Spend

@@ -27,7 +27,7 @@ from typing import Any
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import LARGEST_SPELLED
 from noisewright.files.channels import write_atomically
-from noisewright.releases.ledger.ledger import Entry, Ledger
+from noisewright.releases.ledger.ledger import Ledger, LedgerRecord
 
 __all__ = ["document", "export", "kept"]
 
@@ -52,7 +52,7 @@ def document(ledger: Ledger, datasets: Sequence[str] | None = None) -> dict[str,
     return {"format": FORMAT, "version": VERSION, "datasets": [_dataset(ledger, name) for name in chosen]}
 
 
-def kept(entries: Sequence[Entry]) -> list[str]:
+def kept(entries: Sequence[LedgerRecord]) -> list[str]:
     """The columns that some release gave away as they are."""
     return list(dict.fromkeys(entry.name for entry in entries if entry.kind == "kept"))
 
@@ -78,14 +78,14 @@ def _dataset(ledger: Ledger, name: str) -> dict[str, Any]:
 
 def _rows(ledger: Ledger) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(Entry)], lineterminator="\n")
+    writer = csv.DictWriter(text, [field.name for field in fields(LedgerRecord)], lineterminator="\n")
     writer.writeheader()
     for name in ledger.datasets():
         writer.writerows(_entry(entry) for entry in ledger.entries(name))
     return text.getvalue()
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: LedgerRecord) -> dict[str, Any]:
     return {**asdict(entry), **_amount(entry.epsilon, entry.delta)}
 
 

@@ -49,7 +49,7 @@ from noisewright.releases.ledger.records import (
     Balance,
     BudgetEvent,
     Charge,
-    Entry,
+    LedgerRecord,
     Protected,
     Scope,
     Spend,
@@ -62,8 +62,8 @@ __all__ = [
     "Balance",
     "BudgetEvent",
     "Charge",
-    "Entry",
     "Ledger",
+    "LedgerRecord",
     "Protected",
     "Scope",
     "Spend",
@@ -272,7 +272,7 @@ class Ledger:
             )
             return [BudgetEvent(time, event, Fraction(e), Fraction(d)) for time, event, e, d in rows]
 
-    def entries(self, dataset: str) -> list[Entry]:
+    def entries(self, dataset: str) -> list[LedgerRecord]:
         """Every part of every release, oldest first."""
         with opened(self.path, self.wait) as db, reading(db):
             _balance(db, self.path, dataset)
@@ -283,7 +283,9 @@ class Ledger:
                 (dataset,),
             )
             return [
-                Entry(time, name, release, state, finished, part, kind, Fraction(e), Fraction(d), words, policy, output)
+                LedgerRecord(
+                    time, name, release, state, finished, part, kind, Fraction(e), Fraction(d), words, policy, output
+                )
                 for time, name, release, state, finished, part, kind, e, d, words, policy, output in rows
             ]
 

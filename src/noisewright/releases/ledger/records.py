@@ -9,7 +9,18 @@ from typing import Literal
 
 from noisewright.core.exact import Exact
 
-__all__ = ["Balance", "BudgetEvent", "Charge", "Entry", "Protected", "Scope", "Spend", "State", "Terms", "downward"]
+__all__ = [
+    "Balance",
+    "BudgetEvent",
+    "Charge",
+    "LedgerRecord",
+    "Protected",
+    "Scope",
+    "Spend",
+    "State",
+    "Terms",
+    "downward",
+]
 
 Scope = Literal["dataset", "unit"]
 State = Literal["started", "finished"]
@@ -118,7 +129,7 @@ class BudgetEvent:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerRecord:
     """One part of one recorded release. ``started``: something may have been drawn; ``finished``: the output is complete."""
 
     time: str

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from noisewright.releases.output.mark import Mark as Mark
     from noisewright.releases.output.mark import content_digest as content_digest
     from noisewright.releases.output.mark import fingerprint as fingerprint
+    from noisewright.releases.output.proving import Verification as Verification
+    from noisewright.releases.output.proving import certificate_bytes as certificate_bytes
+    from noisewright.releases.output.proving import examined as examined
     from noisewright.releases.output.staging import Staging as Staging
     from noisewright.releases.output.verify import FolderCheck as FolderCheck
     from noisewright.releases.output.verify import verify_folder as verify_folder

@@ -29,7 +29,7 @@ import hmac
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -41,6 +41,7 @@ import pyarrow as pa
 from noisewright.core import VERSION as PROGRAM
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
 from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.core.resource import Resource, public_keys
 from noisewright.mechanisms.registry import foreign, registry
 from noisewright.releases.kinds.registry import KINDS, kind_of
 from noisewright.releases.policy.policy import Policy
@@ -98,12 +99,14 @@ class Lock:
         seed: int | None = None,
         at: datetime | None = None,
         seal: Seal | None = None,
+        resources: Iterable[Resource] = (),
     ) -> Lock:
         """The lock of a release whose ``outputs`` (name in the folder of the release, where it is now) are written.
 
         ``release``: its name in the ledger. ``fingerprint``: the ledger's keyed fingerprint of the data with ``nonce``.
         ``types``: of the table's columns. ``rows``: of the released table; ``table_rows``: of the given one, where that is
         public. ``seed``: of a simulation, never of a release. ``seal``: the ledger's, for a release.
+        ``resources``: the public files that were used.
         """
         if seed is not None and not simulated:
             raise ParameterError("a release for use has no seed; only a simulation has one.")
@@ -125,6 +128,7 @@ class Lock:
             **({"table_rows": table_rows} if table_rows is not None else {}),
             **({"seed": seed} if seed is not None else {}),
             **({"providers": found} if (found := _providers(policy, types or {})) else {}),
+            **public_keys(resources),
             "at": when.replace(microsecond=0).isoformat().replace("+00:00", "Z"),
             "outputs": {name: file_digest(path) for name, path in sorted(outputs.items())},
         }
@@ -182,6 +186,14 @@ class Lock:
         except (ValueError, OSError, pa.ArrowException):
             raise FileFormatError("the policy.lock is incomplete or malformed: look at schema.") from None
         return dict(zip(schema.names, schema.types, strict=True))
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """The public files that were used."""
+        try:
+            return tuple(Resource.from_json(file) for file in self.document.get("resources", []))
+        except (ParameterError, TypeError):
+            raise FileFormatError("the policy.lock is incomplete or malformed: look at resources.") from None
 
     def foreign(self, folder: Path) -> list[str]:
         """The names of files and folders in ``folder`` that are no part of this release."""

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noisewright.core.errors import LedgerError, NoisewrightError
+from noisewright.core.errors import LedgerError, NoisewrightError, ResourceError
+from noisewright.core.resource import in_place
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.ledger.spending import charges_of
 from noisewright.releases.output.certificate import ReleaseCertificate
@@ -30,6 +31,7 @@ from noisewright.releases.sources.open import source_of
 __all__ = ["FolderCheck", "verify_folder"]
 
 ABOUT = ("dataset", "unit", "neighbours", "floating", "kept", "exact", "total", "randomness")
+CERTIFIED = ("claim", "mechanism", "resources", "seed")
 PART = ("name", "kind", "statistic", "columns", "protects", "times", "distance", "price", "delta")
 
 
@@ -39,6 +41,8 @@ class FolderCheck:
 
     agreed: tuple[str, ...]
     problems: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()
+    """What could not be looked at, because a public file is not here."""
 
 
 def verify_folder(folder: Path, ledger: Ledger | None = None) -> FolderCheck:
@@ -59,9 +63,16 @@ def verify_folder(folder: Path, ledger: Ledger | None = None) -> FolderCheck:
             agreed.append(otherwise)
 
     say(_files(folder, lock), "every file is as it was written, and there is no other")
-    plan, found = _planned(lock)
+    try:
+        here, missing = in_place(lock.resources)
+        plan, found = _planned(lock, complete=not missing)
+    except NoisewrightError as problem:
+        return FolderCheck(tuple(agreed), (*problems, str(problem)))
+    agreed.extend(here)
     if plan is None:
         problems.extend(found)
+        if not found and ledger is not None and not lock.sealed_by(ledger.seal):
+            problems.append(_not_sealed(ledger))
     else:
         say(
             _about(plan, certificate, lock),
@@ -70,7 +81,7 @@ def verify_folder(folder: Path, ledger: Ledger | None = None) -> FolderCheck:
         say(_outputs(folder, plan, lock), "the released columns and answers are those of the policy")
         if ledger is not None:
             say(_recorded(plan, certificate, lock, ledger), f"{ledger.path} sealed the lock and recorded this release")
-    return FolderCheck(tuple(agreed), tuple(problems))
+    return FolderCheck(tuple(agreed), tuple(problems), tuple(missing))
 
 
 def _files(folder: Path, lock: Lock) -> list[str]:
@@ -82,14 +93,19 @@ def _files(folder: Path, lock: Lock) -> list[str]:
         return [f"the folder cannot be read: {problem.strerror}."]
 
 
-def _planned(lock: Lock) -> tuple[Plan | None, list[str]]:
-    """The plan that the locked policy gives for a table with the locked columns."""
+def _planned(lock: Lock, complete: bool) -> tuple[Plan | None, list[str]]:
+    """The plan that the locked policy gives for a table with the locked columns.
+
+    ``complete``: all public files are here. Where they are not, a plan that needs them is None without a word.
+    """
     try:
         policy = Policy.from_dict(lock.document["policy"], LOCK)
         if policy.digest() != lock.document["policy_digest"]:
             return None, ["the policy in the lock was changed: its digest does not match."]
         return make_plan(policy, lock.types, lock.table_rows), []
     except NoisewrightError as problem:
+        if isinstance(problem, ResourceError) and not complete:
+            return None, []
         return None, [f"the policy in the lock cannot be planned again: {problem}"]
 
 
@@ -102,6 +118,8 @@ def _about(plan: Plan, certificate: ReleaseCertificate, lock: Lock) -> list[str]
         for name in ABOUT
         if stated.get(name) != wanted[name]
     ]
+    if plan.resources != lock.resources:
+        found.append("the lock names other public files than its policy gives.")
     listed = [document.get("parts") for document in (stated, wanted)]
     parts = [[_part(part) for part in parts] if isinstance(parts, list) else [] for parts in listed]
     if parts[0] != parts[1]:
@@ -116,7 +134,7 @@ def _part(part: Any) -> dict[str, Any]:
     if not isinstance(part, dict) or not isinstance(part.get("certificate"), dict):
         return {"name": None}
     own = part["certificate"]
-    return {**{name: part.get(name) for name in PART}, "claim": own.get("claim"), "mechanism": own.get("mechanism")}
+    return {**{name: part.get(name) for name in PART}, **{name: own.get(name) for name in CERTIFIED}}
 
 
 def _outputs(folder: Path, plan: Plan, lock: Lock) -> list[str]:
@@ -136,7 +154,7 @@ def _outputs(folder: Path, plan: Plan, lock: Lock) -> list[str]:
 
 def _recorded(plan: Plan, certificate: ReleaseCertificate, lock: Lock, ledger: Ledger) -> list[str]:
     if not lock.sealed_by(ledger.seal):
-        return [f"{ledger.path} did not seal this lock: it is of another ledger, or it was changed."]
+        return [_not_sealed(ledger)]
     try:
         entries = [e for e in ledger.entries(plan.policy.dataset) if e.release_id == lock.document["release"]]
     except LedgerError:
@@ -150,3 +168,7 @@ def _recorded(plan: Plan, certificate: ReleaseCertificate, lock: Lock, ledger: L
     if first.policy != plan.policy.digest() or charged != [(e.name, e.kind, e.epsilon, e.delta) for e in entries]:
         return [f"{ledger.path} recorded another policy, or other prices, for this release."]
     return []
+
+
+def _not_sealed(ledger: Ledger) -> str:
+    return f"{ledger.path} did not seal this lock: it is of another ledger, or it was changed."

@@ -16,9 +16,10 @@ from typing import Annotated, Any
 
 from pydantic_core import PydanticCustomError
 
+from noisewright.core.resource import Resource, Seed
 from noisewright.releases.kinds.registry import KINDS, kind_names
 from noisewright.releases.policy._numbers import Date
-from noisewright.releases.policy._values import LONGEST_LIST, Kind, each, inner_problems, listed, plain, wrong
+from noisewright.releases.policy._values import LONGEST_LIST, ValueType, each, inner_problems, listed, plain, wrong
 
 __all__ = [
     "Filling",
@@ -100,15 +101,15 @@ IS_TEXT = {"type": "string", "minLength": 1}
 
 IS_NEW_NAME = {**IS_TEXT, "pattern": r"^[^.\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"}
 
-Text = Annotated[str, Kind(text, IS_TEXT)]
-Name = Annotated[str, Kind(_name, {**IS_TEXT, "pattern": r"^[^\x00-\x1f\x7f]*$"})]
+Text = Annotated[str, ValueType(text, IS_TEXT)]
+Name = Annotated[str, ValueType(_name, {**IS_TEXT, "pattern": r"^[^\x00-\x1f\x7f]*$"})]
 Names = Annotated[
     str | tuple[str, ...],
-    Kind(_names, {"anyOf": [IS_TEXT, {"type": "array", "items": IS_TEXT, "minItems": 1, "uniqueItems": True}]}),
+    ValueType(_names, {"anyOf": [IS_TEXT, {"type": "array", "items": IS_TEXT, "minItems": 1, "uniqueItems": True}]}),
 ]
 Renames = Annotated[
     str | tuple[str, ...],
-    Kind(
+    ValueType(
         _renames, {"anyOf": [IS_NEW_NAME, {"type": "array", "items": IS_NEW_NAME, "minItems": 1, "uniqueItems": True}]}
     ),
 ]
@@ -205,7 +206,7 @@ def _parameter(value: Any, depth: int = 0) -> Any:
         if not all(isinstance(key, str) for key in value):
             raise wrong("has a key that is not text; write keys as text")
         return {key: _parameter(part, 1) for key, part in value.items()}
-    if value is None or isinstance(value, (bool, datetime.date, Decimal, Fraction)):
+    if value is None or isinstance(value, (bool, datetime.date, Decimal, Fraction, Resource, Seed)):
         return value
     if isinstance(value, (int, str)):
         return label(value)
@@ -220,12 +221,14 @@ def _as_float(value: float | Decimal | Fraction) -> float:
         return math.nan
 
 
-Labels = Annotated[tuple[Scalar, ...], Kind(_labels, IS_LABELS)]
-Groups = Annotated[dict[str, tuple[Scalar, ...]], Kind(_groups, {"type": "object", "additionalProperties": IS_LABELS})]
+Labels = Annotated[tuple[Scalar, ...], ValueType(_labels, IS_LABELS)]
+Groups = Annotated[
+    dict[str, tuple[Scalar, ...]], ValueType(_groups, {"type": "object", "additionalProperties": IS_LABELS})
+]
 Types = Annotated[
     dict[str, str],
-    Kind(_types, {"type": "object", "additionalProperties": {"type": "string"}}),
+    ValueType(_types, {"type": "object", "additionalProperties": {"type": "string"}}),
 ]
-Filling = Annotated[Scalar | Date, Kind(_filling, IS_LABEL)]
-Flag = Annotated[bool, Kind(_flag, {"type": "boolean"})]
-Parameter = Annotated[Any, Kind(_parameter, {})]
+Filling = Annotated[Scalar | Date, ValueType(_filling, IS_LABEL)]
+Flag = Annotated[bool, ValueType(_flag, {"type": "boolean"})]
+Parameter = Annotated[Any, ValueType(_parameter, {})]

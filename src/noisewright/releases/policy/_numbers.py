@@ -19,10 +19,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic_core import PydanticCustomError
 
-from noisewright.core.errors import ParameterError
-from noisewright.core.exact import LARGEST_SPELLED, as_fraction
+from noisewright.core.exact import LARGEST_SPELLED, fraction_or_none
 from noisewright.releases.kinds.spans import UNITS, Span
-from noisewright.releases.policy._values import Kind, each, listed, plain, wrong
+from noisewright.releases.policy._values import ValueType, each, listed, plain, wrong
 
 __all__ = [
     "IS_FRACTION",
@@ -68,10 +67,9 @@ def number(value: Any) -> Fraction:
         if isinstance(value, Decimal) and abs(value.adjusted()) > LARGEST_SPELLED:
             raise wrong('is far too long or too large a number; write it like 0.5 or "1/2"')
         value = repr(float(value)) if isinstance(value, float) else str(value)
-    try:
-        found = as_fraction(value)
-    except ParameterError:
-        raise wrong('must be a number; write it like 0.5 or "1/2"') from None
+    found = fraction_or_none(value)
+    if found is None:
+        raise wrong('must be a number; write it like 0.5 or "1/2"')
     if max(found.numerator.bit_length(), found.denominator.bit_length()) > LARGEST_SPELLED:
         raise wrong('is far too long or too large a number; write it like 0.5 or "1/2"')
     return found
@@ -108,12 +106,12 @@ def _finite(value: float | Decimal) -> bool:
     return value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
 
 
-Number = Annotated[Fraction, Kind(number, IS_NUMBER)]
-Positive = Annotated[Fraction, Kind(positive, IS_POSITIVE)]
-Chance = Annotated[Fraction, Kind(_chance, IS_CHANCE)]
-Whole = Annotated[int, Kind(whole, {"type": "integer", "minimum": 1})]
+Number = Annotated[Fraction, ValueType(number, IS_NUMBER)]
+Positive = Annotated[Fraction, ValueType(positive, IS_POSITIVE)]
+Chance = Annotated[Fraction, ValueType(_chance, IS_CHANCE)]
+Whole = Annotated[int, ValueType(whole, {"type": "integer", "minimum": 1})]
 Weights = Annotated[
-    tuple[Fraction, ...], Kind(_weights, {"type": "array", "items": IS_POSITIVE, "minItems": 2, "maxItems": 3})
+    tuple[Fraction, ...], ValueType(_weights, {"type": "array", "items": IS_POSITIVE, "minItems": 2, "maxItems": 3})
 ]
 
 
@@ -192,13 +190,15 @@ def _rising(places: tuple[Any, ...]) -> bool:
 
 Pair = Annotated[
     tuple[Fraction | Date, Fraction | Date],
-    Kind(_pair, {"type": "array", "items": IS_PLACE, "minItems": 2, "maxItems": 2}),
+    ValueType(_pair, {"type": "array", "items": IS_PLACE, "minItems": 2, "maxItems": 2}),
 ]
 Edges = Annotated[
     int | tuple[Fraction | Date, ...],
-    Kind(_edges, {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": IS_PLACE, "minItems": 2}]}),
+    ValueType(
+        _edges, {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": IS_PLACE, "minItems": 2}]}
+    ),
 ]
 Distance = Annotated[
     Fraction | Span | Literal["any"],
-    Kind(_distance, {"anyOf": [{"const": "any"}, IS_POSITIVE["anyOf"][0], IS_FRACTION, IS_SPAN]}),
+    ValueType(_distance, {"anyOf": [{"const": "any"}, IS_POSITIVE["anyOf"][0], IS_FRACTION, IS_SPAN]}),
 ]

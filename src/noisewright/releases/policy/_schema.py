@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.kinds.registry import kind_names
 from noisewright.releases.policy._numbers import IS_NUMBER, IS_PLACE
-from noisewright.releases.policy.parameters import WORDS, accepts, offered
+from noisewright.releases.policy.parameters import WORDS, Accepts, accepts, offered
 
 if TYPE_CHECKING:
     from noisewright.releases.policy.policy import Policy
@@ -56,7 +56,7 @@ def _columns(schema: dict[str, Any]) -> None:
     takers = {name: accepts(name) for name in offered()}
     for parameter in sorted({p for accepted in takers.values() for p in accepted.allowed}):
         users = [name for name, accepted in takers.items() if parameter in accepted.allowed]
-        words, example = WORDS.get(parameter, ("A parameter of the mechanism.", ""))
+        words, example = WORDS.get(parameter) or _words(parameter, [takers[name] for name in users])
         described = f"{words} For {', '.join(users)}."
         schema["properties"][parameter] = {
             "title": parameter.replace("_", " ").capitalize(),
@@ -75,12 +75,23 @@ def _columns(schema: dict[str, Any]) -> None:
     ]
 
 
+def _words(parameter: str, users: list[Accepts]) -> tuple[str, str]:
+    """What to say of a parameter that has no words of the house: what it is, where its type says so."""
+    if any(parameter in user.files for user in users):
+        return "The path of a public file, relative to this one.", f'{parameter} = "words.vec"'
+    if any(parameter in user.seeds for user in users):
+        return "A public seed of 32 bytes, in 64 hexadecimal digits.", f'{parameter} = "{"0123456789abcdef" * 4}"'
+    return "A parameter of the mechanism.", ""
+
+
 def _one(name: str, own: list[str]) -> dict[str, Any]:
     """What a column must and may have when its mechanism is ``name``."""
     accepted = accepts(name)
     needs = [*(["epsilon"] if accepted.takes.priced else []), *(["delta"] if accepted.takes.delta else [])]
     needs += ["protect"] if accepted.takes.budget == "level" else []
-    choices = {key: {"enum": list(values)} for key, values in accepted.choices.items()}
+    choices: dict[str, Any] = {key: {"enum": list(values)} for key, values in accepted.choices.items()}
+    choices |= {key: IS_FILE for key in accepted.allowed if key in accepted.files}
+    choices |= {key: IS_SEED for key in accepted.allowed if key in accepted.seeds}
     then: dict[str, Any] = {
         "required": [*needs, *accepted.required],
         "propertyNames": {"enum": [*own, *accepted.allowed]},
@@ -106,6 +117,24 @@ _END = {"anyOf": [*IS_PLACE["anyOf"], {"type": "null"}]}
 _INTERVAL = {"type": "array", "items": _END, "minItems": 2, "maxItems": 2}
 _SEVERAL = {"type": "array", "items": _INTERVAL, "minItems": 1}
 _NAMES = {"type": ["array", "integer", "string", "object"]}
+
+IS_SEED = {"type": "string", "pattern": "^[0-9a-fA-F]{64}$"}
+IS_FILE = {
+    "anyOf": [
+        {"type": "string", "minLength": 1},
+        {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "minLength": 1},
+                "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                "bytes": {"type": "integer", "minimum": 0},
+            },
+            "required": ["name", "sha256", "bytes"],
+            "additionalProperties": False,
+        },
+    ]
+}
+"""A path, or the file by its digest, as a lock names it."""
 
 FORMS: dict[str, dict[str, Any]] = {
     "within": {"anyOf": [_INTERVAL, _SEVERAL]},

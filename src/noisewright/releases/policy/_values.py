@@ -27,10 +27,11 @@ from typing import Any
 import numpy as np
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from noisewright.core.resource import Resource, Seed
 from noisewright.releases.kinds.spans import Span
 from noisewright.releases.policy._locate import Path
 
-__all__ = ["LONGEST_LIST", "Kind", "Problem", "each", "inner_problems", "jsonable", "listed", "plain", "wrong"]
+__all__ = ["LONGEST_LIST", "Problem", "ValueType", "each", "inner_problems", "jsonable", "listed", "plain", "wrong"]
 
 Problem = tuple[Path, str]
 """Where something is wrong, and the end of the sentence that says what."""
@@ -40,7 +41,7 @@ LONGEST_LIST = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class ValueType:
     """A kind of value for Pydantic: how it is read, how a schema describes it, and how it is written as JSON."""
 
     read: Callable[[Any], Any]
@@ -99,4 +100,8 @@ def jsonable(value: Any) -> Any:
         return value.numerator if value.denominator == 1 else str(value)
     if isinstance(value, Span):
         return str(value)
+    if isinstance(value, Seed):
+        return value.hex
+    if isinstance(value, Resource):
+        return value.to_json()
     return value.isoformat() if isinstance(value, datetime.date) else value

@@ -15,6 +15,7 @@ from __future__ import annotations
 import datetime
 import inspect
 import math
+import os
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,17 +26,18 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import ParameterError, ResourceError
 from noisewright.core.exact import whole_or_fraction
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import named_metric
+from noisewright.core.resource import Resource, Seed
 from noisewright.mechanisms.registry import Entry, names, registry
-from noisewright.mechanisms.signatures import hints_of, is_choice, parameters_of, plain_types
+from noisewright.mechanisms.signatures import hints_of, is_choice, parameters_of, plain_types, public_parts
 from noisewright.releases.policy._labels import label
 from noisewright.releases.policy._numbers import PUBLIC_RANGE, number, place
 from noisewright.releases.policy._values import Problem, inner_problems, wrong
 
-__all__ = ["SET_BY", "WORDS", "Accepts", "accepts", "offered", "tidy"]
+__all__ = ["SET_BY", "WORDS", "Accepts", "accepts", "beside", "offered", "tidy"]
 
 SET_BY = {
     "epsilon": "epsilon",
@@ -78,6 +80,10 @@ class Accepts:
     required: tuple[str, ...]
     exact: frozenset[str]
     choices: Mapping[str, tuple[Any, ...]]
+    files: frozenset[str]
+    """Those that are public files."""
+    seeds: frozenset[str]
+    """Those that are public seeds."""
 
 
 def offered() -> list[str]:
@@ -101,7 +107,29 @@ def _read(entry: Entry) -> Accepts:
         required=tuple(name for name in needed if not (entry.takes.dimension and name == "dimension")),
         exact=frozenset(name for name in allowed if Fraction in plain_types(hints.get(name))),
         choices={name: typing.get_args(hints[name]) for name in allowed if is_choice(hints.get(name))},
+        files=public_parts(entry.make, Resource),
+        seeds=public_parts(entry.make, Seed),
     )
+
+
+def beside(data: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    """A policy as it was given, with the paths of public files from this folder on; what is no such path stays as it is."""
+    columns = data.get("columns")
+    if not isinstance(columns, (list, tuple)):
+        return dict(data)
+    return {**data, "columns": [_beside(c, folder) if isinstance(c, Mapping) else c for c in columns]}
+
+
+def _beside(column: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
+    mechanism = column.get("mechanism")
+    if not isinstance(mechanism, str) or mechanism not in registry:
+        return column
+    paths = {
+        name: os.path.join(folder, os.path.expanduser(column[name]))
+        for name in accepts(mechanism).files
+        if isinstance(column.get(name), (str, os.PathLike)) and os.fspath(column[name])
+    }
+    return {**column, **paths} if paths else column
 
 
 def tidy(mechanism: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
@@ -124,11 +152,39 @@ def tidy(mechanism: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list
 def _in_form(name: str, value: Any, accepted: Accepts) -> Any:
     if name in ("within", "excluding"):
         return _ranges(value, gaps=name == "excluding")
+    if name in accepted.files:
+        return _file(value)
+    if name in accepted.seeds:
+        return _seed(value)
     if name == "metric":
         return _metric(value)
     if name in accepted.choices and value not in accepted.choices[name]:
         raise wrong(f"must be {_either(accepted.choices[name])}")
     return _numbers(value, exact=name in accepted.exact)
+
+
+def _file(value: Any) -> Resource:
+    """A public file: a path, or its name, digest and size as a lock has them."""
+    if isinstance(value, Resource):
+        return value
+    try:
+        if isinstance(value, dict):
+            size = value.get("bytes")
+            return Resource.from_json({**value, "bytes": int(size) if isinstance(size, Decimal) else size})
+        if isinstance(value, str):
+            return Resource.at(value)
+    except (ParameterError, ResourceError) as error:
+        raise wrong(f"is refused: {str(error).rstrip('.')}") from None
+    raise wrong('must be the path of a public file; write text such as "words.vec", relative to the policy')
+
+
+def _seed(value: Any) -> Seed:
+    if isinstance(value, Seed):
+        return value
+    try:
+        return Seed.from_hex(value)
+    except ParameterError:
+        raise wrong("must be a public seed: text of 64 hexadecimal digits") from None
 
 
 def _metric(value: Any) -> str:

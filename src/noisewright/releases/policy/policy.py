@@ -36,6 +36,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from noisewright.core.errors import PolicyError
+from noisewright.core.resource import Resource
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._labels import (
     Filling,
@@ -54,7 +55,7 @@ from noisewright.releases.policy._numbers import Chance, Distance, Edges, Number
 from noisewright.releases.policy._problems import Report, all_problems, path_text, read_toml
 from noisewright.releases.policy._rules import column_rules, policy_rules, query_rules, unit_rules
 from noisewright.releases.policy._values import Problem, jsonable, wrong
-from noisewright.releases.policy.parameters import tidy
+from noisewright.releases.policy.parameters import beside, tidy
 
 __all__ = [
     "Aggregate",
@@ -268,8 +269,11 @@ class Policy(_Strict):
         return content
 
     def digest(self) -> str:
-        """The SHA-256 of the content: the same for two files that say the same in other words."""
-        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        """The SHA-256 of the content: the same for two files that say the same in other words.
+
+        A public file counts with its own SHA-256 alone, wherever it lies and whatever it is called.
+        """
+        text = json.dumps(_plain(self, named=False), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
     def ledger_path(self) -> str | None:
@@ -314,10 +318,11 @@ def as_policy(policy: Policy | Mapping[str, Any] | str | os.PathLike[str]) -> Po
 
 
 def _build(data: dict[str, Any], name: str, places: Places | None) -> Policy:
+    placed = beside(data, "" if places is None else os.path.dirname(name))
     try:
-        policy = Policy.model_validate(data)
+        policy = Policy.model_validate(placed)
     except ValidationError as error:
-        found = all_problems(data, error, Policy.model_validate, _keys)
+        found = all_problems(placed, error, Policy.model_validate, _keys)
     else:
         policy._source = _Source(name, places)
         return policy
@@ -345,14 +350,16 @@ def _checked(part: Part, problems: Iterator[Problem]) -> Part:
     return part
 
 
-def _plain(part: Any) -> Any:
-    """A model as plain data, without the keys that say nothing."""
+def _plain(part: Any, named: bool = True) -> Any:
+    """A model as plain data, without the keys that say nothing; ``named``: with the names of public files."""
     if isinstance(part, BaseModel):
         keys = ("name", "keep", "rename") if isinstance(part, ColumnPolicy) and part.keep else type(part).model_fields
         content = {**{key: getattr(part, key) for key in keys}, **(part.model_extra or {})}
-        return {key: _plain(value) for key, value in content.items() if value is not None}
+        return {key: _plain(value, named) for key, value in content.items() if value is not None}
     if isinstance(part, tuple) and part and isinstance(part[0], BaseModel):
-        return [_plain(inner) for inner in part]
+        return [_plain(inner, named) for inner in part]
+    if isinstance(part, Resource) and not named:
+        return part.sha256
     return jsonable(part)
 
 

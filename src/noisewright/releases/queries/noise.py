@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.mechanisms.registry import Entry, names, registry
 from noisewright.mechanisms.signatures import parameters_of
 
@@ -58,7 +58,7 @@ class Noise:
 
     def certificate(self, simulated: bool) -> Certificate:
         """What is proved about one entry; a change by one unit of its metric is what ``times`` entries together can suffer."""
-        return self.mechanism.certificate(np.random.default_rng(0) if simulated else None)
+        return certificate_once(self.mechanism, simulated)
 
     @property
     def error(self) -> float:
@@ -70,8 +70,7 @@ class Noise:
     @property
     def _added(self) -> float | None:
         """The mean size of noise that is added to whatever is there; None where ends bound the sum."""
-        found: float | None = getattr(self.mechanism, "noise_error", None)
-        return found
+        return described(self.mechanism).noise_error
 
     def add(self, exact: NDArray[np.object_], rng: np.random.Generator | None) -> NDArray[np.object_]:
         """Noisy whole numbers, as Python integers: none is too large to be exact."""

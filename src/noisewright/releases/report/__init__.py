@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from noisewright.releases.report.marginals import Marginal as Marginal
     from noisewright.releases.report.marginals import Perturbed as Perturbed
     from noisewright.releases.report.marginals import bins_of as bins_of
-    from noisewright.releases.report.marginals import likeliest as likeliest
     from noisewright.releases.report.marginals import marginal_of as marginal_of
+    from noisewright.releases.report.marginals import shares_before as shares_before
     from noisewright.releases.report.page import Made as Made
     from noisewright.releases.report.page import report as report
 else:

@@ -1,19 +1,14 @@
 r"""Marginals for the report: how often each released value occurs, and how often it probably occurred before.
 
 Both come from the released table alone. The *released* counts are taken from the output after it was written. The *estimate* of
-the table before is the distribution ``p`` of true values under which the released counts ``q`` are likeliest, given the channel
-``C`` of the mechanism, found by the iterative Bayesian update
-
-.. math:: p_x \leftarrow p_x \sum_y q_y \frac{C_{xy}}{\sum_{x'} p_{x'} C_{x'y}} .
-
-That is post-processing: it costs nothing, and it shows no more than anybody can compute who has the released table. The true
-counts are never looked at. (Agrawal and Aggarwal, *On the design and quantification of privacy preserving data mining
-algorithms*, PODS 2001.)
+the table before is that of :mod:`noisewright.estimation`, given the channel of the mechanism: the most likely shares of
+categories, and the iterative Bayesian update, stopped early, of what has neighbours. That is post-processing: it costs nothing,
+and it shows no more than anybody can compute who has the released table. The true counts are never looked at.
 
 >>> import numpy as np
 >>> keep = np.array([[0.75, 0.25], [0.25, 0.75]])
->>> likeliest(keep, np.array([600.0, 400.0])).round(6).tolist()
-[0.7, 0.3]
+>>> shares_before(keep, np.array([[0.6, 0.4]]), "categories").round(6).tolist()
+[[0.7, 0.3]]
 
 :func:`bins_of` decides where values are counted, ``Bins.count`` counts one batch (counts of batches and of workers simply add
 up), and :func:`marginal_of` makes the :class:`Marginal` that a report shows.
@@ -33,11 +28,13 @@ from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError
+from noisewright.core.errors import NoChannelError, NoisewrightError
+from noisewright.estimation.fitting.fit import Fitting, refitted
+from noisewright.estimation.operators.operator import DenseOperator
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.kinds.registry import kind_of
 
-__all__ = ["Bins", "Marginal", "Perturbed", "bins_of", "likeliest", "marginal_of"]
+__all__ = ["Bins", "Marginal", "Perturbed", "bins_of", "marginal_of", "shares_before"]
 
 Kind = Literal["categories", "numbers", "dates", "places"]
 
@@ -173,44 +170,29 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
     released, missing = counts[:-1].astype(np.float64), int(counts[-1])
     labels = tuple(_name(label) for label in bins.labels) + ((OTHER,) if bins.others else ())
     estimated = low = high = None
-    channel = _channel(plan, bins) if released.sum() else None
+    total = float(released.sum())
+    channel = _channel(plan, bins) if total else None
+    if channel is not None and bins.kind == "categories" and not (channel.sum(axis=0)[released > 0] > 0).all():
+        channel = None  # something was released that no value explains
     if channel is not None:
         rows = np.flatnonzero(channel.sum(axis=1))
-        how: dict[str, Any] = {} if bins.kind == "categories" else {"updates": UPDATES[bins.kind], "smooth": True}
-        estimated = _spread(rows, likeliest(channel[rows], released, **how) * released.sum(), bins.size)
-        if bins.kind != "places":
-            rng = np.random.default_rng(0)  # of the picture's whiskers, not of the release
-            again = rng.multinomial(int(released.sum()), released / released.sum(), size=REDRAWN).astype(np.float64)
-            drawn = likeliest(channel[rows], again, **how) * released.sum()
-            ends = np.quantile(drawn, [0.05, 0.95], axis=0)
-            low, high = (_spread(rows, end, bins.size) for end in ends)
+        rng = np.random.default_rng(0)  # of the picture's whiskers, not of the release
+        times = 0 if bins.kind == "places" else REDRAWN
+        again = rng.multinomial(int(total), released / total, size=times) / total
+        found = shares_before(channel[rows], np.vstack([released / total, again]), bins.kind) * total
+        estimated = _spread(rows, found[0], bins.size)
+        if times:
+            low, high = (_spread(rows, end, bins.size) for end in np.quantile(found[1:], [0.05, 0.95], axis=0))
     return Marginal(
         bins.name, bins.kind, tuple(released.tolist()), labels, bins.edges, bins.across, estimated, low, high, missing
     )
 
 
-def likeliest(channel: Floats, counts: Floats, updates: int = 1000, smooth: bool = False) -> Floats:
-    """The distribution of inputs under which ``counts`` of outputs (one row, or several to be treated alike) are likeliest.
-
-    It starts at the exact inverse, cut to what is possible, where that is stable; with ``smooth``, at even shares. Few updates
-    from even shares leave smooth what noise has made unknowable.
-    """
-    seen = np.atleast_2d(counts) / np.atleast_2d(counts).sum(axis=1, keepdims=True)
-    size = channel.shape[0]
-    guess = np.full((len(seen), size), 1 / size)
-    if not smooth and channel.shape[0] == channel.shape[1] and np.linalg.cond(channel) < 1e3:
-        exact = np.clip(np.linalg.solve(channel.T, seen.T).T, 0, None)
-        guess = 1e-6 / size + (1 - 1e-6) * exact / exact.sum(axis=1, keepdims=True)
-    for _ in range(updates):
-        expected = guess @ channel
-        ratio = np.divide(seen, expected, out=np.zeros_like(seen), where=expected > 0)
-        better = guess * (ratio @ channel.T)
-        better /= better.sum(axis=1, keepdims=True)
-        done = np.abs(better - guess).max() < 1e-9
-        guess = better
-        if done:
-            break
-    return guess[0] if counts.ndim == 1 else guess
+def shares_before(channel: Floats, released: Floats, kind: Kind) -> Floats:
+    """The shares of true values behind each row of shares of released ones, by the estimator for this kind of column."""
+    method, updates = ("mle", 1) if kind == "categories" else ("ibu", UPDATES[kind])
+    how = Fitting(method, DenseOperator(channel), gap=0.0, steps=updates)
+    return refitted(how, updates)(released)
 
 
 # The channel between bins -------------------------------------------------------------------------------------------------
@@ -328,7 +310,7 @@ def _channel_of(plan: Perturbed) -> Channel | None:
     """The channel of a mechanism; None for one that refuses to list it."""
     try:
         found: Channel = plan.mechanism.channel()
-    except NoisewrightError:
+    except NoChannelError:
         return None
     return found
 

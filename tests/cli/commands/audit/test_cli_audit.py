@@ -101,7 +101,7 @@ def test_metrics_on_tuples(call, files, metric):
     nw.save(channel, files / "tuples.npz")
     data = call("audit", files / "tuples.npz", "--metric", metric, "--json").json
     assert data["smallest"]["pair"] == [[0, 1], [1, 0]]
-    assert data["smallest"]["epsilon"] == channel.epsilon(getattr(nw, metric.title())()).value
+    assert data["smallest"]["epsilon"] == channel.epsilon(getattr(nw.metrics, metric.title())()).value
 
 
 def test_a_table_of_distances_from_a_file_whatever_its_order(call, files):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import noisewright as nw
-from noisewright.adversary.measures.gains import Gain, partition
+from noisewright.adversary.measures.gallery import Gain, partition
 
 FIELDS = {
     "adversary",
@@ -113,7 +113,7 @@ def test_signed_gains_have_no_ratio(call, files, treat):
 def test_a_certificate_is_proved_and_its_table_measured(call, certificate):
     data = call("audit", certificate, "--gain", "metric:line", "--json").json
     assert data["certificate"]["proved"]
-    channel = nw.load(certificate).table().channel()
+    channel = nw.load(certificate).channel()
     assert data["leakage"]["posterior"] == pytest.approx(nw.leakage(channel, None, "metric:line").posterior)
 
 

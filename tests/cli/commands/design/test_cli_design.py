@@ -12,7 +12,8 @@ from noisewright.cli.shared.parameters import read_labels
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.labels import MOST_LABELS
-from noisewright.mechanisms.registry import Entry, names, registry
+from noisewright.core.mechanism import Takes
+from noisewright.mechanisms.registry import Entry, forget, names, register
 
 FIELDS = {
     "mechanism",
@@ -157,8 +158,10 @@ seen: dict[str, Any] = {}
 
 
 @pytest.fixture
-def with_imagined(monkeypatch):
-    monkeypatch.setitem(registry, "imagined", Entry("imagined", imagined, "anything", "records its parameters"))
+def with_imagined():
+    register(Entry("imagined", imagined, Takes("number"), "records its parameters", "anything"))
+    yield
+    forget("imagined")
 
 
 def test_options_come_from_the_signature(call, files, with_imagined):
@@ -200,14 +203,17 @@ def test_bad_values_of_such_options(call, with_imagined, option, value):
     assert option.strip("-") in call("design", "imagined", *base, option, value).err
 
 
-def test_a_parameter_that_only_python_can_give(call, monkeypatch):
+def test_a_parameter_that_only_python_can_give(call):
     def python_only(query: Callable[[int], int], *, epsilon: Exact) -> nw.core.Mechanism:
         raise AssertionError
 
-    monkeypatch.setitem(registry, "python-only", Entry("python-only", python_only, "anything", "needs a function"))
-    assert "only Python can give" in call("design", "python-only").err
-    assert "from Python only" in call("design").out
-    assert call("design", "--json").code == 0
+    register(Entry("python-only", python_only, Takes("number"), "needs a function", "anything"))
+    try:
+        assert "only Python can give" in call("design", "python-only").err
+        assert "from Python only" in call("design").out
+        assert call("design", "--json").code == 0
+    finally:
+        forget("python-only")
 
 
 # Lists of labels ------------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def test_numbers_with_a_picture(call, folder, tmp_path):
     picture = tmp_path / "ages.png"
     answer = call(
         "estimate", folder / "ages.csv", "--mechanism", folder / "line.json", "--iterations", "100",
-        "--intervals", "bootstrap", "--level", "0.9", "--plot", picture,
+        "--intervals", "bootstrap", "--confidence", "0.9", "--plot", picture,
     )  # fmt: skip
     assert answer.code == 0
     assert "iterative Bayesian update, 100 steps" in answer.words
@@ -148,7 +148,10 @@ def test_nothing_is_drawn_when_something_is_wrong(call, folder, tmp_path):
         (["ages.csv", "--mechanism", "line.json", "--outside", "keep"], "--outside"),
         (["ages.csv", "--mechanism", "line.json", "--engine", "ray"], "--engine"),
         (["ages.csv", "--mechanism", "line.json", "--master", "local[1]"], "--engine spark"),
-        (["ages.csv", "--mechanism", "line.json", "--level", "95", "--intervals", "asymptotic"], "between 0 and 1"),
+        (
+            ["ages.csv", "--mechanism", "line.json", "--confidence", "95", "--intervals", "asymptotic"],
+            "above 0 and below 1",
+        ),
         (["ages.csv", "--mechanism", "line.json", "--plot", "a.txt"], ".png"),
         (["ages.csv", "--mechanism", "ages.csv"], "ages.csv"),
         (["none.csv", "--mechanism", "line.json"], "none.csv"),

@@ -21,7 +21,7 @@ from noisewright.cli.shared.output import (
     round_up,
     working,
 )
-from noisewright.mechanisms.from_certificate import channel_of, claimed, distances_in_words, prove
+from noisewright.core.certificates.claims import claimed, distances_in_words, prove
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -80,25 +80,27 @@ def audit(
     """
     from noisewright.core.channels.channel import Channel
     from noisewright.core.errors import ParameterError
-    from noisewright.files.channels import load
+    from noisewright.files.channels import load_either
 
     at_epsilon, at_delta = exact_or_none(epsilon, "epsilon"), exact_or_none(delta, "delta")
     chosen = None if metric is None else parse_metric(metric)
     data: dict[str, Any] = {"file": file, "kind": "channel", **dict.fromkeys(FIELDS)}
     rows: Rows = []
     with working("auditing"):
-        found = load(file)
+        found = load_either(file)
         if isinstance(found, Channel):
             channel, measure = found, chosen or default_metric(found.inputs)
             origin = "option" if chosen else "default"
         else:
             data["kind"], data["certificate"] = "certificate", _certificate(found, rows)
+            from noisewright.mechanisms.from_certificate import channel_of
+
             behind = channel_of(found) if data["certificate"]["proved"] else "it is not proved."
             if isinstance(behind, str):
                 if data["certificate"]["proved"] and (chosen or epsilon or delta or prior or gain):
                     raise ParameterError(f"{file}: only the certificate's own claim can be shown here: {behind}")
                 if data["certificate"]["proved"]:
-                    data["reading"] = claimed(dict(found.document)).reading()
+                    data["reading"] = claimed(dict(found.document)).in_words()
                     rows += [("In words", data["reading"]), ("Channel", f"none to audit: {behind}")]
                 emit(data, lambda: _page(file, rows), as_json)
                 if not data["certificate"]["proved"]:
@@ -191,7 +193,7 @@ def _reading(found: Audit, worst: Audit) -> str:
         if distance == 0:
             return "No promise holds: two secrets at distance 0 must be treated alike, and these are not."
         return "No promise holds: an output is possible for one of two secrets and impossible for the other."
-    return Guarantee(found.value, found.metric, found.delta).reading(distance)
+    return Guarantee(found.value, found.metric, found.delta).in_words(distance)
 
 
 def _audit_json(found: Audit) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def audit_leakage(channel: Channel, prior: str, gain: str) -> tuple[dict[str, An
 
 def read_gain(text: str, channel: Channel) -> Any:
     """The gain that an option names, over the secrets of the channel."""
-    from noisewright.adversary.measures.gains import Gain, as_gain, metric_gain, partition
+    from noisewright.adversary.measures.gallery import Gain, as_gain, metric_gain, partition
     from noisewright.cli.shared.metrics import parse_metric
     from noisewright.core.errors import ParameterError
     from noisewright.files.channels import load_blocks_csv, load_labelled_csv

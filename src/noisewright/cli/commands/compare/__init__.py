@@ -13,8 +13,8 @@ from noisewright.cli.shared.output import AsJson, emit, facts, heading, printabl
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from noisewright.adversary.answer import Refinement
     from noisewright.adversary.orders.compare import Comparison
+    from noisewright.adversary.refinement import Refinement
 
 __all__ = ["compare"]
 
@@ -98,12 +98,13 @@ def _two_files(first: str, second: str, metric: str | None, tol: str, as_json: b
 def _load(file: str) -> Any:
     """What a file holds, in exact numbers where it has them."""
     from noisewright.adversary.exact.channels import exact_channel
+    from noisewright.core.certificates.claims import prove
     from noisewright.core.channels.channel import Channel
     from noisewright.core.errors import CertificateError, ParameterError
-    from noisewright.files.channels import load, load_exact_csv
-    from noisewright.mechanisms.from_certificate import prove, source_of
+    from noisewright.files.channels import load_either, load_exact_csv
+    from noisewright.mechanisms.from_certificate import source_of
 
-    found = load(file)
+    found = load_either(file)
     if isinstance(found, Channel):
         rows = load_exact_csv(file) if Path(file).suffix.lower() == ".csv" else None
         return found if rows is None else exact_channel(rows, found.inputs, found.outputs)
@@ -131,7 +132,7 @@ def _page(first: str, second: str, found: Comparison) -> list[RenderableType]:
         heading("A", printable(first)),
         heading("B", printable(second)),
         Padding(table, (1, 0, 1, 2)),
-        facts([("In words", text) for text in found.reading()]),
+        facts([("In words", text) for text in found.in_words()]),
     ]
     for name, both in found.orders().items():
         for one in both:

@@ -157,17 +157,18 @@ def _finish(
     picture: Path | None,
     as_json: bool,
 ) -> None:
+    from noisewright.core.mechanism import described
     from noisewright.files.channels import save
 
-    certificate = mechanism.certificate()
+    certificate, more = mechanism.certificate(), described(mechanism)
     proved = certificate.verify() if certificate.numerics == "exact" else None
     data: dict[str, Any] = {
         "mechanism": entry.name,
         "parameters": given,
         "guarantee": mechanism.guarantee.to_json(),
-        "reading": (getattr(mechanism, "reading", None) or mechanism.guarantee.reading)(),
-        "scale": float(mechanism.scale) if hasattr(mechanism, "scale") else None,
-        "reason": getattr(mechanism, "reason", None),
+        "reading": (more.in_words or mechanism.guarantee.in_words)(),
+        "scale": None if more.scale is None else float(more.scale),
+        "reason": more.reason,
         "error": _errors(mechanism),
         "numerics": certificate.numerics,
         "randomness": certificate.randomness,
@@ -186,14 +187,14 @@ def _finish(
 
 def _errors(mechanism: Mechanism) -> dict[str, float]:
     """The expected loss at the worst secret, for every named loss that makes sense for these secrets."""
-    from noisewright.core.errors import ParameterError
+    from noisewright.core.errors import NoLossError
     from noisewright.mechanisms.losses import LOSSES
 
     found = {}
     for loss in LOSSES:
         try:
             found[loss] = mechanism.error(loss)
-        except ParameterError:
+        except NoLossError:
             continue
     return found
 

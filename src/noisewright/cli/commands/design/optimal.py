@@ -192,7 +192,7 @@ def _finish(made: OptimalMechanism, target: Path | None, picture: Path | None) -
     data: dict[str, Any] = {
         "mechanism": made.name,
         "guarantee": made.guarantee.to_json(),
-        "reading": made.reading(),
+        "reading": made.in_words(),
         "objective": made.objective,
         "loss": made.loss_value,
         "bound": made.bound,
@@ -229,7 +229,7 @@ def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
     which = "expected loss" if made.objective == "bayes" else "loss of the worst secret"
     rows = [
         ("Guarantee", f"{made.guarantee}" + (f" ({words})" if words else "")),
-        ("In words", made.guarantee.reading()),
+        ("In words", made.guarantee.in_words()),
         (which.capitalize(), f"{made.loss_value:.6g} ({made.loss.made})"),
         ("How good", _goodness(made, which)),
         ("Why", f"{made.path}: {made.why}"),

@@ -52,7 +52,7 @@ def estimate(
     intervals: Annotated[
         str | None, typer.Option(metavar="asymptotic|bootstrap", help="Add confidence intervals of this kind.")
     ] = None,
-    level: Annotated[float, typer.Option(metavar="L", help="The level of the confidence intervals.")] = 0.95,
+    confidence: Annotated[float, typer.Option(metavar="SHARE", help="How sure the intervals must be.")] = 0.95,
     joint: Annotated[bool, typer.Option("--joint", help="Intervals hold for all secrets together.")] = False,
     within: Annotated[
         str | None,
@@ -107,7 +107,7 @@ def estimate(
             method=cast(Any, method),
             outside=cast(Any, outside),
             intervals=cast(Any, intervals),
-            level=level,
+            confidence=confidence,
             joint=joint,
             iterations=iterations,
             gap=gap,

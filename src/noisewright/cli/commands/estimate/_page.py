@@ -88,7 +88,7 @@ def _shares(found: Estimate) -> Iterable[RenderableType]:
     from rich.text import Text
 
     unbiased = ["Unbiased"] if found.unbiased is not None else []
-    interval = [f"{found.level_words} interval"] if found.low is not None else []
+    interval = [f"{found.confidence_in_words} interval"] if found.low is not None else []
     numbers = ("Share", "People", *unbiased, *interval)
     table = _table(("Secret", *numbers), right=numbers)
     shown = np.sort(np.argsort(-found.probabilities, kind="stable")[:MOST_SHOWN])

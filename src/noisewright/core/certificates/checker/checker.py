@@ -18,8 +18,8 @@ To judge one certificate read prove, then
   for a response, constant  check_response or check_constant, exp_below, check_distances
   for chances               check_chances, exp_below, check_distances
   for a law                 check_law, allowance, check_step: does the metric's name fit the step?
-and the readers of numbers at the end. All other noise is proved in checker_noise.py, and the certificate of a whole release in
-checker_release.py. Each must lie beside this file when it is needed, and is looked for only then.
+and the readers of numbers at the end. All other noise is proved in checker_noise.py, and what is made of parts, a product or a
+whole release, in checker_release.py. Each must lie beside this file when it is needed, and is looked for only then.
 
 The only analysis used is e^z = 1 + z + z^2/2! + ..., where a cut is below e^z if z >= 0 and misses at most the first term left
 out if -1 <= z < 0, and e^z = (e^(z/2))^2. Every bound is a whole number that errs to one known side whatever the precision.
@@ -61,7 +61,8 @@ def check(document: Any) -> str:
         if isinstance(document, dict) and document.get("format") == RELEASE:
             return str(file_beside(RELEASE_FILE).check_release(document))
         beware = "; a simulation with a known seed: NOT FOR RELEASE"
-        return "".join(prove(document)) + (beware if simulated(document.get("randomness")) else "")
+        claim = "".join(prove(document)) + public_of(document)
+        return claim + (beware if simulated(document.get("randomness")) else "")
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MemoryError, RecursionError) as why:
         raise NotProved(f"the file is incomplete or malformed ({type(why).__name__}: {why}).") from None
 
@@ -76,11 +77,21 @@ def prove(document: Any) -> tuple[str, str]:
         raise NotProved("the file was changed or cut after it was written: its digest does not match its content.")
     if document.get("numerics") != "exact":
         raise NotProved("floating: a theorem holds for real numbers, but nothing is proved about the floats drawn.")
+    product = document["proof"]["kind"] == "product"
+    more, only = file_beside(RELEASE_FILE).check_product(document) if product else check_claim(document)
+    claim = document["claim"]
+    metric, delta = spoken(claim["metric"]), number(claim["delta"])
+    adjacent = claim["distances"]["shape"] == "adjacent"
+    per = f"between neighbours ({metric} at most 1)" if adjacent else f"per unit of {metric}"
+    extra = f", delta = {rounded(delta)}" if delta else ""
+    return f"epsilon = {rounded(number(claim['epsilon']))} {per}{extra}{more}", only
+
+
+def check_claim(document: Any) -> tuple[str, str]:
+    """Prove a claim by any proof but a product. The result: what else is proved, and between which secrets only."""
     claim, proof = document["claim"], document["proof"]
     distances, metric, kind = claim["distances"], claim["metric"], proof["kind"]
-    epsilon, delta, shape = number(claim["epsilon"]), number(claim["delta"]), distances["shape"]
-    if not 0 <= epsilon < 10**308 or not 0 <= delta < 1:
-        raise NotProved("this checker proves claims with epsilon >= 0 and delta from 0 to below 1 only.")
+    epsilon, delta, shape = *budget_of(claim), distances["shape"]
     if kind != "planar" and not set(claim) <= CLAIM:
         raise NotProved("it claims more than an epsilon, a delta, a metric and distances; a level is for planes only.")
 
@@ -98,16 +109,36 @@ def prove(document: Any) -> tuple[str, str]:
     labels = [labels_of(document.get(name), size) for name, size in zip(("inputs", "outputs"), sizes)]
     if shape in ("steps", "adjacent"):
         steps, points = check_step(factor, base, names, distances, kind)
-        more, only = steps + more, points + only
-    else:
-        only = check_distances(most, base, distances, labels[0])
-    per = f"between neighbours ({spoken(metric)} at most 1)" if shape == "adjacent" else f"per unit of {spoken(metric)}"
-    return f"epsilon = {rounded(epsilon)} {per}{f', delta = {rounded(delta)}' if delta else ''}{more}", only
+        return steps + more, points + only
+    return more, check_distances(most, base, distances, labels[0])
+
+
+def budget_of(claim: Any) -> tuple[Fraction, Fraction]:
+    epsilon, delta = number(claim["epsilon"]), number(claim["delta"])
+    if not 0 <= epsilon < 10**308 or not 0 <= delta < 1:
+        raise NotProved("this checker proves claims with epsilon >= 0 and delta from 0 to below 1 only.")
+    return epsilon, delta
 
 
 def simulated(randomness: Any) -> bool:
     """Whether these words say that the draws are not for release."""
     return bool(re.search("simulation|not for release", str(randomness).lower()))
+
+
+def public_of(document: Any) -> str:
+    """The public files and the public seed that the draw uses, as the certificate states them; no file is looked at here."""
+    uses = []
+    for file in document.get("resources", []):
+        name = file["name"]
+        short = type(name) is str and 0 < len(name) <= 255 and name.isprintable()
+        if not short or not re.fullmatch("[0-9a-f]{64}", file["sha256"]) or whole(file["bytes"]) < 0 or len(file) != 3:
+            raise NotProved("a public file is not stated by a short name, a SHA-256 and a number of bytes.")
+        uses.append(f"the public file {name!r} (sha256 {file['sha256'][:12]}...)")
+    if "seed" in document:
+        if not re.fullmatch("[0-9a-f]{64}", document["seed"]):
+            raise NotProved("the public seed is not stated in 64 hexadecimal digits.")
+        uses.append(f"the public seed {document['seed'][:12]}...")
+    return f"; uses {' and '.join(uses)}, as stated" if uses else ""
 
 
 # The kinds of proof; each returns how many inputs and outputs there are to label ------------------------------------------

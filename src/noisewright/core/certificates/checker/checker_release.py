@@ -1,4 +1,8 @@
-"""The proof of a whole release, part by part. Standard library only; lay it beside checker.py and run that.
+"""The proofs of what is made of parts. Standard library only; lay it beside checker.py and run that.
+
+A product is a mechanism whose secrets have coordinates, and whose parts are drawn independently, each from a coordinate of its
+own and each with a proof of its own. Proved: that the losses of the parts, which add up, stay within the claim; see
+check_product.
 
 A release has parts: columns that were perturbed row by row, and answers about the whole table. Each part carries an ordinary
 certificate, says how far apart two values may be that it makes look alike (`distance`), how often one unit is in it (`times`: as
@@ -12,7 +16,8 @@ value of a column. Proved here, with fractions alone:
 Losses add up because the parts are drawn independently. What this file cannot prove, it says: that the released table was drawn
 so, that the file lists everything that was released (somebody who rewrites all of it can leave a part out), that one unit changes
 an answer by no more than the stated distance, and anything about columns that were kept as they are.
-To judge one release read examine, check_part and loss_of.
+To judge one product read check_product and part_loss, and of checker.py what its parts need; to judge one release read examine,
+check_part and loss_of.
 """
 
 from __future__ import annotations
@@ -24,12 +29,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_release":
     from noisewright.core.certificates.checker.checker import (
+        CLAIM,
         CLOSE,
+        LATTICE,
         NotProved,
+        budget_of,
+        check_claim,
         digest,
         farthest,
         number,
         prove,
+        public_of,
         rounded,
         simulated,
         spoken,
@@ -37,13 +47,97 @@ if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_r
         whole,
     )
 else:
-    from checker import CLOSE, NotProved, digest, farthest, number, prove, rounded, simulated, spoken, unit_of, whole
+    from checker import (
+        CLAIM,
+        CLOSE,
+        LATTICE,
+        NotProved,
+        budget_of,
+        check_claim,
+        digest,
+        farthest,
+        number,
+        prove,
+        public_of,
+        rounded,
+        simulated,
+        spoken,
+        unit_of,
+        whole,
+    )
 
 FORMAT = "noisewright-release"
 VERSION = 1
 MOST_PARTS = 10_000
 KINDS = ("column", "query")
 NEIGHBOURS = {"replace": "that differ in one unit", "add-remove": "one of which has one unit more"}
+
+
+# A product ----------------------------------------------------------------------------------------------------------------
+
+
+def check_product(document: Any) -> tuple[str, str]:
+    """Parts that are drawn independently, each from a coordinate of its own: probabilities multiply, so losses add up.
+
+    A part is a claim with its proof. It stands for `count` coordinates that are drawn alike, or, if that is null, for any number
+    of them. Which losses are added up depends on the metric between two secrets (times a factor, perhaps):
+      hamming    the number of coordinates that differ; each may be any two values of its part;
+      manhattan  the sum of the differences of numbers, rounded to the lattice of the parts if its name says so;
+      discrete   1 between any two secrets: all coordinates may differ, each by any two values, and deltas add up as well.
+    """
+    claim, parts = document["claim"], document["proof"]["parts"]
+    epsilon, delta = budget_of(claim)
+    factor, _, base = unit_of(claim["metric"])
+    if claim["distances"] != {"shape": "product"} or not set(claim) <= CLAIM or {"inputs", "outputs"} & set(document):
+        raise NotProved(
+            "a product claims an epsilon, a delta and a metric; distances and labels are those of its parts."
+        )
+    if base not in ("hamming", "discrete") and base.partition(LATTICE)[0] != "manhattan":
+        raise NotProved(f"a product is proved for hamming, manhattan or discrete, not for the metric {base!r}.")
+    if not isinstance(parts, list) or not 0 < len(parts) <= MOST_PARTS:
+        raise NotProved(f"the parts of a product must be a list of 1 to {MOST_PARTS}.")
+    if sum(whole(part["proof"].get("precision", 0)) ** 2 for part in parts) > 1 << 35:
+        raise NotProved("so many parts at such a precision would take too long.")
+    largest, total, deltas, said = Fraction(0), Fraction(0), Fraction(0), set()
+    for place, part in enumerate(parts):
+        count, (loss, extra) = part["count"], part_loss(place, part, base)
+        if count is None if base == "discrete" else extra:
+            raise NotProved(
+                f"part {place} has no count, or a delta; a delta is proved for any two secrets, by the counts."
+            )
+        if count is not None and whole(count) < 1:
+            raise NotProved(f"part {place} must be drawn at least once.")
+        words = check_claim(part)
+        if base not in ("hamming", "discrete"):  # those are about any two values, whatever their distance is called
+            said.add(words)
+        largest, total, deltas = max(largest, loss), total + loss * (count or 1), deltas + extra * (count or 1)
+    if (total if base == "discrete" else largest) > epsilon * factor or deltas > delta:
+        raise NotProved("the losses of the parts add up to more than the claim.")
+    if len(said) > 1:
+        raise NotProved("the parts are about different lattices, or about different answers.")
+    more, only = said.pop() if said else ("", "")
+    many = "any number of" if any(part["count"] is None for part in parts) else sum(part["count"] for part in parts)
+    return f"{more}, over {many} independent parts", only
+
+
+def part_loss(place: int, part: Any, base: str) -> tuple[Fraction, Fraction]:
+    """What a part may lose in one coordinate, if its claim holds: between any two values, or for one unit of the line; and its
+    delta."""
+    distances = part["claim"]["distances"]
+    (epsilon, delta), (_, most, name) = budget_of(part["claim"]), unit_of(part["claim"]["metric"])
+    if part["proof"]["kind"] == "product":
+        raise NotProved(f"part {place} is a product itself.")
+    if base not in ("hamming", "discrete"):
+        if name not in (base, base.replace("manhattan", "line", 1)) or distances["shape"] == "adjacent":
+            raise NotProved(f"part {place} is not about every distance on the line, rounded to the same lattice.")
+        return epsilon * most, delta
+    span = farthest(distances) if distances["shape"] in ("uniform", "line", "table") else None
+    if span is None:
+        raise NotProved(f"part {place} is not about finitely many values with a largest distance.")
+    return epsilon * span, delta
+
+
+# A release ----------------------------------------------------------------------------------------------------------------
 
 
 def check_release(document: Any) -> str:
@@ -151,7 +245,7 @@ def check_part(part: Any, floating: bool) -> dict[str, Any]:
     if part["kind"] == "query":
         between += ", the most that one unit changes the answer (stated)"
     words = f"epsilon = {rounded(price)}{f', delta = {rounded(delta)}' if delta else ''} for {between}"
-    words += f", {times} times {rounded(loss)}" if times > 1 else ""
+    words += (f", {times} times {rounded(loss)}" if times > 1 else "") + public_of(certificate)
     return {"price": price, "delta": delta, "proved": proved, "claim": claim, "words": words, "between": between}
 
 
@@ -197,6 +291,10 @@ def span(stated: Any, proof: Any, factor: Fraction, base: str) -> tuple[Fraction
         uniform, most = stated["shape"] == "uniform", farthest(stated)
         if most is not None:
             return most, "any two values that differ" if uniform else f"any two of its values ({spoken(base)})"
+    elif stated["shape"] == "product" and base == "discrete":
+        return factor, "any two values that differ"
+    elif stated["shape"] == "product" and base == "hamming" and None not in (part["count"] for part in proof["parts"]):
+        return factor * sum(part["count"] for part in proof["parts"]), f"any two of its values ({spoken(base)})"
     elif proof["kind"] == "law":
         ends = proof.get("clamp")
     elif proof["kind"] == "ranged":

@@ -41,6 +41,7 @@ from noisewright.releases.engines._blocks import check_block, in_blocks
 from noisewright.releases.engines.engine import OutputFormat, Progress
 from noisewright.releases.engines.local import check_writable, needed
 from noisewright.releases.engines.spark.session import start_spark
+from noisewright.releases.engines.spark.shipping import carrying
 from noisewright.releases.engines.units import drops, named_unit, refuse_excess, units_sql, who_sql
 from noisewright.releases.policy.policy import UnitPolicy
 from noisewright.releases.queries.dialects import SPARK
@@ -100,7 +101,7 @@ class SparkEngine:
 
         with self._reading(source), self._in_utc(), self._in_batches(size):
             frame = self._counted(source, unit, columns).select(_places(columns))
-            frame.mapInArrow(look, "nw_fine boolean").count()
+            frame.mapInArrow(carrying(self.session, plans, look), "nw_fine boolean").count()
 
     def check_output(self, source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
         _check_known(format)
@@ -268,7 +269,7 @@ class SparkEngine:
                 for block in in_blocks(batches, size):
                     yield perturb_block(plans, block.rename_columns(columns), 0, None)
 
-            return frame.mapInArrow(draw, released)
+            return frame.mapInArrow(carrying(self.session, plans, draw), released)
 
         def replay(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for block in in_blocks(batches, size):
@@ -276,7 +277,7 @@ class SparkEngine:
                 rows = block.select(_places(columns)).rename_columns(columns)
                 yield perturb_block(plans, rows, number, seed)
 
-        return _numbered(frame, size).mapInArrow(replay, released)
+        return _numbered(frame, size).mapInArrow(carrying(self.session, plans, replay), released)
 
     def _reading(self, source: Source) -> AbstractContextManager[None]:
         return sentences(f"{source.name} cannot be read to its end by Spark", self.session)

@@ -33,14 +33,14 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from noisewright.adversary.measures.gain import Gain, check_size, gain_labels, make_gain
+from noisewright.adversary.measures.gain import Gain, gain_labels, make_gain
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
 from noisewright.core.labels import as_labels, labels_between
 from noisewright.core.metrics.metric import Metric, as_metric, named_metric
 from noisewright.optimality.losses.gallery import Loss
-from noisewright.optimality.losses.loss import tabulated
+from noisewright.optimality.losses.table import Points, tabulated
 
 __all__ = [
     "NAMES",
@@ -56,7 +56,6 @@ __all__ = [
     "to_loss",
 ]
 
-Points = Iterable[Hashable]
 Blocks = Mapping[Any, Hashable] | Callable[[Any], Hashable] | Iterable[Collection[Hashable]]
 
 NAMES = ("identity", "property:A,B", "metric:NAME")
@@ -121,7 +120,7 @@ def metric_gain(secrets: Points, metric: Metric | str, actions: Points | None = 
     choices = names if actions is None else gain_labels(actions, "actions")
     measure = named_metric(metric) if isinstance(metric, str) else as_metric(metric)
     points = tuple(dict.fromkeys((*names, *choices)))
-    check_size(len(points), len(points))
+    Gain.check_size(len(points), len(points))
     place = {point: i for i, point in enumerate(points)}
     rows, columns = ([place[p] for p in labels] for labels in (choices, names))
     distances = measure.matrix(points)[np.ix_(rows, columns)]
@@ -135,7 +134,7 @@ def metric_gain(secrets: Points, metric: Metric | str, actions: Points | None = 
 def from_callable(function: Callable[[Any, Any], float], actions: Points, secrets: Points) -> Gain:
     """``function(action, secret)`` for all actions and secrets."""
     choices, names = gain_labels(actions, "actions"), gain_labels(secrets)
-    check_size(len(choices), len(names))
+    Gain.check_size(len(choices), len(names))
     values = tabulated(function, choices, names, "gain")
     return Gain(values, choices, names, f"the function {getattr(function, '__name__', 'given')}")
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker import NotProved, check, digest
 from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.estimation.survey.chances import Chances, check_promise
+from noisewright.mechanisms.categories.chances import Chances, check_promise
 
 LN3 = "1.0986122886681096913952452369225257046474905578227"  # and then 494517...
 

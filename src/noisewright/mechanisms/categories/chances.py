@@ -25,7 +25,8 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
+from functools import cached_property
+from itertools import accumulate, permutations
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,15 @@ from noisewright.core.channels.certified import LARGEST_EPSILON
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words, log_bounds
-from noisewright.core.labels import encode_label
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.labels import decode_label, encode_label
+from noisewright.core.metrics.metric import Discrete
+from noisewright.mechanisms.categories.categorical import fields_alone
+from noisewright.mechanisms.losses import expected_loss
+from noisewright.mechanisms.values import Labels
+from noisewright.noise import uniform_below
 
-__all__ = ["Chances", "check_promise"]
+__all__ = ["Chances", "ChancesMechanism", "check_promise"]
 
 MOST_ANSWERS = 100
 """Tables with more rows than this are not compared pair by pair."""
@@ -184,6 +191,59 @@ class Chances:
             sum(max(a * bottom - top * b, 0) for a, b in zip(here, there, strict=True)) for here, there in self._pairs()
         )
         return Fraction(max(worst, default=0), bottom)
+
+
+@dataclass(frozen=True)
+class ChancesMechanism:
+    """A table of chances that a computer draws from; :meth:`of` reads it from its certificate."""
+
+    name: str
+    chances: Chances
+    epsilon: Fraction
+    delta: Fraction
+
+    @classmethod
+    def of(cls, certificate: Certificate) -> ChancesMechanism:
+        """The mechanism behind a certificate of chances."""
+        stated, proof = certificate.document, certificate.document["proof"]
+        rows = tuple(tuple(int(count) for count in row) for row in proof["table"])
+        names = (tuple(decode_label(label) for label in stated[side]) for side in ("inputs", "outputs"))
+        delta = as_fraction(stated["claim"]["delta"], "delta")
+        return cls(str(stated["mechanism"]), Chances(rows, int(proof["total"]), *names), certificate.epsilon, delta)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``(epsilon, delta)`` for the discrete metric."""
+        return Guarantee(float_up(self.epsilon), Discrete(), float_up(self.delta))
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One exact draw for every truth: one of the cases, each as likely as the others."""
+        codes, form = self._labels[0].encode(values)
+        drawn = np.asarray(uniform_below(self.chances.total, codes.shape, rng))
+        ends = np.array([list(accumulate(row)) for row in self.chances.rows], dtype=drawn.dtype)
+        return self._labels[1].decode((ends[codes, :-1] <= drawn[..., None]).sum(axis=-1, dtype=np.intp), form)
+
+    def map(self, distance: float) -> float:
+        """The loss that two truths at this distance are allowed, beside ``delta``."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The whole numbers of cases, which prove the guarantee."""
+        return self.chances.certificate(self.name, epsilon=self.epsilon, delta=self.delta, simulated=rng is not None)
+
+    def error(self, loss: str = "zero-one") -> float:
+        """The expected loss of an answer taken at face value, for the truth where it is largest."""
+        return expected_loss(self.channel(), loss)
+
+    def channel(self) -> Channel:
+        """The channel of floats from truths to answers."""
+        return self.chances.channel()
+
+    @cached_property
+    def _labels(self) -> tuple[Labels, Labels]:
+        return Labels(self.chances.inputs), Labels(self.chances.outputs)
+
+    __getstate__ = fields_alone
 
 
 def _factor_for(here: Row, there: Row, allowed: Fraction) -> Fraction | None:

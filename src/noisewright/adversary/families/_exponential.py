@@ -2,8 +2,8 @@ r"""The ``b`` of the exponential mechanism on ``0 .. n-1`` that has a given true
 
 ``e^(-epsilon) = b s_0/s_1``, where ``s_0 = 1 + b + .. + b^(n-1)`` and ``s_1 = s_0 + b - b^(n-1)``; each epsilon has one ``b``.
 
->>> from noisewright.adversary.families.factors import Factor
->>> low, high = exponential_weight(Factor.of(factor="7/16"), 3, 100).ends()  # it is 1/2
+>>> from noisewright.adversary.families.decay import Decay
+>>> low, high = exponential_weight(Decay.of(decay="7/16"), 3, 100).ends()  # it is 1/2
 >>> bool(low < Fraction(1, 2) < high), bool(high - low < Fraction(1, 2**90))
 (True, True)
 """
@@ -15,35 +15,35 @@ from fractions import Fraction
 from functools import lru_cache
 
 from noisewright.adversary.exact.enclosures import Enclosure, Number
-from noisewright.adversary.families.factors import Factor
+from noisewright.adversary.families.decay import Decay
 
 __all__ = ["exponential_weight"]
 
 
 @lru_cache(maxsize=256)
-def exponential_weight(factor: Factor, size: int, bits: int) -> Number:
-    """The ``b`` of the exponential mechanism with this true factor, enclosed and checked at both ends.
+def exponential_weight(decay: Decay, size: int, bits: int) -> Number:
+    """The ``b`` of the exponential mechanism with this true decay, enclosed and checked at both ends.
 
     ``h(b) = 1/b + (1 - b^(n-2))/s_0 - 1/a`` falls in ``b`` and is zero at the answer. Steps with a slope of float accuracy add
     about fifty bits each; the two ends are then moved apart until ``h`` is above zero at one and below zero at the other.
     """
-    if factor.exact == 1:
+    if decay.exact == 1:
         return Fraction(1)
-    bits += factor.fine  # so that one minus the answer has as many
+    bits += decay.fine  # so that one minus the answer has as many
     work = bits + 32
-    target = 1 / _enclosed(factor.number(work), work)
+    target = 1 / _enclosed(decay.number(work), work)
 
     def excess(b: Fraction) -> Enclosure:
         point = Enclosure.of_fraction(b, work)
         total = (1 - point**size) / (1 - point)
         return 1 / point + (1 - point ** (size - 2)) / total - target
 
-    low_log, high_log = factor.log, factor.log / 2  # t/2 <= epsilon <= t
+    low_log, high_log = decay.log, decay.log / 2  # t/2 <= epsilon <= t
     for _ in range(60):
         middle = (low_log + high_log) / 2
         total = math.expm1(size * middle) / math.expm1(middle)
         more = -math.exp(middle) * math.expm1((size - 2) * middle) / total
-        if math.log1p(more) - middle > -factor.log:
+        if math.log1p(more) - middle > -decay.log:
             low_log = middle
         else:
             high_log = middle

@@ -1,4 +1,4 @@
-"""Linear algebra in exact fractions, as far as vertices of polytopes need it.
+"""Independent rows of exact numbers, taken in one by one: rank, solutions, and what is orthogonal to them.
 
 >>> solve([[1, 1, 0], [1, 0, 1], [0, 1, 1]], [1, 1, 1])
 [Fraction(1, 2), Fraction(1, 2), Fraction(1, 2)]
@@ -11,10 +11,10 @@ fractions."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-__all__ = ["Echelon", "determinant", "kernel", "rank", "solve", "whole_row"]
+__all__ = ["Echelon", "kernel", "rank", "shortened", "solve", "solve_many", "whole_row"]
 
 Number = int | Fraction
 Row = list[int]
@@ -24,9 +24,13 @@ def whole_row(row: Iterable[Number]) -> Row:
     """A row times the positive number that makes its entries integers without a common factor."""
     entries = list(row)
     common = math.lcm(*(v.denominator for v in entries))
-    scaled = [v.numerator * (common // v.denominator) for v in entries]
-    divisor = math.gcd(*scaled)
-    return scaled if divisor <= 1 else [v // divisor for v in scaled]
+    return shortened([v.numerator * (common // v.denominator) for v in entries])
+
+
+def shortened(row: Row) -> Row:
+    """A row of integers divided by what they have in common."""
+    divisor = math.gcd(*row)
+    return row if divisor <= 1 else [v // divisor for v in row]
 
 
 class Echelon:
@@ -59,6 +63,17 @@ class Echelon:
                 self.rows[other] = _without(held, rest, pivot)
         self.rows[pivot] = rest
         return True
+
+    def orthogonal(self) -> Iterator[list[Fraction]]:
+        """Independent vectors that span what is orthogonal to all rows, one for each column without a pivot."""
+        for free in range(self.width):
+            if free in self.rows:
+                continue
+            vector = [Fraction(0)] * self.width
+            vector[free] = Fraction(1)
+            for pivot, row in self.rows.items():
+                vector[pivot] = Fraction(-row[free], row[pivot])
+            yield vector
 
 
 def rank(rows: Iterable[Sequence[Number]]) -> int:
@@ -93,31 +108,7 @@ def kernel(rows: Sequence[Sequence[Number]], width: int | None = None) -> list[F
     echelon = Echelon(columns)
     for row in rows:
         echelon.add(row)
-    free = next((j for j in range(columns) if j not in echelon.rows), None)
-    if free is None:
-        return None
-    vector = [Fraction(0)] * columns
-    vector[free] = Fraction(1)
-    for pivot, row in echelon.rows.items():
-        vector[pivot] = Fraction(-row[free], row[pivot])
-    return vector
-
-
-def determinant(matrix: Sequence[Sequence[Number]]) -> Fraction:
-    """The determinant of a square matrix, by elimination."""
-    work = [[Fraction(v) for v in row] for row in matrix]
-    product = Fraction(1)
-    for j in range(len(work)):
-        pivot = next((i for i in range(j, len(work)) if work[i][j]), None)
-        if pivot is None:
-            return Fraction(0)
-        if pivot != j:
-            work[j], work[pivot], product = work[pivot], work[j], -product
-        product *= work[j][j]
-        for i in range(j + 1, len(work)):
-            factor = work[i][j] / work[j][j]
-            work[i] = [a - factor * b for a, b in zip(work[i], work[j], strict=True)]
-    return product
+    return next(echelon.orthogonal(), None)
 
 
 def _without(row: Row, held: Row, pivot: int) -> Row:
@@ -125,6 +116,4 @@ def _without(row: Row, held: Row, pivot: int) -> Row:
     a, b = held[pivot], row[pivot]
     if a < 0:
         a, b = -a, -b
-    rest = [a * x - b * y for x, y in zip(row, held, strict=True)]
-    divisor = math.gcd(*rest)
-    return rest if divisor <= 1 else [v // divisor for v in rest]
+    return shortened([a * x - b * y for x, y in zip(row, held, strict=True)])

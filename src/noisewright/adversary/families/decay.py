@@ -1,12 +1,12 @@
 r"""The one number that makes a member of a family: ``a = e^(-epsilon)``, known exactly or to as many bits as are asked for.
 
-A factor is given as a fraction (``1/2`` is ``epsilon = ln 2``) or by a rational epsilon. Two of them are compared without
+A decay is given as a fraction (``1/2`` is ``epsilon = ln 2``) or by a rational epsilon. Two of them are compared without
 rounding: ``e^(-epsilon)`` for a rational ``epsilon > 0`` is never a fraction (Hermite and Lindemann), so bounds decide.
 
->>> half, one = Factor.of(factor="1/2"), Factor.of(epsilon=1)
+>>> half, one = Decay.of(decay="1/2"), Decay.of(epsilon=1)
 >>> half.compare(one), half.epsilon_up() >= 0.6931471805599453
 (1, True)
->>> Factor.of(epsilon="0.1").compare(Factor.of(epsilon=0.1))  # the float 0.1 is a little above one tenth
+>>> Decay.of(epsilon="0.1").compare(Decay.of(epsilon=0.1))  # the float 0.1 is a little above one tenth
 1
 """
 
@@ -20,7 +20,7 @@ from noisewright.adversary.exact.enclosures import Enclosure, Number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_down, float_up, log_bounds
 
-__all__ = ["LARGEST_EPSILON", "Factor"]
+__all__ = ["LARGEST_EPSILON", "Decay"]
 
 LARGEST_EPSILON = 10_000
 """Beyond this nothing is hidden, and the probabilities have thousands of digits."""
@@ -29,27 +29,25 @@ SMALLEST_EPSILON = Fraction(1, 10**100)
 
 
 @dataclass(frozen=True)
-class Factor:
+class Decay:
     """A number above 0 and at most 1: ``exact``, or ``e**-rate`` for a fraction ``rate``; one of the two is None."""
 
     exact: Fraction | None
     rate: Fraction | None
 
     @classmethod
-    def of(cls, *, epsilon: Exact | None = None, factor: Exact | None = None) -> Factor:
-        """The factor of an epsilon of 0 or more, or a fraction above 0 and at most 1; give one of the two."""
-        if (epsilon is None) == (factor is None):
+    def of(cls, *, epsilon: Exact | None = None, decay: Exact | None = None) -> Decay:
+        """The decay of an epsilon of 0 or more, or a fraction above 0 and at most 1; give one of the two."""
+        if (epsilon is None) == (decay is None):
             raise ParameterError(
-                "a member of a family needs either epsilon or factor (e to the minus epsilon), not both."
+                "a member of a family needs either epsilon or decay (e to the minus epsilon), not both."
             )
-        if factor is not None:
-            value = as_fraction(factor, "factor")
+        if decay is not None:
+            value = as_fraction(decay, "decay")
             if not 0 < value <= 1:
-                raise ParameterError("factor is e to the minus epsilon: it must be above 0 and at most 1.")
+                raise ParameterError("decay is e to the minus epsilon: it must be above 0 and at most 1.")
             if value < Fraction(1, 10**4000) or 1 - SMALLEST_EPSILON < value < 1:
-                raise ParameterError(
-                    f"factor is too near to 0 or 1; epsilon is 0, or from 1e-100 to {LARGEST_EPSILON}."
-                )
+                raise ParameterError(f"decay is too near to 0 or 1; epsilon is 0, or from 1e-100 to {LARGEST_EPSILON}.")
             return cls(value, None)
         rate = as_fraction(epsilon, "epsilon")
         if rate != 0 and not SMALLEST_EPSILON <= rate <= LARGEST_EPSILON:
@@ -57,7 +55,7 @@ class Factor:
         return cls(Fraction(1), None) if rate == 0 else cls(None, rate)
 
     def number(self, bits: int) -> Number:
-        """The factor itself where it is a fraction, otherwise an enclosure; it and one minus it have so many significant bits."""
+        """The decay itself where it is a fraction, otherwise an enclosure; it and one minus it have so many significant bits."""
         if self.exact is not None:
             return self.exact
         assert self.rate is not None
@@ -65,7 +63,7 @@ class Factor:
 
     @property
     def fine(self) -> int:
-        """How many more bits than the factor one minus it needs: those of ``1/epsilon``."""
+        """How many more bits than the decay one minus it needs: those of ``1/epsilon``."""
         return math.ceil(1 / Fraction(-self.log)).bit_length() if self.log else 0
 
     @property
@@ -84,8 +82,8 @@ class Factor:
         """The epsilon, rounded down."""
         return max(0.0, float_down(self._epsilon_ends()[0]))
 
-    def compare(self, other: Factor) -> int:
-        """-1, 0 or 1 as this factor is below, equal to or above the other, that is: more, equally or less revealing."""
+    def compare(self, other: Decay) -> int:
+        """-1, 0 or 1 as this decay is below, equal to or above the other, that is: more, equally or less revealing."""
         if self.exact is not None and other.exact is not None:
             return (self.exact > other.exact) - (self.exact < other.exact)
         if self.rate is not None and other.rate is not None:

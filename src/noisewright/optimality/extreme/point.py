@@ -33,12 +33,11 @@ import numpy as np
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction
-from noisewright.optimality.extreme.algebra import Echelon, solve
+from noisewright.optimality.algebra.echelon import Echelon, solve
+from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.extreme.factor import Factor
 
-__all__ = ["ExtremePoint", "Matrix", "construct", "exact_matrix"]
-
-Matrix = tuple[tuple[Fraction, ...], ...]
+__all__ = ["ExtremePoint", "NoPointError", "construct", "exact_matrix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +67,11 @@ class ExtremePoint:
         return tuple((i, self.support[j]) for i, j in enumerate(self.free) if j >= 0)
 
     @property
-    def pattern(self) -> Matrix:
+    def pattern(self) -> Rows:
         """``Y``: one row for each secret, one column for each output in use."""
         return tuple(tuple(self._entries(i)) for i in range(self.inputs))
 
-    def matrix(self, factor: Exact) -> Matrix:
+    def matrix(self, factor: Exact) -> Rows:
         """The channel for a rational ``factor`` (which is ``e^epsilon``), in exact fractions."""
         q = as_fraction(factor, "factor")
         below = sum(self.weights) + q - 1
@@ -115,6 +114,10 @@ class ExtremePoint:
                 yield Fraction(ones >> j & 1)
 
 
+class NoPointError(ParameterError):
+    """A pattern that no extreme point has."""
+
+
 def construct(
     pattern: Sequence[Sequence[Any]], *, outputs: int | None = None, support: Sequence[int] | None = None
 ) -> ExtremePoint:
@@ -128,30 +131,30 @@ def construct(
     width = len(rows[0])
     count, chosen = _support(width, outputs, support)
     if width > len(rows):
-        raise ParameterError(
+        raise NoPointError(
             f"an extreme point uses at most as many outputs as there are secrets, {len(rows)}, not {width}."
         )
     ones, free = [], []
     for row in rows:
         between = [j for j, y in enumerate(row) if y is None or 0 < y < 1]
         if len(between) > 1:
-            raise ParameterError("a row of the pattern may have one loose entry at most, not more.")
+            raise NoPointError("a row of the pattern may have one loose entry at most, not more.")
         ones.append(sum(1 << j for j, y in enumerate(row) if y == 1))
         free.append(between[0] if between else -1)
     weights = weights_of(ones, free, width)
     point = ExtremePoint(count, chosen, weights, tuple(ones), tuple(free))
     for row, worked_out in zip(rows, point.pattern, strict=True):
         if sum(y * v for y, v in zip(worked_out, weights, strict=True)) != 1:
-            raise ParameterError(
+            raise NoPointError(
                 "the ones of some row do not weigh 1 under the weights that the other rows determine; change that row."
             )
         for given, found in zip(row, worked_out, strict=True):
             if given is None and not 0 < found < 1:
-                raise ParameterError(
+                raise NoPointError(
                     "a loose entry would have to be 0 or less, or 1 or more; put 0, 1 or other ones there."
                 )
             if given is not None and given != found:
-                raise ParameterError(
+                raise NoPointError(
                     f"a loose entry must be {found} under the weights that the other rows determine; None has it filled in."
                 )
     return point
@@ -163,19 +166,17 @@ def weights_of(ones: Sequence[int], free: Sequence[int], width: int) -> tuple[Fr
     echelon = Echelon(width)
     basis = [bits for bits in tight if echelon.add([bits >> j & 1 for j in range(width)])]
     if len(basis) < width:
-        raise ParameterError(
+        raise NoPointError(
             f"the rows without a loose entry have rank {len(basis)}, which does not determine {width} weights."
         )
     weights = solve([[bits >> j & 1 for j in range(width)] for bits in basis], [1] * width)
     assert weights is not None
     if min(weights) <= 0:
-        raise ParameterError(
-            "this pattern would need a weight of 0 or less; leave that output out, or change the rows."
-        )
+        raise NoPointError("this pattern would need a weight of 0 or less; leave that output out, or change the rows.")
     return tuple(weights)
 
 
-def exact_matrix(matrix: Any, what: str = "a channel") -> Matrix:
+def exact_matrix(matrix: Any, what: str = "a channel") -> Rows:
     """Rows of exact numbers; a float counts as the binary fraction that it is."""
     try:
         rows = [list(row) for row in matrix]

@@ -31,10 +31,10 @@ from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, permutations
 
 from noisewright.core.errors import ParameterError
-from noisewright.optimality.extreme.algebra import Echelon, rank
-from noisewright.optimality.extreme.patterns import ExtremePoint
+from noisewright.optimality.algebra.echelon import Echelon, rank
+from noisewright.optimality.extreme.point import ExtremePoint
 
-__all__ = ["Counts", "count_extreme_points", "extreme_points", "weight_vectors"]
+__all__ = ["CornerCounts", "count_extreme_points", "extreme_points", "weight_vectors"]
 
 LARGEST_DETERMINANT = {1: 1, 2: 1, 3: 2, 4: 3, 5: 5, 6: 9}
 """Of 0/1 matrices, by size (Hadamard's maximal determinant problem)."""
@@ -43,7 +43,7 @@ MOST_COLUMNS = max(LARGEST_DETERMINANT)
 
 
 @dataclass(frozen=True)
-class Counts:
+class CornerCounts:
     """How many extreme points there are: ``tight[c]`` and ``with_loose[c]`` for ``c`` outputs in use.
 
     With one output in use all its entries are loose in the sense of the definition; those points are counted as tight
@@ -71,7 +71,7 @@ class Counts:
         return sum(self.with_loose.values())
 
 
-def count_extreme_points(inputs: int, outputs: int | None = None) -> Counts:
+def count_extreme_points(inputs: int, outputs: int | None = None) -> CornerCounts:
     """Count the extreme points for ``inputs`` secrets and ``outputs`` outputs (as many, if left out), for any epsilon > 0."""
     m, k = _sizes(inputs, outputs)
     tight, with_loose = {}, {}
@@ -86,7 +86,7 @@ def count_extreme_points(inputs: int, outputs: int | None = None) -> Counts:
             )
         tight[c] = math.comb(k, c) * exact
         with_loose[c] = math.comb(k, c) * (every - exact)
-    return Counts(m, k, tight, with_loose)
+    return CornerCounts(m, k, tight, with_loose)
 
 
 def extreme_points(inputs: int, outputs: int | None = None, *, columns: int | None = None) -> Iterator[ExtremePoint]:

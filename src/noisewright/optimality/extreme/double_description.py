@@ -1,7 +1,7 @@
 r"""Brute force: the vertices of a polytope from its inequalities, by the double description method in exact integers.
 
 It knows nothing of what theory says about extreme points and so is the referee of
-:mod:`~noisewright.optimality.extreme.points`; and it is the only way to the vertices of ``(epsilon, delta)`` privacy,
+:mod:`~noisewright.optimality.extreme.enumeration`; and it is the only way to the vertices of ``(epsilon, delta)`` privacy,
 for which no closed form is known.
 
 The last column is eliminated by the row sums. For ``delta = 0`` the inequalities are the ratios ``A[i,j] <= q
@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
-from noisewright.optimality.extreme.algebra import Echelon, solve_many, whole_row
-from noisewright.optimality.extreme.patterns import Matrix
+from noisewright.optimality.algebra.echelon import Echelon, solve_many, whole_row
+from noisewright.optimality.algebra.elimination import Rows
 
 __all__ = ["local_inequalities", "local_vertices", "vertices"]
 
@@ -47,7 +47,7 @@ def local_vertices(
     support: Sequence[int] | None = None,
     face: Iterable[int] = (),
     events: str = "all",
-) -> set[Matrix]:
+) -> set[Rows]:
     """Every vertex of the polytope of locally private channels for a rational ``factor`` (which is ``e^epsilon``).
 
     ``support`` allows some outputs only; the other columns are zero. ``face`` are numbers of rows of
@@ -136,14 +136,7 @@ def _subspace(equalities: list[list[int]], width: int) -> list[list[int]]:
     echelon = Echelon(width)
     for row in equalities:
         echelon.add(row)
-    vectors = []
-    for free in (j for j in range(width) if j not in echelon.rows):
-        vector = [Fraction(0)] * width
-        vector[free] = Fraction(1)
-        for pivot, row in echelon.rows.items():
-            vector[pivot] = Fraction(-row[free], row[pivot])
-        vectors.append(whole_row(vector))
-    return vectors
+    return [whole_row(vector) for vector in echelon.orthogonal()]
 
 
 def _rays(rows: list[list[int]], width: int) -> list[list[int]]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from noisewright.optimality.extreme.algebra import rank
+from noisewright.optimality.algebra.echelon import rank
 from noisewright.optimality.extreme.factor import Factor
 
 __all__ = ["Condition", "NormalForm", "necessary", "normal_form"]

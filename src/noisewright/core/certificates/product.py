@@ -1,0 +1,128 @@
+r"""The certificate of a product: independent parts, each with its own proof, and losses that add up.
+
+A secret has coordinates (the bits of a packed vector, the tokens of a document, the blocks of a picture), and each is drawn on
+its own, by the mechanism of its part. Probabilities multiply, so the losses of coordinates add up. What that is for the whole
+secret depends on the metric between two of them:
+
+===============  =====================================================  ============================================
+metric           what a part must prove                                 epsilon of the whole
+===============  =====================================================  ============================================
+``hamming``      a loss between any two of finitely many values         the largest loss of a part
+``manhattan``    a loss for each unit of the line, or of manhattan      the largest loss for a unit
+``discrete``     a loss between any two of finitely many values         the sum of all losses; deltas add up as well
+===============  =====================================================  ============================================
+
+The Manhattan distance is between the lattice points that numbers are rounded to, if the metric of the parts says so.
+:mod:`noisewright.core.certificates.checker.checker_release` proves the parts one by one, and then the sums.
+
+>>> from noisewright.mechanisms.categories.response import randomised_response
+>>> bit = randomised_response([0, 1], epsilon="1/4").certificate()
+>>> product_certificate("packed bits", [Part(bit, 1_000_000)]).verify()
+'epsilon = 0.25 per unit of hamming, over 1000000 independent parts'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.checker import checker, checker_release
+from noisewright.core.errors import ParameterError
+
+__all__ = ["Part", "parts_of", "product_certificate"]
+
+Whole = Literal["hamming", "manhattan", "discrete"]
+
+HEAD = {"format", "version", "made_by", "numerics", "randomness", "digest"}
+"""What a certificate states once, for all of its parts."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The certificate of one coordinate, and how many coordinates are drawn alike; None for any number of them."""
+
+    certificate: Certificate
+    count: int | None = 1
+
+
+def product_certificate(
+    mechanism: str,
+    parts: Sequence[Part],
+    *,
+    metric: Whole = "hamming",
+    simulated: bool = False,
+    **more: Any,
+) -> Certificate:
+    """The certificate of independent parts with the smallest epsilon that their claims give; ``more`` are further fields.
+
+    Refused with a :class:`~noisewright.core.errors.ParameterError` where the parts do not prove anything for the metric.
+    """
+    if metric not in ("hamming", "manhattan", "discrete"):
+        raise ParameterError(f"the metric of a product is hamming, manhattan or discrete, not {metric!r}.")
+    if not 0 < len(parts) <= checker_release.MOST_PARTS:
+        raise ParameterError(
+            f"a product has 1 to {checker_release.MOST_PARTS} parts, not {len(parts)}; count those that are alike."
+        )
+    name, documents = _metric(metric, parts), [dict(part.certificate.document) for part in parts]
+    if any(document["numerics"] != "exact" for document in documents):
+        raise ParameterError(
+            "the parts of a product are proved one by one, and a floating one is not; use exact parts."
+        )
+    found = []
+    for place, (part, document) in enumerate(zip(parts, documents, strict=True)):
+        if part.count is not None and (
+            isinstance(part.count, bool) or not isinstance(part.count, int) or part.count < 1
+        ):
+            raise ParameterError("the count of a part is a whole number from 1, or None for any number.")
+        try:
+            loss, delta = checker_release.part_loss(place, document, name)
+        except checker.NotProved as problem:
+            raise ParameterError(f"these parts make no product for the {metric} metric: {problem}") from None
+        if delta and metric != "discrete":
+            raise ParameterError(
+                "a product of parts with a delta is proved for any two secrets; use metric='discrete'."
+            )
+        if part.count is None and metric == "discrete":
+            raise ParameterError("the loss between any two secrets is a sum over all parts; say how many there are.")
+        found.append((loss, delta, part.count or 1))
+    summed = metric == "discrete"
+    return Certificate.build(
+        mechanism=mechanism,
+        epsilon=sum((loss * n for loss, _, n in found), Fraction(0)) if summed else max(loss for loss, _, _ in found),
+        delta=sum((delta * n for _, delta, n in found), Fraction(0)),
+        metric=name,
+        distances={"shape": "product"},
+        proof={
+            "kind": "product",
+            "parts": [
+                {"count": part.count, **{key: value for key, value in document.items() if key not in HEAD}}
+                for part, document in zip(parts, documents, strict=True)
+            ],
+        },
+        simulated=simulated,
+        **more,
+    )
+
+
+def parts_of(certificate: Certificate) -> Iterator[Part]:
+    """The certificates of the parts of a product; each says about its draws what the whole says."""
+    document = certificate.document
+    head = {key: document[key] for key in ("format", "version", "made_by") if key in document}
+    tail = {"numerics": document["numerics"], "randomness": document["randomness"]}
+    for part in document["proof"]["parts"]:
+        own = {"mechanism": part.get("mechanism"), **{key: value for key, value in part.items() if key != "count"}}
+        body = {key: own.pop(key) for key in ("mechanism", "claim", "proof")}
+        whole = {**head, **body, **tail, **own}
+        yield Part(Certificate.from_document({**whole, "digest": checker.digest(whole)}), part["count"])
+
+
+def _metric(metric: Whole, parts: Sequence[Part]) -> str:
+    """The metric of the whole, with the lattice that the parts round to."""
+    if metric != "manhattan":
+        return metric
+    base = checker.unit_of(parts[0].certificate.document["claim"]["metric"])[2]
+    _, rounding, power = base.partition(checker.LATTICE)
+    return f"manhattan{rounding}{power}"

@@ -1,0 +1,189 @@
+r"""``verify``: prove a certificate, a file of one, or the folder of a release, and say what is proved.
+
+Nothing is believed but claims and integers: :mod:`noisewright.core.certificates.checker.checker` proves them again. The files of
+a folder must besides be those of one release (:mod:`noisewright.releases.output.verify`).
+
+>>> import noisewright as nw
+>>> found = verify(nw.geometric(epsilon=1, within=(0, 100)).certificate())
+>>> found.proved, found.claim
+(True, 'epsilon = 1 per unit of line')
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.checker import checker, checker_release
+from noisewright.core.certificates.claims import claimed, distances_in_words, prove
+from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
+from noisewright.core.resource import Resource, in_place, look_in
+from noisewright.releases.ledger.ledger import Ledger
+from noisewright.releases.output.certificate import ReleaseCertificate
+from noisewright.releases.output.layout import CERTIFICATE
+from noisewright.releases.output.verify import FolderCheck, verify_folder
+
+__all__ = ["Verification", "certificate_bytes", "examined", "verify"]
+
+Verifiable = Certificate | ReleaseCertificate | str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What is proved, or why it is not."""
+
+    proved: bool
+    claim: str | None
+    """The claim in one sentence; None where nothing is claimed that could be proved."""
+    reason: str | None
+    """Why something is not proved; None where everything is."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else is known of the certificate or the release, as plain data."""
+    folder: FolderCheck | None = None
+    """How the files of a release agree, where a folder was given."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is proved, sentence by sentence; or what is wrong."""
+        if not self.proved:
+            wrong = () if self.folder is None else self.folder.problems
+            return (*(() if self.reason is None else (self.reason,)), *wrong)
+        parts = tuple(f"{part['title']}: {part['words']}" for part in self.facts.get("parts", ()))
+        agreed = () if self.folder is None else self.folder.agreed
+        said = (self.claim or "", *((self.facts["reading"],) if "reading" in self.facts else ()))
+        return (*said, *parts, *agreed)
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        found = {"proved": self.proved, "claim": self.claim, "reason": self.reason, **self.facts}
+        if self.folder is not None:
+            found |= {"agreed": list(self.folder.agreed), "problems": list(self.folder.problems)}
+            found |= {"unchecked": list(self.folder.unchecked)} if self.folder.unchecked else {}
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def verify(thing: Verifiable, ledger: str | os.PathLike[str] | Ledger | None = None) -> Verification:
+    """Prove a certificate, a file of one, or the folder of a release; a :class:`CertificateError` where that fails.
+
+    With a ``ledger`` a folder must also be what that ledger recorded.
+    """
+    if isinstance(thing, (Certificate, ReleaseCertificate)):
+        _no_ledger(ledger)
+        found = _document(dict(thing.document))
+    elif isinstance(thing, (str, os.PathLike)):
+        found = examined(certificate_bytes(thing), thing, ledger)
+    else:
+        raise ParameterError(
+            f"a certificate, its file or the folder of a release is verified, not {type(thing).__name__}."
+        )
+    if not found.proved:
+        raise CertificateError(f"the certificate does not prove its claim: {' '.join(found.sentences)}")
+    return found
+
+
+def certificate_bytes(path: str | os.PathLike[str]) -> bytes:
+    """What the file of a certificate holds; of a folder, its certificate."""
+    folder = Path(path).is_dir()
+    try:
+        return (Path(path) / CERTIFICATE if folder else Path(path)).read_bytes()
+    except FileNotFoundError:
+        if folder:
+            raise FileFormatError(f"{path} cannot be read as a release: there is no {CERTIFICATE} in it.") from None
+        raise FileFormatError(f"there is no file {path}.") from None
+    except (OSError, ValueError) as problem:
+        raise FileFormatError(f"{path} cannot be read: {getattr(problem, 'strerror', problem)}.") from None
+
+
+def examined(
+    content: bytes, path: str | os.PathLike[str], ledger: str | os.PathLike[str] | Ledger | None = None
+) -> Verification:
+    """What is proved by the content of a file; ``path`` says whether it is that of a folder, whose files are looked at too."""
+    look_in(Path.cwd(), Path(path).absolute().parent)  # for public files
+    folder = Path(path).is_dir()
+    try:
+        found = _document(checker.read(content.decode()), folder)
+    except (ValueError, RecursionError):
+        found = Verification(False, None, "this is not JSON, or it was cut short.")
+    if not folder:
+        _no_ledger(ledger)
+        return found
+    book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger, create_missing=False)
+    files = verify_folder(Path(path), book)
+    return Verification(found.proved and not files.problems, found.claim, found.reason, found.facts, files)
+
+
+def _no_ledger(ledger: object) -> None:
+    if ledger is not None:
+        raise ParameterError("a ledger records releases; give it with the folder of one.")
+
+
+def _document(document: Any, in_folder: bool = False) -> Verification:
+    """What is proved of a certificate; of one ``in_folder`` the lock says which public files are here."""
+    if isinstance(document, dict) and document.get("format") == checker.RELEASE:
+        found = _release(document)
+        return found if in_folder or "parts" not in found.facts else _with_public_files(found, document)
+    claim, reason = prove(document)
+    if claim is None:
+        return Verification(False, None, reason)
+    facts = {
+        "reading": claimed(document).in_words(),
+        "mechanism": document.get("mechanism"),
+        "epsilon": str(document["claim"]["epsilon"]),
+        "delta": str(document["claim"]["delta"]),
+        "metric": str(document["claim"]["metric"]),
+        "distances": distances_in_words(document),
+        "proof": document["proof"]["kind"],
+        "randomness": document.get("randomness"),
+        "simulated": checker.simulated(document.get("randomness")),
+    }
+    return _with_public_files(Verification(True, claim, None, facts), document)
+
+
+def _with_public_files(found: Verification, document: dict[str, Any]) -> Verification:
+    """The same, with which of the public files that a certificate states are here, and which are not."""
+    certificates = [document, *(part["certificate"] for part in document.get("parts", []))]
+    try:
+        stated = [Resource.from_json(file) for one in certificates for file in one.get("resources", [])]
+    except ParameterError as problem:
+        return replace(found, proved=False, reason=str(problem))
+    here, missing = in_place(dict.fromkeys(stated))
+    return replace(found, facts={**found.facts, "here": here, "unchecked": missing}) if stated else found
+
+
+def _release(document: dict[str, Any]) -> Verification:
+    """What is proved of a whole release; with floating parts, what of it is not."""
+    try:
+        found = checker_release.examine(document)
+    except checker.NotProved as problem:
+        return Verification(False, None, str(problem))
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        AttributeError,
+        MemoryError,
+        RecursionError,
+    ) as problem:
+        return Verification(False, None, f"the file is incomplete or malformed ({type(problem).__name__}).")
+    reason = None
+    try:
+        checker_release.verdict(found)
+    except checker.NotProved as problem:
+        reason = str(problem).partition("\n")[0]
+    facts = {
+        "epsilon": str(found["epsilon"]),
+        "delta": str(found["delta"]),
+        "parts": [{**part, "price": str(part["price"]), "delta": str(part["delta"])} for part in found["parts"]],
+        "not_protected": found["kept"] + found["exact"],
+        "simulated": found["simulated"],
+        "randomness": document["randomness"],
+    }
+    return Verification(reason is None, found["claim"], reason, facts)

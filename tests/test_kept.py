@@ -1,0 +1,278 @@
+"""What version 0.1.0 wrote before the rooms were divided is read, proved, said and made again as it was.
+
+``fixtures/kept`` holds certificates, releases, saved channels and error messages of then, with the calls that made them; its
+README says more. They are never made anew. Where something was changed on purpose since, ``CHANGED`` has the reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fractions
+import io
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import noisewright as nw
+from noisewright.cli import run
+from noisewright.core.certificates.checker import checker
+from noisewright.core.errors import CertificateError
+from noisewright.releases.output.certificate import ReleaseCertificate
+
+KEPT = Path(__file__).parent / "fixtures" / "kept"
+CERTIFICATES = sorted((KEPT / "certificates").glob("*.json"))
+MADE: dict[str, dict[str, Any]] = json.loads((KEPT / "made.json").read_text())
+CHANNELS: dict[str, dict[str, Any]] = json.loads((KEPT / "channels" / "made.json").read_text())
+MESSAGES: dict[str, Any] = json.loads((KEPT / "messages.json").read_text())
+RUNS: dict[str, dict[str, Any]] = json.loads((KEPT / "release.json").read_text())["runs"]
+
+MOVED = {
+    "metrics": "Angular Discrete EarthMovers Euclidean Hamming Line Manhattan Product Table",
+    "mechanisms": """approximate_laplace curve explicit_fair gaussian geo_laplace Grid hadamard_response local_hashing
+        metric_realising OutputPerturbation planar_geometric Polygon product_laplace sanitise selection snapped snapped_laplace
+        spherical_laplace staircase subset_selection truncated_laplace unary_encoding uniform""",
+    "core": "Accountant",
+    "optimality": "compare_utility",
+    "adversary": "safe_replacement",
+}
+"""Names that were at the top: the room that has each of them now."""
+ROOM = {name: room for room, names in MOVED.items() for name in names.split()}
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What is said now to a kept call or command line, where it was changed on purpose."""
+
+    why: str
+    says: tuple[Any, ...]
+    """The class and the sentence of an error; the exit code and what is printed to both streams, of a command line."""
+    call: str = ""
+    """How the call is written now, if not as it was."""
+
+
+CHANGED = {
+    "nw.estimate(['a'], nw.randomised_response(['a', 'b'], epsilon=1), level=2)": Changed(
+        "the level of an interval is its confidence, everywhere",
+        ("ParameterError", "confidence must be above 0 and below 1, such as 0.95, not 2."),
+        "nw.estimate(['a'], nw.randomised_response(['a', 'b'], epsilon=1), confidence=2)",
+    ),
+    "nw.load('floating.json').verify()": Changed(
+        "load gives the mechanism behind a certificate, which has the certificate",
+        (
+            "CertificateError",
+            "the certificate does not prove its claim: floating: a theorem holds for real numbers, but nothing is proved about "
+            "the floats drawn.",
+        ),
+        "nw.load('floating.json').certificate().verify()",
+    ),
+    "nw.load('count.json').table()": Changed(
+        "load gives the mechanism behind a certificate, which has the certificate",
+        ("CertificateError", "this certificate is about a law, not about a table."),
+        "nw.load('count.json').certificate().table()",
+    ),
+    "nw.load('bundle.json')": Changed(
+        "it is known to be the certificate of a release",
+        (
+            "FileFormatError",
+            "bundle.json is the certificate of a whole release, behind which there is no single mechanism; prove it with "
+            "noisewright.verify.",
+        ),
+    ),
+}
+
+
+FLOATING = {"release_floating", "spherical_laplace", "spherical_laplace_simulated"}
+SOLVED = "optimal_"
+"""Certificates of solved programs begin so: their last bits belong to the solver and the processor."""
+
+
+def made(expression: str) -> Any:
+    """What a kept expression gives now."""
+    now = re.sub(
+        r"\bnw\.(\w+)", lambda name: f"nw.{ROOM[name[1]]}.{name[1]}" if name[1] in ROOM else name[0], expression
+    )
+    return eval(now, {"nw": nw, "numpy": np, "math": math, "pyarrow": pa, "fractions": fractions})
+
+
+def stem(path: Path) -> str:
+    return path.stem
+
+
+def said(*arguments: str, code: int = 0) -> str:
+    """What a command prints that succeeds."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        assert run(list(arguments)) == code, err.getvalue()
+    assert err.getvalue() == ""
+    return out.getvalue()
+
+
+# Certificates -------------------------------------------------------------------------------------------------------------
+
+
+def test_every_certificate_has_its_expression() -> None:
+    assert {path.stem for path in CERTIFICATES} == set(MADE)
+    assert {path.name for path in (KEPT / "channels").iterdir()} == {*CHANNELS, "made.json"}
+
+
+@pytest.mark.parametrize("path", CERTIFICATES, ids=stem)
+def test_a_kept_certificate_is_read_and_proved(path: Path) -> None:
+    text = path.read_text()
+    certificate = (ReleaseCertificate if checker.RELEASE in text else nw.Certificate).from_json(text)
+    assert certificate.to_json() == text
+    if path.stem in FLOATING:
+        with pytest.raises(CertificateError, match="nothing is proved about the floats"):
+            certificate.verify()
+    else:
+        assert "".join(certificate.verify()).startswith(f"epsilon = {rounded(json.loads(text))}")
+
+
+def rounded(document: dict[str, Any]) -> str:
+    """The epsilon of a certificate, as it is said."""
+    return checker.rounded(checker.number(document.get("claim", document.get("total"))["epsilon"]))
+
+
+def test_kept_certificates_are_proved_by_the_exported_files_alone(tmp_path: Path) -> None:
+    said("verify", "--export-checker", str(tmp_path / "checker.py"))
+    command = [sys.executable, "-I", "checker.py", *map(str, CERTIFICATES)]
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stderr) == (1, "")
+    verdicts = [line.partition(".json: ")[2] for line in answer.stdout.splitlines() if not line.startswith("  ")]
+    assert len(verdicts) == len(CERTIFICATES)
+    for path, verdict in zip(CERTIFICATES, verdicts, strict=True):
+        if path.stem in FLOATING:
+            assert verdict.startswith("NOT PROVED: floating: ")
+        else:
+            assert verdict.startswith(f"proved: epsilon = {rounded(json.loads(path.read_text()))}")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_certificate_is_made_again_byte_for_byte(name: str) -> None:
+    kept = (KEPT / "certificates" / f"{name}.json").read_bytes()
+    now = made(MADE[name]["make"])
+    if name.startswith(SOLVED) and now.to_json().encode() != kept:
+        assert now.verify()
+        assert json.loads(now.to_json())["claim"] == json.loads(kept)["claim"]
+    else:
+        assert now.to_json().encode() == kept
+
+
+# Channels -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_a_channel_is_loaded_and_saved_byte_for_byte(name: str, tmp_path: Path) -> None:
+    kept = KEPT / "channels" / name
+    for channel in (nw.load(kept), made(CHANNELS[name]["make"])):
+        nw.save(channel, tmp_path / name)
+        assert (tmp_path / name).read_bytes() == kept.read_bytes()
+        (tmp_path / name).unlink()
+
+
+# Releases -----------------------------------------------------------------------------------------------------------------
+
+MINUTE = r"Made on [0-9]+ [A-Z][a-z]+ [0-9]{4} at [0-9]{2}:[0-9]{2} UTC by"
+"""The one place in which the reports of two equal simulations differ."""
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_release_is_read_verified_and_made_again(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = RUNS[name]
+    for file in ("policy.toml", "policy_recorded.toml", "visits.csv", "visits.parquet"):
+        shutil.copy(KEPT / "release" / file, tmp_path / file)
+    for needed in call.get("needs", []):
+        source = KEPT / needed
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / source.name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    printed = said(*call["arguments"], code=call["code"])
+    if "printed" in call:
+        assert printed == (KEPT / call["printed"]).read_text()
+    assert printed.startswith(call.get("begins", ""))
+    for new, kept in call.get("writes", {}).items():
+        assert Path(new).read_bytes() == (KEPT / kept).read_bytes()
+    if "folder" in call:
+        compare_folders(tmp_path / call["folder"], KEPT / call["kept"], call)
+
+
+def compare_folders(new: Path, kept: Path, call: dict[str, Any]) -> None:
+    for file in call.get("only", call["identical"]):
+        assert (new / file).read_bytes() == (kept / file).read_bytes(), file
+    if (kept / "report.html").exists():
+        now, then = (re.sub(MINUTE, "", (folder / "report.html").read_text()) for folder in (new, kept))
+        assert now == then
+    if (kept / "policy.lock").exists():
+        now, then = (json.loads((folder / "policy.lock").read_text()) for folder in (new, kept))
+        assert list(now) == list(then)
+        same = set(call["differ"]["policy.lock"]["same_keys"]) - {"versions"}  # those of numpy and others may move on
+        assert {key: now[key] for key in same} == {key: then[key] for key in same}
+
+
+# Messages -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder_of_bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    for name, text in MESSAGES["files"].items():
+        (tmp_path / name).write_text(text)
+    for kept, name in MESSAGES["copies"].items():
+        shutil.copy(KEPT / kept, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    for key, value in MESSAGES["environment"].items():
+        monkeypatch.setenv(key, value)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    yield tmp_path
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before, "something was left behind"
+
+
+@pytest.mark.usefixtures("folder_of_bad_files")
+def test_bad_calls_are_refused_in_the_same_words() -> None:
+    """By an error of the same class, or of a narrower one: whoever catches the first catches both."""
+    differ = {}
+    for call in MESSAGES["calls"]:
+        now = CHANGED.get(call["call"], Changed("", (call["class"], call["message"])))
+        expected: tuple[Any, ...] = now.says
+        answer: tuple[Any, ...]
+        try:
+            answer = ("nothing", repr(made(now.call or call["call"])))
+        except Exception as problem:
+            narrower = any(one.__name__ == expected[0] for one in type(problem).__mro__)
+            answer = (expected[0] if narrower else type(problem).__name__, str(problem))
+            if "problems" in call and [str(one) for one in getattr(problem, "problems", ())] != call["problems"]:
+                differ[call["call"]] = (call["problems"], getattr(problem, "problems", None))
+        if answer != expected:
+            differ[call["call"]] = (expected, answer)
+    assert differ == {}
+
+
+@pytest.mark.usefixtures("folder_of_bad_files")
+def test_bad_command_lines_are_refused_in_the_same_words() -> None:
+    differ = {}
+    for call in MESSAGES["commands"]:
+        line = " ".join(call["arguments"])
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run(call["arguments"])
+        expected = CHANGED.get(line, Changed("", (call["code"], call["stdout"], call["stderr"]))).says
+        if (code, out.getvalue(), err.getvalue()) != expected:
+            differ[line] = (expected, (code, out.getvalue(), err.getvalue()))
+    assert differ == {}
+
+
+def test_exceptions_are_about_kept_calls() -> None:
+    known = {call["call"] for call in MESSAGES["calls"]} | {
+        " ".join(call["arguments"]) for call in MESSAGES["commands"]
+    }
+    assert set(CHANGED) <= known
+    assert all(now.why for now in CHANGED.values())
