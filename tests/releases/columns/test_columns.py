@@ -144,7 +144,7 @@ def test_the_mechanism_has_the_last_word_about_a_distance():
     class Pessimist:
         guarantee = plan_of_case("geometric").mechanism.guarantee
 
-        def certificate(self):
+        def certificate(self, rng=None):
             return plan_of_case("geometric").certificate()
 
         def map(self, distance):
