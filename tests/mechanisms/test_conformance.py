@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright import testing
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.mechanisms import registry
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.numbers.geometric import GeometricMechanism
 from noisewright.mechanisms.oracles.local_hashing import LocalHashingMechanism
-from noisewright.testing import ConformanceError, check_mechanism
+from noisewright.testing import ConformanceError, check_mechanism, mechanisms
 
 GRID = [(i, j) for i in range(3) for j in range(3)]
 
@@ -523,7 +522,7 @@ class Forgetful:
 def test_a_map_that_leaves_rounding_out_does_not_conform(case):
     make, secrets, *_ = CASES[case]
     with pytest.raises(ConformanceError, match=r"rounding: two secrets .* apart can be told apart by"):
-        testing._rounding(Forgetful(make()), list(secrets))
+        mechanisms._rounding(Forgetful(make()), list(secrets))
 
 
 def test_a_sound_subclass_conforms():

@@ -9,7 +9,7 @@ program adds things that live only as long as it does. Two providers of one name
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -61,6 +61,10 @@ class Addresses:
             return "this program"
         distribution = self._entry_points[name].dist
         return f"{distribution.name} {distribution.version}" if distribution is not None else "an unknown package"
+
+    def foreign(self, names: Iterable[str]) -> dict[str, str]:
+        """Those of the names that others offer, and who does."""
+        return {name: self.provider(name) for name in sorted(names) if name in self and name not in self._own}
 
     def __contains__(self, name: object) -> bool:
         return name in self._own or name in self._added or name in self._entry_points

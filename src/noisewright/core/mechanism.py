@@ -54,6 +54,20 @@ class Takes:
     """Whether the step of the lattice is a parameter: whole numbers then stay whole on a step of 1."""
     delta: bool = False
     """Whether a delta is a parameter."""
+    unit: str = ""
+    """The unit of distances between secrets, in the singular, where it is not that of the secrets themselves."""
+    dimension: bool = False
+    """Whether the number of coordinates is a parameter: a policy counts them where it does not say."""
+
+    @property
+    def points(self) -> bool:
+        """Whether a secret is a point of a space, given by its coordinates."""
+        return self.kind in ("place", "vector")
+
+    @property
+    def priced(self) -> bool:
+        """Whether an epsilon is asked for; a mechanism that ignores its input has none."""
+        return self.budget != "none"
 
 
 @runtime_checkable
@@ -120,6 +134,17 @@ class Described(Protocol):
     @property
     def scale(self) -> Any:
         """The scale of the noise, a number."""
+
+    @property
+    def noise_error(self) -> float | None:
+        """The mean size of noise that does not depend on the secret it is added to, in steps of the lattice.
+
+        Sums and counts of any size can be protected by a mechanism that has one; None where ends bound what comes out.
+        """
+
+    @property
+    def dimension(self) -> int | None:
+        """How many numbers one secret has, for a mechanism that takes vectors."""
 
     @property
     def reason(self) -> str | None:

@@ -102,7 +102,6 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.places.planar import planar_laplace as planar_laplace
     from noisewright.mechanisms.places.planar import planar_lattice as planar_lattice
     from noisewright.mechanisms.places.planar import planar_moments as planar_moments
-    from noisewright.mechanisms.places.planar import rounding as rounding
     from noisewright.mechanisms.places.planar_geometric import planar_geometric as planar_geometric
     from noisewright.mechanisms.places.remap import Grid as Grid
     from noisewright.mechanisms.places.remap import Places as Places
@@ -117,6 +116,7 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.proofs import ProofKind as ProofKind
     from noisewright.mechanisms.registry import Entry as Entry
     from noisewright.mechanisms.registry import build as build
+    from noisewright.mechanisms.registry import foreign as foreign
     from noisewright.mechanisms.registry import forget as forget
     from noisewright.mechanisms.registry import names as names
     from noisewright.mechanisms.registry import register as register

@@ -15,7 +15,7 @@ point in its ``pyproject.toml``::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.core.mechanism import Mechanism, Takes
 
-__all__ = ["Entry", "build", "forget", "names", "register", "registry"]
+__all__ = ["Entry", "build", "foreign", "forget", "names", "register", "registry"]
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,11 @@ def register(entry: Entry) -> None:
 def forget(name: str) -> None:
     """Take back what :func:`register` added."""
     ADDRESSES.remove(name)
+
+
+def foreign(names: Iterable[str]) -> dict[str, str]:
+    """Those of the mechanisms that other packages or this program provide, and who does, with their versions."""
+    return ADDRESSES.foreign(names)
 
 
 def build(name: str, *args: Any, **parameters: Any) -> Mechanism:

@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.plan import Plan
 from noisewright.releases.sources.duck import identifier, quiet
 from noisewright.releases.sources.source import Source
@@ -39,12 +40,13 @@ def data_cautions(plan: Plan, source: Source) -> list[str]:
 
 
 class _Sample:
-    """The first rows of the table, in memory: the columns of the plan under short names, and the number of each row."""
+    """The first rows of the table, in memory: columns of listed values under short names, and the number of each row."""
 
     def __init__(self, plan: Plan, duck: duckdb.DuckDBPyConnection) -> None:
         self.duck = duck
         self.places = {
-            name: f"c{place}" for place, name in enumerate(n for column in plan.columns for n in column.names)
+            name: f"c{place}"
+            for place, name in enumerate(n for column in plan.columns if _listed(column) for n in column.names)
         }
         if self.places:
             listed = ", ".join(f"{identifier(name)} AS {place}" for name, place in self.places.items())
@@ -72,7 +74,7 @@ def _ranges(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> Iter
 
 def _order(plan: Plan, sample: _Sample) -> Iterator[str]:
     """Protected columns in whose order the first rows of the table stand, upwards or downwards."""
-    names = [name for column in plan.columns if not column.keep for name in column.names]
+    names = [name for column in plan.columns if not column.keep for name in column.names if name in sample.places]
     places = [sample.places[name] for name in names]
     before = ", ".join(f"lag({c}) OVER (ORDER BY nw_row) AS {c}_before" for c in places)
     wanted = [
@@ -115,6 +117,11 @@ def _row(duck: duckdb.DuckDBPyConnection, wanted: Sequence[str], relation: str) 
     found = duck.execute(f"SELECT {', '.join(wanted)} FROM {relation}").fetchone()
     assert found is not None
     return tuple(found)
+
+
+def _listed(column: ColumnPlan) -> bool:
+    """Whether values can be told apart one by one: vectors, documents and pictures hardly ever occur twice."""
+    return all(kind is None or kind.labels for kind in column.kinds)
 
 
 def _ends(within: Any) -> tuple[Fraction, Fraction] | None:

@@ -272,9 +272,10 @@ def _to_folder(
         path = folder / f"data.{format}"
         rows = engine.perturb(source, plan.columns, plan.policy.unit, path, format, made.seed, progress)
         outputs[path.name] = path
-        charted = [name for column in plan.columns for name in column.outputs if not column.keep]
+        charted = [name for column in plan.columns for name in column.outputs if column.charted]
         every = max(1, round(rows / CHARTED))
-        marginals = _marginals(plan, written_batches(path, _output_types(plan), charted, every))
+        if charted:
+            marginals = _marginals(plan, written_batches(path, _output_types(plan), charted, every))
     if made.answers:
         (folder / ANSWERS).mkdir()
     for file, answer in zip(answer_files(plan), made.answers.values(), strict=True):
@@ -306,7 +307,7 @@ def _to_folder(
 
 def _marginals(plan: Plan, batches: Iterator[pa.RecordBatch]) -> list[Marginal]:
     """Charts of the released rows alone."""
-    columns = [column for column in plan.columns if not column.keep]
+    columns = [column for column in plan.columns if column.charted]
     bins: dict[int, Any] = {}
     counts: dict[int, Any] = {}
     for batch in batches:

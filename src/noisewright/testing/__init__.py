@@ -10,6 +10,7 @@ from noisewright.core.doors import door
 if TYPE_CHECKING:
     from noisewright.testing.entries import LARGEST_PLAN as LARGEST_PLAN
     from noisewright.testing.entries import check_entry as check_entry
+    from noisewright.testing.kinds import check_kind as check_kind
     from noisewright.testing.mechanisms import check_mechanism as check_mechanism
     from noisewright.testing.report import Check as Check
     from noisewright.testing.report import ConformanceError as ConformanceError

@@ -53,6 +53,7 @@ def check_entry(entry: Entry, parameters: Mapping[str, Any], values: Sequence[An
     or choices, ``parameters`` are those of its constructor, and ``values`` what its ``release`` takes.
     """
     with _registered(entry):
+        _signature(entry)  # a plan is made by what is declared, so that comes first
         mechanism, plan = _made(entry, parameters, values)
         checks: list[Check] = [
             ("address", lambda: _address(entry, mechanism)),
@@ -123,7 +124,7 @@ def _signature(entry: Entry) -> str | None:
         listed == ({takes.secrets} if takes.secrets else set()),
         f"signature: secrets is {takes.secrets!r}, the constructor has {', '.join(sorted(listed)) or 'none of these'}.",
     )
-    for flag in ("within", "metric", "lattice", "delta"):
+    for flag in ("within", "metric", "lattice", "delta", "dimension"):
         declared, there = getattr(takes, flag), flag in known
         require(
             declared == there,

@@ -186,7 +186,7 @@ def test_units_are_named_by_text(tmp_path: Path) -> None:
 def test_the_columns_of_a_filter_need_a_type_where_the_table_has_none(tmp_path: Path) -> None:
     text = '[[queries]]\nname = "q"\naggregate = "count"\nwhere = "x >= 2"\nepsilon = 1e6\n'
     path = csv(tmp_path, "1", "2", "3")
-    for data in (path, pd.DataFrame({"x": [1, 2, 3]}), f"SELECT * FROM '{path}'"):
+    for data in (path, pd.DataFrame({"x": [1, 2, 3]})):
         with pytest.raises(
             PolicyError, match=r'p.toml, line 6: queries\[0\].where needs the type .* say types = { x = "text" }'
         ):

@@ -144,7 +144,7 @@ def test_the_mechanism_has_the_last_word_about_a_distance():
     class Pessimist:
         guarantee = plan_of_case("geometric").mechanism.guarantee
 
-        def certificate(self):
+        def certificate(self, rng=None):
             return plan_of_case("geometric").certificate()
 
         def map(self, distance):
@@ -392,7 +392,7 @@ def test_a_filling_is_checked_before_any_data(stated, kind, words):
             column("laplace", within=[0, 9], epsilon=1),
             [pa.list_(pa.int8())],
             DataError,
-            "column 'x' is of type list<item: int8>, which cannot be perturbed exactly; convert the column first.",
+            "column 'x' is vectors, but laplace takes numbers; choose another mechanism, or convert the column.",
         ),
         (
             pair("geo-laplace", protect=1, epsilon=1, reference=[0, 0]),

@@ -12,8 +12,9 @@ import pytest
 from columns_support import CASES, column, plan_of, policy_of
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.releases.columns.perturb import BLOCK, output_schema, perturb_block
+from noisewright.releases.columns.perturb import output_schema, perturb_block
 from noisewright.releases.columns.plan import compile_column
+from noisewright.releases.kinds import BLOCK
 
 AGES = column("geometric", within=[0, 100], protect=5, epsilon=1) | {"name": "age"}
 WARDS = column("randomised-response", categories=["n", "s"], epsilon=1) | {"name": "ward", "rename": "district"}

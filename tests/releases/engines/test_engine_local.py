@@ -18,10 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
-from noisewright.releases.columns.perturb import BLOCK, perturb_block
+from noisewright.releases.columns.perturb import perturb_block
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines._blocks import in_blocks
 from noisewright.releases.engines.local import LocalEngine
+from noisewright.releases.kinds import BLOCK
 from noisewright.releases.policy.policy import UnitPolicy, as_policy
 from noisewright.releases.queries.plan import compile_query
 from noisewright.releases.run import release

@@ -20,13 +20,12 @@ from engine_support import plans, queries, table
 from scipy import stats
 
 from noisewright.core.errors import DataError, MissingPartError, ParameterError
-from noisewright.releases.columns.perturb import BLOCK
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.local import LocalEngine
 from noisewright.releases.engines.spark import _java as java
 from noisewright.releases.engines.spark import session
 from noisewright.releases.engines.spark.engine import SparkEngine
-from noisewright.releases.kinds.casts import ZONED
+from noisewright.releases.kinds import BLOCK, ZONED
 from noisewright.releases.policy.policy import UnitPolicy
 from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.source import Source

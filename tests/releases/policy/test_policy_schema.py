@@ -117,9 +117,9 @@ def test_a_column_of_every_mechanism_fits_schema_and_reader(name: str) -> None:
     accepted = accepts(name)
     examples = tomllib.loads("\n".join(WORDS[p][1] for p in accepted.required))
     column: dict[str, Any] = {"name": ["a", "b"], "mechanism": name, "protect": 1, **examples}
-    if accepted.priced:
+    if accepted.takes.priced:
         column["epsilon"] = 1
-    if "delta" in accepted.names:
+    if accepted.takes.delta:
         column["delta"] = 1e-6
     data = {**HEAD, "budget": {"epsilon": 3, "delta": 1e-5}, "columns": [column]}
     assert [error.message for error in CHECK.iter_errors(data)] == []

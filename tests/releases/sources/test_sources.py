@@ -79,7 +79,16 @@ def test_every_file_format_gives_the_same_table(tmp_path: Path, suffix: str) -> 
         assert duck.sql("SELECT sum(patient) FROM data").fetchall() == [(6,)]
 
 
-def test_a_table_of_a_database_and_a_select(tmp_path: Path) -> None:
+@pytest.mark.parametrize("word", ["select", "WITH", "from "])
+def test_a_path_is_a_path_whatever_word_it_begins_with(tmp_path: Path, word: str) -> None:
+    path = tmp_path / f"{word} x.csv"
+    path.write_text("a\n1\n")
+    assert read(source_of(path)).to_pydict() == {"a": [1]}
+    with pytest.raises(FileFormatError, match="there is no file"):
+        source_of(f"{word} * from '{path}'")
+
+
+def test_a_table_of_a_database_and_a_relation(tmp_path: Path) -> None:
     path = tmp_path / "clinic.duckdb"
     with duckdb.connect(str(path)) as duck:
         duck.register("rows_of_table", TABLE)
@@ -88,7 +97,9 @@ def test_a_table_of_a_database_and_a_select(tmp_path: Path) -> None:
     assert read(source).equals(TABLE)
     assert source.rows == 3
     pq.write_table(TABLE, tmp_path / "v.parquet")
-    chosen = source_of(f"SELECT patient, ward FROM '{tmp_path}/v.parquet' WHERE patient < 3 ORDER BY patient")
+    chosen = source_of(
+        duckdb.sql(f"SELECT patient, ward FROM '{tmp_path}/v.parquet' WHERE patient < 3 ORDER BY patient")
+    )
     assert read(chosen).to_pydict() == {"patient": [1, 2], "ward": ["B", None]}
 
 
@@ -252,7 +263,7 @@ FAULTS: list[tuple[Any, type[NoisewrightError], str]] = [
     (lambda p: written(p / "x.txt", SECRET), FileFormatError, "files ending in .parquet"),
     (lambda p: written(p / "x.duckdb", SECRET), FileFormatError, "say which, as in visits@x.duckdb"),
     (lambda p: f"t@{written(p / 'x.duckdb', SECRET)}", FileFormatError, "not a DuckDB database"),
-    (lambda p: "SELECT CAST('" + SECRET + "' AS INTEGER) AS x", DataError, "cannot be run by DuckDB"),
+    (lambda p: duckdb.sql(f"SELECT CAST('{SECRET}' AS INTEGER) AS x"), DataError, "the DuckDB relation cannot be r"),
     (two_schemas, DataError, "other columns or types than a.parquet"),
     (two_formats, FileFormatError, "more than one format"),
     (lambda p: pa.table([[1], [2]], names=["a", "a"]), DataError, "two columns of the same name"),

@@ -17,7 +17,7 @@ import noisewright as nw
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.releases import run
 from noisewright.releases.columns.types import known_types
-from noisewright.releases.kinds.casts import ZONED, fits
+from noisewright.releases.kinds import ZONED, fits
 from noisewright.releases.policy.policy import as_policy
 from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.written import read_written
@@ -162,8 +162,6 @@ def test_cells_with_and_without_an_offset_are_not_mixed(tmp_path, within, cell, 
     with pytest.raises((DataError, ParameterError), match=words) as problem:
         nw.release(policy(AT | {"within": within}), path, ledger=tmp_path / "ledger")
     assert "2024-01-05" not in str(problem.value)
-    with pytest.raises((DataError, ParameterError)):
-        nw.release(policy(AT | {"within": within}), f"SELECT * FROM '{path}'", ledger=tmp_path / "ledger")
 
 
 def test_a_column_of_both_kinds_of_times_is_text(tmp_path):

@@ -57,6 +57,32 @@ class Scaled(Metric):
     def exact(self, points: Sequence[Point]) -> Distances:
         return self.inner.exact(points).scaled(self.factor)
 
+    def diameter(self, points: Sequence[Point]) -> Fraction | None:
+        inner = self.inner.diameter(points)
+        return None if inner is None else self.factor * inner
+
+    @property
+    def unit(self) -> str:
+        return self.inner.unit
+
+    @property
+    def on_numbers(self) -> bool:
+        return self.inner.on_numbers
+
+    @property
+    def step(self) -> Fraction | None:
+        return self.inner.step
+
+    def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
+        return self.factor * self.inner.after_rounding(distance, columns)
+
+    def unscaled(self) -> tuple[Metric, Fraction]:
+        inner, factor = self.inner.unscaled()
+        return inner, self.factor * factor
+
+    def in_words(self) -> str:
+        return self.inner.in_words()
+
 
 @dataclass(frozen=True)
 class Sum(Metric):

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -68,6 +69,8 @@ class Metric:
     """The common surface of all metrics. A new one gives ``name`` and ``matrix``; the rest follows."""
 
     name: str
+    uniform: ClassVar[bool] = False
+    """Whether every two different points are one unit apart."""
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         """All distances between ``points``, as a square array."""
@@ -80,6 +83,41 @@ class Metric:
     def exact(self, points: Sequence[Point]) -> Distances:
         """Exact distances, or exact rational lower bounds where the distance itself is irrational."""
         return TableDistances.below(self.matrix(points))
+
+    def diameter(self, points: Sequence[Point]) -> Fraction | None:
+        """The largest distance between two of the points, where it is known exactly without all distances."""
+        return None
+
+    @property
+    def unit(self) -> str:
+        """The unit of distances in the singular, such as "metre"; empty where they are in the unit of the secrets themselves."""
+        return ""
+
+    @property
+    def on_numbers(self) -> bool:
+        """Whether a distance is the difference of two numbers, whatever a promise scales and rounds."""
+        return False
+
+    @property
+    def step(self) -> Fraction | None:
+        """The step of the lattice that secrets are rounded to before they are compared; None where they are not."""
+        return None
+
+    def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
+        """At most how far apart two secrets of so many numbers are, in this metric, that were ``distance`` apart themselves.
+
+        >>> Discrete().after_rounding(Fraction(5), 1), (2 * Line()).after_rounding(Fraction(5), 1)
+        (Fraction(1, 1), Fraction(10, 1))
+        """
+        return distance
+
+    def unscaled(self) -> tuple[Metric, Fraction]:
+        """The metric without its factors, and their product."""
+        return self, Fraction(1)
+
+    def in_words(self) -> str:
+        """What a distance between the secrets themselves is called, whatever a promise scales and rounds."""
+        return self.name
 
     def __mul__(self, factor: Exact) -> Metric:
         from noisewright.core.metrics.algebra import Scaled
@@ -114,6 +152,13 @@ class Discrete(Metric):
     """``d(x, y) = 1`` for every two different points: the metric of ordinary (local) differential privacy."""
 
     name = "discrete"
+    uniform = True
+
+    def diameter(self, points: Sequence[Point]) -> Fraction | None:
+        return Fraction(1)
+
+    def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
+        return Fraction(1)
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         index = codes(points)
@@ -130,6 +175,14 @@ class Line(Metric):
     """``d(x, y) = |x - y|`` on numbers, evenly spaced or not."""
 
     name = "line"
+
+    @property
+    def on_numbers(self) -> bool:
+        return True
+
+    def diameter(self, points: Sequence[Point]) -> Fraction | None:
+        places = [Fraction(p) for p in points]
+        return max(places) - min(places)
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         numbers = as_numbers(points, self.name)

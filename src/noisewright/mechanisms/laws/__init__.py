@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.laws.lattice_metrics import LatticeLine as LatticeLine
     from noisewright.mechanisms.laws.lattice_metrics import LatticePoints as LatticePoints
     from noisewright.mechanisms.laws.lattice_metrics import metric_of as metric_of
+    from noisewright.mechanisms.laws.lattice_metrics import rounding as rounding
     from noisewright.mechanisms.laws.roots import root as root
     from noisewright.mechanisms.laws.truncated import TruncatedLaplace as TruncatedLaplace
     from noisewright.mechanisms.laws.worst_answer import RoundingCells as RoundingCells

@@ -45,11 +45,14 @@ from noisewright.core.exact import as_fraction
 from noisewright.core.guarantee import Scope
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.distances import Distances
-from noisewright.core.metrics.metric import Line, Metric
+from noisewright.core.metrics.metric import Euclidean, Line, Manhattan, Metric
 from noisewright.mechanisms.laws.feasible import Feasible
 from noisewright.noise.lattice import Lattice
 
-__all__ = ["LatticeLine", "LatticePoints", "metric_of"]
+__all__ = ["LatticeLine", "LatticePoints", "metric_of", "rounding"]
+
+SQRT2 = Fraction(99, 70)
+"""The square root of 2, rounded up: 99^2 = 9801 and 2 * 70^2 = 9800."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,17 @@ class LatticeLine(Line):
 
     def exact(self, points: Sequence[Any]) -> Distances:
         return Line().exact(self._rounded(points))
+
+    @property
+    def step(self) -> Fraction | None:
+        return self.lattice.step
+
+    def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
+        """Rounded up to whole steps, and a step more beside gaps off the lattice."""
+        return self.lattice.step * self.steps(distance)
+
+    def in_words(self) -> str:
+        return Line().in_words()
 
     def steps(self, distance: Fraction) -> int:
         """How many steps apart two answers at most ``distance`` apart can land."""
@@ -104,11 +118,31 @@ class LatticePoints(Metric):
     def exact(self, points: Sequence[Any]) -> Distances:
         return self.inner.exact(self._rounded(points))
 
+    @property
+    def step(self) -> Fraction | None:
+        return self.lattice.step
+
+    def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
+        """A cell's diagonal more in the plane; whole steps along coordinates; or a step more for each of them."""
+        if isinstance(self.inner, Euclidean) and columns == 2:
+            return distance + rounding(self.lattice)
+        if isinstance(self.inner, Manhattan):
+            return self.lattice.step * (self.lattice.steps(distance) + columns - 1)
+        return distance + columns * self.lattice.step  # each coordinate is moved by at most half a step
+
+    def in_words(self) -> str:
+        return self.inner.in_words()
+
     def _rounded(self, points: Sequence[Any]) -> list[tuple[Fraction, ...]]:
         try:
             return [tuple(nearest(coordinate, self.lattice) for coordinate in point) for point in points]
         except TypeError:
             raise MetricError(f"the {self.name} metric needs points that are number vectors of one length.") from None
+
+
+def rounding(lattice: Lattice) -> Fraction:
+    """How much farther apart two points of the plane can be once both are rounded to the lattice, rounded up."""
+    return SQRT2 * lattice.step
 
 
 def nearest(number: Any, lattice: Lattice) -> Fraction:

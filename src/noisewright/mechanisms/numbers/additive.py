@@ -161,6 +161,11 @@ class AdditiveMechanism:
         return float(Fraction(self.law.parameter) * self.lattice.step)
 
     @property
+    def noise_error(self) -> float | None:
+        """The mean size of the noise in lattice steps, where every output is a secret plus noise; None where ends bound it."""
+        return None if self.within is not None else 2 * float(self.law.sums(np.array(np.inf), "absolute"))
+
+    @property
     def guarantee(self) -> Guarantee:
         """What is promised, one unit being one ``sensitivity``."""
         metric = metric_of(self.lattice, self.sensitivity, self.scope)

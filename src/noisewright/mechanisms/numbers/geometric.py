@@ -123,6 +123,11 @@ class GeometricMechanism:
         return self.sensitivity / self.epsilon
 
     @property
+    def noise_error(self) -> float | None:
+        """The mean size of the noise, where every output is a secret plus noise; None where ends bound it."""
+        return None if self.within is not None else self.error("absolute")
+
+    @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` per ``sensitivity`` units of the line."""
         return Guarantee(float_up(self.epsilon), line_in(self.sensitivity))

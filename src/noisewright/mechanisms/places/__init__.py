@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.places.planar import planar_laplace as planar_laplace
     from noisewright.mechanisms.places.planar import planar_lattice as planar_lattice
     from noisewright.mechanisms.places.planar import planar_moments as planar_moments
-    from noisewright.mechanisms.places.planar import rounding as rounding
     from noisewright.mechanisms.places.planar_geometric import PlanarGeometric as PlanarGeometric
     from noisewright.mechanisms.places.remap import Grid as Grid
     from noisewright.mechanisms.places.remap import Places as Places

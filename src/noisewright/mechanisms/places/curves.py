@@ -123,6 +123,11 @@ class CurveMechanism:
         return "curve"
 
     @property
+    def dimension(self) -> int:
+        """How many numbers a curve is given by."""
+        return len(self.grid)
+
+    @property
     def steps(self) -> int:
         """The sum over the grid of the lattice steps by which two neighbouring curves can differ."""
         points, single = len(self.grid), self.lattice.steps(self.sensitivity)

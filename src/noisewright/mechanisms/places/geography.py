@@ -57,9 +57,9 @@ from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.distances import Distances, TableDistances
 from noisewright.core.metrics.metric import Euclidean, Metric
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
+from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, rounding
 from noisewright.mechanisms.places._coordinates import as_single, vectors
-from noisewright.mechanisms.places.planar import PlanarLaplace, alike, per_unit, planar_lattice, rounding
+from noisewright.mechanisms.places.planar import PlanarLaplace, alike, per_unit, planar_lattice
 from noisewright.mechanisms.places.remap import Grid, Polygon, Remap, as_remap
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Lattice
@@ -119,6 +119,10 @@ class LocalMetres(Metric):
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"metres around {self.centre}"
+
+    @property
+    def unit(self) -> str:
+        return "metre"
 
     @property
     def centre(self) -> str:
@@ -215,6 +219,21 @@ class LatticeMetres(Metric):
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"{self.plane} between points of the lattice 2^{self.lattice.exponent}"
+
+    @property
+    def unit(self) -> str:
+        return self.plane.unit
+
+    @property
+    def step(self) -> Fraction | None:
+        return self.lattice.step
+
+    def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
+        """Metres on the globe as metres on the map, and a cell's diagonal more."""
+        return _on_map(distance) + rounding(self.lattice)
+
+    def in_words(self) -> str:
+        return self.plane.in_words()
 
     def matrix(self, points: Sequence[Any]) -> Floats:
         return LatticePoints(Euclidean(), self.lattice).matrix(self._metres(points))
@@ -413,7 +432,7 @@ def _rebuilt(certificate: Certificate) -> GeoLaplace:
 ENTRY = Entry(
     "geo-laplace",
     geo_laplace,
-    Takes("place", parts=2, budget="level", lattice=True),
+    Takes("place", parts=2, budget="level", lattice=True, unit="metre"),
     summary="places within a radius in metres look alike",
     words="latitude, longitude",
     rebuild=_rebuilt,

@@ -46,7 +46,7 @@ from noisewright.core.guarantee import Guarantee, factor_in_words
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Discrete, Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
+from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, rounding
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.remap import Polygon, Remap, as_remap
@@ -64,7 +64,6 @@ __all__ = [
     "planar_laplace",
     "planar_lattice",
     "planar_moments",
-    "rounding",
 ]
 
 BLOCK = 1 << 14
@@ -262,15 +261,6 @@ def _with_noise(given: Floats, lattice: Lattice, rate: Fraction, rng: np.random.
             lattice.values(whole)  # refuses, with probability below e^-100
         np.multiply(whole, step, out=result[start : start + BLOCK])
     return result
-
-
-SQRT2 = Fraction(99, 70)
-"""The square root of 2, rounded up: 99^2 = 9801 and 2 * 70^2 = 9800."""
-
-
-def rounding(lattice: Lattice) -> Fraction:
-    """How much farther apart two points can be once both are rounded to the lattice, rounded up."""
-    return SQRT2 * lattice.step
 
 
 def alike(level: Fraction) -> str:

@@ -304,7 +304,7 @@ def _rebuilt_product(certificate: Certificate) -> ProductLaplace:
 SPHERICAL = Entry(
     "spherical-laplace",
     spherical_laplace,
-    Takes("vector", parts=None),
+    Takes("vector", parts=None, dimension=True),
     summary="Euclidean noise in n dimensions, in floats",
     words="vectors",
     rebuild=_rebuilt_spherical,
@@ -314,7 +314,7 @@ SPHERICAL = Entry(
 PRODUCT = Entry(
     "product-laplace",
     product_laplace,
-    Takes("vector", parts=None, lattice=True),
+    Takes("vector", parts=None, lattice=True, dimension=True),
     summary="exact noise on each coordinate, for the Manhattan metric",
     words="vectors",
     rebuild=_rebuilt_product,

@@ -1,62 +1,55 @@
 r"""A mechanism fitted to what a column is to protect, and what it really costs.
 
-``epsilon`` of a column is the loss between two values at most ``protect`` apart. How a mechanism is told depends on the
-parameters of its constructor, so every registered mechanism can be used, now and later:
+``epsilon`` of a column is the loss between two values at most ``protect`` apart. How a mechanism is told is what it declares
+(:class:`~noisewright.core.mechanism.Takes`), so every registered mechanism can be used, now and later:
 
-* with a ``level`` and a ``radius``: these are ``epsilon`` and ``protect``;
-* with a ``sensitivity``: that is ``protect``, or for ``"any"`` the width of ``within``;
-* otherwise its epsilon is for one unit of its metric, so it gets ``epsilon`` over ``protect``, for ``"any"`` over the largest
-  distance between two of its points. A metric that is not named is that of the line.
+* as a level within a radius: these are ``epsilon`` and ``protect``;
+* for a sensitivity: that is ``protect``, or for ``"any"`` the width of ``within``;
+* for a unit of its metric: it gets ``epsilon`` over ``protect``, for ``"any"`` over the largest distance between two of its
+  points. A metric that is not named is that of the line.
 
 None of this is trusted. The price is computed from the claim in the mechanism's certificate, with rounding to its lattice
 (:mod:`noisewright.releases.columns.prices`), and where it would be above ``epsilon`` the mechanism is made again: for a
-sensitivity of
-whole lattice steps where it has one, otherwise with a smaller epsilon.
+sensitivity of whole lattice steps where it has one, otherwise with a smaller epsilon.
 
 Whole numbers, dates and times stay on whole numbers: where a mechanism for numbers has a lattice and the policy names none,
 its step is 1, or its own choice where that is refused.
 
+>>> import pyarrow as pa
 >>> from noisewright.mechanisms.registry import registry
+>>> from noisewright.releases.columns.secret import secret_of
+>>> entry = registry["truncated-laplace"]
 >>> column = ColumnPolicy(name="share", mechanism="truncated-laplace", within=[0, 1], protect=0.3, epsilon=1)
->>> mechanism, claim, distance = fitted(registry["truncated-laplace"], column, (pa.float64(),))
->>> claim * distance, float(mechanism.sensitivity)  # a little more, since rounding adds up to a step to the distance
+>>> made = fitted(entry, column, secret_of(("share",), (pa.float64(),), entry))
+>>> made.claim * made.distance, float(made.mechanism.sensitivity)  # a little more: rounding adds up to a step to the distance
 (Fraction(1, 1), 0.300048828125)
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from noisewright.core.errors import MetricError, ParameterError
 from noisewright.core.exact import fraction_or_none, upward
-from noisewright.core.mechanism import Mechanism
-from noisewright.core.metrics.metric import Discrete, Euclidean, Line, Metric
-from noisewright.mechanisms.laws.lattice_metrics import LatticeLine
+from noisewright.core.mechanism import Mechanism, Takes, described
+from noisewright.core.metrics.metric import Euclidean, Line, Metric
 from noisewright.mechanisms.places.remap import Grid
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.signatures import parameters_of
 from noisewright.releases.columns.arguments import arguments
-from noisewright.releases.columns.prices import charge, diameter, unscaled
-from noisewright.releases.kinds import codecs
+from noisewright.releases.columns.prices import charge, diameter
+from noisewright.releases.columns.secret import Secret
 from noisewright.releases.kinds.spans import Span
 from noisewright.releases.policy.policy import ColumnPolicy
 
-__all__ = ["COORDINATES", "TooNearError", "distance_of", "fitted", "width_of"]
-
-COORDINATES = {"level", "dimension", "grid", "reference"}
-"""Parameters of mechanisms whose values are rows of coordinates."""
+__all__ = ["Fitted", "TooNearError", "distance_of", "fitted", "width_of"]
 
 MOST_TRIES = 8
-
-Types = tuple[pa.DataType, ...]
-
-WHOLE = ("whole numbers", "counts")
-"""What mechanisms for whole numbers take, whatever the type of the column."""
 
 
 class TooNearError(ParameterError):
@@ -66,127 +59,103 @@ class TooNearError(ParameterError):
     """Where that is written in a column of a policy."""
 
 
-def fitted(entry: Entry, column: ColumnPolicy, types: Types) -> tuple[Mechanism, Fraction, Fraction]:
-    """The mechanism, its exact claim for one unit of distance, and the protected distance in that unit, rounding included."""
-    known = set(parameters_of(entry.make))
-    given = arguments(column.parameters, types)
-    _check_labels(given, types)
-    reach = _reach(column, given, known, types)
-    if reach == 0:
+@dataclass(frozen=True)
+class Fitted:
+    """A mechanism, its exact claim for one unit of distance, and the protected distance in that unit, rounding included."""
+
+    mechanism: Mechanism
+    claim: Fraction
+    distance: Fraction
+    secret: Secret
+    """The columns, with the size of a value that the mechanism is for."""
+
+
+def fitted(entry: Entry, column: ColumnPolicy, secret: Secret) -> Fitted:
+    """The mechanism that costs at most the epsilon of the column."""
+    given = _declared(column, secret)
+    reach = _reach(column, given, secret)
+    _check_reach(reach, column, given, secret)
+    found = _within_budget(entry, column, secret, given, reach)
+    if found is None and entry.takes.lattice and "lattice" not in given:
+        found = _within_budget(entry, column, secret, _on_finer_lattice(entry, column, secret, given, reach), reach)
+    if found is None:
         raise ParameterError(
-            "all declared values are at distance 0 from each other; declare at least two that are apart."
+            f"no {entry.name} was found that keeps this epsilon; choose another one, or a coarser lattice."
         )
-    nearest = None if column.protect == "any" else _nearest(entry, given, known, types)
-    if reach is not None and nearest is not None and reach < nearest:
-        raise TooNearError(
-            f"protect = {column.protect} protects nothing, because two different values are at least {upward(nearest)} apart; "
-            f"say protect = {upward(nearest)} or more."
-        )
-    if "delta" in known:
-        given = {**given, "delta": column.delta}
-    asked = {"level", "epsilon"} & known
-    target = column.epsilon if asked and column.epsilon is not None else Fraction(0)
-    key, budget = ("level" if "level" in known else "epsilon"), target
-    if "level" in known:
-        given = {**given, "radius": reach}
-    elif "sensitivity" in known:
-        given = {**given, "sensitivity": reach}
-    elif reach is not None:
-        budget = target / reach
-    more: dict[str, Any] = {key: budget} if asked else {}
-    for _ in range(MOST_TRIES):
-        mechanism = _on_whole_numbers(entry, {**given, **more}, known, types)
-        if reach is None and not isinstance(mechanism.guarantee.metric, Discrete):
-            raise ParameterError(
-                'protect = "any" needs a largest distance; say protect = ..., the distance within which two values are to '
-                "look alike."
-            )
-        if reach is not None and column.protect != "any" and isinstance(mechanism.guarantee.metric, Discrete):
-            raise ParameterError(f"{entry.name} makes any two values look alike, near or far; leave protect out.")
-        claim, distance = charge(mechanism, reach or Fraction(1), len(types))
-        if claim * distance <= target:
-            return mechanism, claim, distance
-        metric = unscaled(mechanism.guarantee.metric)[0]
-        if isinstance(metric, LatticeLine) and "sensitivity" in given and more.get("sensitivity") is None:
-            # Its noise is made for whole steps anyway: with a sensitivity of whole steps the claim says so.
-            step = metric.lattice.step
-            more |= {"sensitivity": step * metric.lattice.steps(given["sensitivity"]), "lattice": step}
-        else:
-            more[key] *= target / (claim * distance)
-    raise ParameterError(
-        f"no {entry.name} was found that keeps this epsilon; choose another one, or a coarser lattice."
-    )
+    return found
 
 
-def distance_of(protect: Fraction | Span, types: Types) -> Fraction:
+def distance_of(protect: Fraction | Span, secret: Secret) -> Fraction:
     """A protected distance in the unit of the values: days for dates, seconds for times.
 
-    >>> distance_of(Span(Fraction(7 * 86_400)), (pa.date32(),)), distance_of(Span(Fraction(60)), (pa.timestamp("us"),))
-    (Fraction(7, 1), Fraction(60, 1))
+    >>> import pyarrow as pa
+    >>> from noisewright.mechanisms.registry import registry
+    >>> from noisewright.releases.columns.secret import secret_of
+    >>> visit = secret_of(("visit",), (pa.date32(),), registry["laplace"])
+    >>> distance_of(Span(Fraction(7 * 86_400)), visit)
+    Fraction(7, 1)
     """
-    kind = codecs.kind_of(types[0]) if len(types) == 1 else None
-    if not isinstance(protect, Span):
-        if kind == "time":
-            raise ParameterError(
-                f'protect = {protect} does not say of what; the column holds times, so write protect = "7 days", "2 hours" or '
-                '"30 seconds".'
-            )
-        return Fraction(protect)
-    if kind == "time":
-        return protect.seconds
-    if kind == "date" and protect.days is not None:
-        return Fraction(protect.days)
-    if kind == "date":
+    if len(secret.kinds) == 1:
+        return secret.kinds[0].distance(protect)
+    if isinstance(protect, Span):
         raise ParameterError(
-            f'protect = "{protect}" is not a whole number of days, and the column holds dates; write "1 day" or more.'
+            f'protect = "{protect}" is for dates and times, not for {len(secret.kinds)} columns; write a number.'
         )
-    words = codecs.in_words(types[0]) if len(types) == 1 else f"{len(types)} columns"
-    raise ParameterError(f'protect = "{protect}" is for dates and times, not for {words}; write a number.')
+    return Fraction(protect)
 
 
-def _reach(column: ColumnPolicy, given: dict[str, Any], known: set[str], types: Types) -> Fraction | None:
-    """The protected distance in the unit of the values; None where only the built mechanism can tell."""
-    points = _listed(given.get("points", ()))
-    if "metric" in known and "metric" not in given and points:
+# What the policy declares -------------------------------------------------------------------------------------------------
+
+
+def _declared(column: ColumnPolicy, secret: Secret) -> dict[str, Any]:
+    """The parameters that do not depend on the budget."""
+    takes, given = secret.takes, arguments(column.parameters, secret)
+    _check_labels(given, secret)
+    points = _points(given, takes)
+    if takes.metric and "metric" not in given and points:
         given["metric"] = _default_metric(points)
-    if column.protect != "any":
-        reach = distance_of(column.protect, types)
-        # Fractions of a second are cut off, so two times land up to a whole number of seconds apart.
-        return Fraction(math.ceil(reach)) if codecs.kind_of(types[0]) == "time" else reach
-    if points and ("metric" in known or "radius" in known):
-        return diameter(given.get("metric", Euclidean()), points)
-    width = None if known & COORDINATES else width_of(given.get("within"))
-    if width is None and known & {"sensitivity", "radius"}:
-        where = ", or within = [low, high]" if "within" in known else ""
+    if takes.dimension and "dimension" not in given:
+        given["dimension"] = _dimension(secret)
+    if takes.delta:
+        given["delta"] = column.delta
+    return given
+
+
+def _dimension(secret: Secret) -> int:
+    """How many numbers a secret has: as many as there are columns, or as the type of the only one says."""
+    if secret.several is None:
+        return len(secret.types)
+    size = secret.several.size(secret.types[0])
+    if size is None:
         raise ParameterError(
-            'protect = "any" needs a range with two ends; say protect = ..., the largest distance between two values that '
-            f"are to look alike{where}."
+            "how many numbers a vector has is told neither by the policy nor by the type of the column; say dimension = ...."
         )
-    return width
+    return size
 
 
-def _nearest(entry: Entry, given: dict[str, Any], known: set[str], types: Types) -> Fraction | None:
-    """At most the distance between any two different values; None where they can be as near as one likes."""
-    points = _listed(given.get("points", ()))
-    if points and "metric" in known:
-        apart = given["metric"].matrix(points)
-        least = float(np.min(apart, where=apart > 0, initial=math.inf))
-        # Distances in floats have a few rounding errors; 2^-44 of them is more than that.
-        return None if math.isinf(least) else Fraction(least) * (1 - Fraction(1, 1 << 44))
-    if "reference" in known:  # degrees, and distances in metres
+def _size(mechanism: Mechanism, secret: Secret) -> int | None:
+    """How many numbers a value of the only column has, as the mechanism or the type says; never by the values."""
+    if secret.several is None:
         return None
-    whole = entry.words in WHOLE or all(codecs.kind_of(t) in ("whole", "date") for t in types)
-    return Fraction(1) if whole else None
+    declared = described(mechanism).dimension
+    typed = secret.several.size(secret.types[0])
+    if declared is not None and typed is not None and declared != typed:
+        raise ParameterError(
+            f"{mechanism.name} is made for {declared} numbers each, but the column holds {secret.described()}; correct it."
+        )
+    return typed if declared is None else declared
 
 
-def _check_labels(given: dict[str, Any], types: Types) -> None:
+def _check_labels(given: Mapping[str, Any], secret: Secret) -> None:
     """Refuse declared values that the columns cannot hold: they could come out, but not be written."""
-    for labels in (given[name] for name in ("categories", "points") if isinstance(given.get(name), tuple)):
-        for place, type_ in enumerate(types):
-            parts = [label[place] if isinstance(label, tuple) else label for label in labels]
-            numbers = [part for part in parts if isinstance(part, (int, float)) and not isinstance(part, bool)]
-            if numbers and not codecs.can_hold(type_, numbers):
-                raise ParameterError(f"a declared value does not fit into a column of type {type_}; leave it out.")
+    labels = given.get(secret.takes.secrets or "")
+    if not isinstance(labels, tuple):
+        return
+    for place, (kind, type_) in enumerate(zip(secret.kinds, secret.types, strict=True)):
+        parts = [label[place] if isinstance(label, tuple) else label for label in labels]
+        numbers = [part for part in parts if isinstance(part, (int, float)) and not isinstance(part, bool)]
+        if numbers and not kind.can_hold(numbers, type_):
+            raise ParameterError(f"a declared value does not fit into a column of type {type_}; leave it out.")
 
 
 def _default_metric(points: list[Any]) -> Metric:
@@ -197,10 +166,62 @@ def _default_metric(points: list[Any]) -> Metric:
     return Line()
 
 
-def _listed(points: Any) -> list[Any]:
+def _points(given: Mapping[str, Any], takes: Takes) -> list[Any]:
+    """The declared points, one by one; none where secrets are not listed as points."""
+    points = given.get("points", ()) if takes.secrets == "points" else ()
     if isinstance(points, Grid):
         return [tuple(p) for p in points.at(np.arange(points.columns * points.rows)).tolist()]
     return list(range(points)) if isinstance(points, int) else list(points)
+
+
+# The protected distance -----------------------------------------------------------------------------------------------------
+
+
+def _reach(column: ColumnPolicy, given: Mapping[str, Any], secret: Secret) -> Fraction | None:
+    """The protected distance in the unit of the values; None where only the built mechanism can tell."""
+    takes = secret.takes
+    points = _points(given, takes)
+    if column.protect != "any":
+        return secret.kinds[0].after_reading(distance_of(column.protect, secret))
+    if points and (takes.metric or takes.budget == "level"):
+        return diameter(given.get("metric", Euclidean()), points)
+    width = None if takes.points else width_of(given.get("within"))
+    if width is None and takes.budget in ("sensitivity", "level"):
+        where = ", or within = [low, high]" if takes.within else ""
+        raise ParameterError(
+            'protect = "any" needs a range with two ends; say protect = ..., the largest distance between two values that '
+            f"are to look alike{where}."
+        )
+    return width
+
+
+def _check_reach(reach: Fraction | None, column: ColumnPolicy, given: Mapping[str, Any], secret: Secret) -> None:
+    """Refuse a distance within which there is nothing to protect."""
+    if reach == 0:
+        raise ParameterError(
+            "all declared values are at distance 0 from each other; declare at least two that are apart."
+        )
+    nearest = None if column.protect == "any" else _nearest(given, secret)
+    if reach is not None and nearest is not None and reach < nearest:
+        raise TooNearError(
+            f"protect = {column.protect} protects nothing, because two different values are at least {upward(nearest)} apart; "
+            f"say protect = {upward(nearest)} or more."
+        )
+
+
+def _nearest(given: Mapping[str, Any], secret: Secret) -> Fraction | None:
+    """At most the distance between any two different values; None where they can be as near as one likes."""
+    takes = secret.takes
+    points = _points(given, takes)
+    if points and takes.metric:
+        apart = given["metric"].matrix(points)
+        least = float(np.min(apart, where=apart > 0, initial=math.inf))
+        # Distances in floats have a few rounding errors; 2^-44 of them is more than that.
+        return None if math.isinf(least) else Fraction(least) * (1 - Fraction(1, 1 << 44))
+    if takes.unit:  # degrees, for example, and distances in metres
+        return None
+    whole = takes.kind == "integer" or all(kind.nearest is not None for kind in secret.kinds)
+    return Fraction(1) if whole else None
 
 
 def width_of(within: Any) -> Fraction | None:
@@ -216,10 +237,79 @@ def width_of(within: Any) -> Fraction | None:
     return max(max(places) - min(places), max(floats) - min(floats))
 
 
-def _on_whole_numbers(entry: Entry, given: dict[str, Any], known: set[str], types: Types) -> Mechanism:
+# The budget -----------------------------------------------------------------------------------------------------------------
+
+
+def _within_budget(
+    entry: Entry, column: ColumnPolicy, secret: Secret, given: Mapping[str, Any], reach: Fraction | None
+) -> Fitted | None:
+    """The mechanism with these parameters that keeps the epsilon; None where making it again does not get there."""
+    target = _target(column, entry)
+    told = _told(reach, target, secret)
+    for _ in range(MOST_TRIES):
+        mechanism = _on_whole_numbers(entry, {**given, **told}, secret)
+        sized = replace(secret, size=_size(mechanism, secret))
+        _check_metric(mechanism.guarantee.metric, reach, column, entry)
+        claim, distance = charge(mechanism, reach or Fraction(1), sized.numbers)
+        if claim * distance <= target:
+            return Fitted(mechanism, claim, distance, sized)
+        told |= _cheaper(mechanism, told, target / (claim * distance), reach, "lattice" in told)
+    return None
+
+
+def _on_finer_lattice(
+    entry: Entry, column: ColumnPolicy, secret: Secret, given: Mapping[str, Any], reach: Fraction | None
+) -> Mapping[str, Any]:
+    """For long vectors: rounding may add a step for every number, and together these must be less than one step was."""
+    mechanism = entry.make(**{**given, **_told(reach, _target(column, entry), secret)})
+    step, numbers = mechanism.guarantee.metric.step, replace(secret, size=_size(mechanism, secret)).numbers
+    return given if step is None else {**given, "lattice": step / (1 << numbers.bit_length())}
+
+
+def _target(column: ColumnPolicy, entry: Entry) -> Fraction:
+    return column.epsilon if entry.takes.priced and column.epsilon is not None else Fraction(0)
+
+
+def _told(reach: Fraction | None, target: Fraction, secret: Secret) -> dict[str, Any]:
+    """How the constructor is told what may be spent within the protected distance."""
+    match secret.takes.budget:
+        case "level":
+            return {"level": target, "radius": reach}
+        case "sensitivity":
+            return {"epsilon": target, "sensitivity": reach}
+        case "unit":
+            return {"epsilon": target if reach is None else target / reach}
+        case _:
+            return {}
+
+
+def _cheaper(
+    mechanism: Mechanism, told: Mapping[str, Any], share: Fraction, reach: Fraction | None, in_steps: bool
+) -> dict[str, Any]:
+    """What to tell it instead, when it would cost 1/share of what may be spent."""
+    metric = mechanism.guarantee.metric
+    if metric.on_numbers and metric.step is not None and "sensitivity" in told and reach is not None and not in_steps:
+        # Its noise is made for whole steps anyway: with a sensitivity of whole steps the claim says so.
+        return {"sensitivity": metric.step * math.ceil(reach / metric.step), "lattice": metric.step}
+    key = "level" if "level" in told else "epsilon"
+    return {key: told[key] * share}
+
+
+def _check_metric(metric: Metric, reach: Fraction | None, column: ColumnPolicy, entry: Entry) -> None:
+    """Refuse a distance where all are the same, and none where they are not."""
+    if reach is None and not metric.uniform:
+        raise ParameterError(
+            'protect = "any" needs a largest distance; say protect = ..., the distance within which two values are to '
+            "look alike."
+        )
+    if reach is not None and column.protect != "any" and metric.uniform:
+        raise ParameterError(f"{entry.name} makes any two values look alike, near or far; leave protect out.")
+
+
+def _on_whole_numbers(entry: Entry, given: dict[str, Any], secret: Secret) -> Mechanism:
     """The mechanism, on a lattice of step 1 where all values are whole numbers and none was named."""
-    whole = len(types) == 1 and codecs.kind_of(types[0]) in ("whole", "date", "time")
-    if whole and "lattice" in known and not known & COORDINATES and "lattice" not in given:
+    whole = len(secret.kinds) == 1 and secret.kinds[0].whole
+    if whole and entry.takes.lattice and not entry.takes.points and "lattice" not in given:
         try:
             return entry.make(**given, lattice=1)
         except ParameterError:

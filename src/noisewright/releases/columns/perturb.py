@@ -1,9 +1,9 @@
 """One block of a table through all columns of a policy: what every engine does, wherever it runs.
 
-Rows have global numbers and are worked on in blocks of :data:`BLOCK` of them. In a simulation every column draws each of its
-blocks from a generator of its own, made from the seed, the position of the column in the policy and the number of the block. So
-the result depends on the seed and the data alone, not on who worked on which block, or when. Without a seed all bits come
-from the operating system, in every process anew.
+Rows have global numbers and are worked on in blocks of :func:`block_rows` of them: 65,536, or fewer where a kind of column has
+large values. In a simulation every column draws each of its blocks from a generator of its own, made from the seed, the position
+of the column in the policy and the number of the block. So the result depends on the seed and the data alone, not on who worked
+on which block, or when. Without a seed all bits come from the operating system, in every process anew.
 
 >>> import pyarrow as pa
 >>> from noisewright.releases.columns.plan import compile_column
@@ -25,22 +25,24 @@ import pyarrow as pa
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.releases.columns.plan import ColumnPlan
+from noisewright.releases.kinds.kind import BLOCK
 
-__all__ = ["BLOCK", "output_schema", "perturb_block"]
-
-BLOCK = 65_536
-"""Rows of a block."""
+__all__ = ["block_rows", "output_schema", "perturb_block"]
 
 COLUMNS = 1
 """The first number of a column's place among all streams of a seed; other parts of a release have other numbers."""
 
 
+def block_rows(plans: Sequence[ColumnPlan]) -> int:
+    """The rows of a block: the same for every engine, since it follows from the plans alone."""
+    return min((plan.block_rows for plan in plans), default=BLOCK)
+
+
 def perturb_block(plans: Sequence[ColumnPlan], batch: pa.RecordBatch, block: int, seed: int | None) -> pa.RecordBatch:
     """The released columns of block number ``block``, in the order of the policy; all other columns are left out."""
-    if batch.num_rows > BLOCK:
-        raise ParameterError(
-            f"a block has at most {BLOCK} rows, not {batch.num_rows}; cut the table into blocks first."
-        )
+    most = block_rows(plans)
+    if batch.num_rows > most:
+        raise ParameterError(f"a block has at most {most} rows, not {batch.num_rows}; cut the table into blocks first.")
     schema = output_schema(plans, batch.schema)
     released: list[pa.Array] = []
     for plan in plans:

@@ -1,12 +1,8 @@
 r"""Columns of a policy as plans: a mechanism made for what is to be protected, what that costs, and how it is applied.
 
 A column is perturbed row by row. :mod:`noisewright.releases.columns.fitting` makes the mechanism and says what one row
-costs; one unit
-owns up to ``unit.rows`` rows, each perturbed on its own, so a column is charged that many times.
-
-What a mechanism is given depends on the parameters of its constructor: with ``categories`` or ``points`` it takes labels, with a
-``level``, a ``dimension``, a ``grid`` or a ``reference`` rows of coordinates, with ``within``, a ``sensitivity`` or a
-``lattice`` numbers. :mod:`noisewright.releases.kinds.codecs` turns columns into these and back.
+costs; one unit owns up to ``unit.rows`` rows, each perturbed on its own, so a column is charged that many times. What a mechanism
+is given, and what becomes of its outputs, is for :mod:`noisewright.releases.columns.secret` and the kinds of the columns.
 
 >>> from noisewright.releases.policy.policy import as_policy
 >>> policy = as_policy({"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [
@@ -29,31 +25,23 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError, NoisewrightError, NoLossError, ParameterError, ResourceError
 from noisewright.core.exact import as_fraction, upward
 from noisewright.core.mechanism import Mechanism, certificate_once, described
-from noisewright.core.metrics.metric import Discrete
 from noisewright.core.resource import Resource
-from noisewright.mechanisms.arrow import arrow_array
 from noisewright.mechanisms.registry import Entry, registry
-from noisewright.mechanisms.signatures import parameters_of
 from noisewright.releases.columns.arguments import arguments, label
-from noisewright.releases.columns.fitting import COORDINATES, TooNearError, distance_of, fitted, width_of
-from noisewright.releases.columns.words import protects_words, title_of, unit_of
-from noisewright.releases.kinds import codecs
+from noisewright.releases.columns.fitting import TooNearError, distance_of, fitted, width_of
+from noisewright.releases.columns.secret import Secret, secret_of, title_of
+from noisewright.releases.columns.words import protects_words
+from noisewright.releases.kinds.kind import BLOCK, Kind
+from noisewright.releases.kinds.registry import kind_of
+from noisewright.releases.kinds.rows import Mask
 from noisewright.releases.policy.policy import ColumnPolicy, Policy
 
-__all__ = ["ColumnPlan", "Takes", "compile_column"]
-
-Takes = Literal["labels", "coordinates", "numbers", "values"]
-"""What a mechanism is given: labels in Arrow, rows of coordinates, a column of numbers, or whatever the column holds."""
-
-LABELS = {"categories", "points"}
-NUMBERS = {"within", "sensitivity", "lattice"}
-"""Parameters that tell what a mechanism is for; a mechanism with none of them takes whatever a column holds."""
+__all__ = ["ColumnPlan", "compile_column"]
 
 SCALES = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 
@@ -72,7 +60,7 @@ class ColumnPlan:
     outputs: tuple[str, ...]
     types: tuple[pa.DataType, ...]
     mechanism: Mechanism | None = None
-    takes: Takes = "values"
+    secret: Secret | None = None
     times: int = 1
     claim: Fraction = Fraction(0)
     distance: Fraction = Fraction(0)
@@ -118,8 +106,10 @@ class ColumnPlan:
             return "expected error not known without the data"
         if lies:
             return f"wrong at most {upward(100 * size, 3)} % of the time"
-        what = "distance" if self.takes == "coordinates" or len(self.names) > 1 else "error"
-        unit = self._unit
+        assert self.mechanism is not None
+        assert self.secret is not None
+        what = "distance" if self.secret.takes.points or len(self.names) > 1 else "error"
+        unit = self.mechanism.guarantee.metric.unit or self.secret.unit
         if unit == "second":  # people think of times in larger units
             unit, scale = next((u, n) for u, n in SCALES.items() if size >= 2 * n or n == 1)
             size /= scale
@@ -133,7 +123,25 @@ class ColumnPlan:
     @property
     def output_types(self) -> tuple[pa.DataType, ...]:
         """The types of the released columns."""
-        return self.types if self.keep else tuple(codecs.output_type(t) for t in self.types)
+        return self.types if self.secret is None else self.secret.output_types
+
+    @property
+    def kinds(self) -> tuple[Kind | None, ...]:
+        """The kinds of the columns; None for a type that can only be kept."""
+        return tuple(map(kind_of, self.types)) if self.secret is None else self.secret.kinds
+
+    @property
+    def charted(self) -> bool:
+        """Whether a report shows how often released values occur."""
+        return self.secret is not None and all(kind.chart is not None for kind in self.secret.output_kinds)
+
+    @property
+    def block_rows(self) -> int:
+        """The most rows that are worked on at once, which neither the data nor the engine decides."""
+        if self.secret is not None:
+            return self.secret.block_rows
+        known = (kind.block_rows(t) for kind, t in zip(self.kinds, self.types, strict=True) if kind is not None)
+        return min(known, default=BLOCK)
 
     def certificate(self, simulated: bool = False) -> Certificate | None:
         """The certificate of the mechanism; ``simulated`` says that its draws are not for release. None for a kept column."""
@@ -148,21 +156,21 @@ class ColumnPlan:
 
     def perturb(self, arrays: Sequence[Any], rng: np.random.Generator | None = None) -> list[pa.Array]:
         """One draw for every row of the given columns; a :class:`DataError` never tells a value."""
-        if self.mechanism is None:
+        if self.secret is None:
             return [column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column for column in arrays]
-        given, mask = self._present(arrays)
+        given, mask = self._present(arrays, self.secret)
         empty = not len(given[0])
         released = [pa.nulls(0, t) for t in self.output_types] if empty else self._released(given, rng)
-        return [codecs.restore(column, mask) for column in released]
+        return self.secret.put_back(released, mask)
 
     def check(self, arrays: Sequence[Any]) -> None:
         """Refuse columns that :meth:`perturb` would refuse; nothing is drawn that could be released."""
-        if self.mechanism is None:
+        if self.secret is None or self.mechanism is None:
             return
         with self._saying_where():
             for resource in self.resources:
                 resource.open()
-        given, _ = self._present(arrays)
+        given, _ = self._present(arrays, self.secret)
         if not len(given[0]):
             return
         look = described(self.mechanism).check
@@ -170,32 +178,30 @@ class ColumnPlan:
             self._released(given, np.random.default_rng(0))  # a simulation, thrown away
         else:
             with self._saying_where():
-                look(self._values(given))
+                look(self.secret.read(given))
 
     # Helpers ---------------------------------------------------------------------------------------------------
 
-    def _present(self, arrays: Sequence[Any]) -> tuple[list[pa.Array], NDArray[np.bool_] | None]:
+    def _present(self, columns: Sequence[Any], secret: Secret) -> tuple[list[pa.Array], Mask | None]:
         """The rows where nothing is missing, or everything is filled in, and where they are; None for everywhere."""
-        given = [codecs.as_array(column) for column in arrays]
-        if [codecs.kind_of(a.type) for a in given] != [codecs.kind_of(t) for t in self.types]:
-            raise DataError(f"{self.title} has another type than planned for; plan the release for these data again.")
-        mask = codecs.present(given)
+        given = secret.arrays(columns)
+        mask = secret.there(given)
         if mask is not None and self.fill is not None:
-            given = [codecs.fill_missing(array, value) for array, value in zip(given, self.fill, strict=True)]
-            mask = None
-        elif mask is not None and self.missing == "refuse":
+            return secret.filled(given, self.fill), None
+        if mask is not None and self.missing == "refuse":
             raise DataError(
                 f'{self.title} has missing values; say missing = "keep" to leave them missing for all to see, or fill = ... '
                 "with a public value."
             )
-        return [codecs.take_present(array, mask) for array in given], mask
+        return secret.taken(given, mask), mask
 
     def _released(self, arrays: list[pa.Array], rng: np.random.Generator | None) -> list[pa.Array]:
         """One draw for every row of columns without missing values."""
         assert self.mechanism is not None
+        assert self.secret is not None
         with self._saying_where():
-            drawn = self.mechanism.release(self._values(arrays), rng)
-            return self._columns(drawn, len(arrays[0]))
+            drawn = self.mechanism.release(self.secret.read(arrays), rng)
+            return self.secret.write(drawn, len(arrays[0]))
 
     @contextmanager
     def _saying_where(self) -> Iterator[None]:
@@ -208,51 +214,13 @@ class ColumnPlan:
         except pa.ArrowException:  # its own message could show a value
             raise DataError(f"{self.title} cannot be written in its own type; convert the column first.") from None
 
-    def _values(self, arrays: list[pa.Array]) -> Any:
-        """What the mechanism is given."""
-        kinds = [codecs.kind_of(array.type) for array in arrays]
-        if self.takes == "labels":
-            fields = [
-                array if kind in ("text", "boolean") else arrow_array(codecs.read_numbers(array))
-                for array, kind in zip(arrays, kinds, strict=True)
-            ]
-            if len(fields) == 1:
-                return fields[0]
-            return pa.StructArray.from_arrays(
-                [codecs.plain_text(field) for field in fields], names=[str(i) for i in range(len(fields))]
-            )
-        if self.takes == "coordinates" or len(arrays) > 1:
-            return np.column_stack([codecs.read_numbers(array) for array in arrays])
-        if kinds[0] in ("text", "boolean"):
-            return codecs.plain_text(arrays[0]).to_numpy(zero_copy_only=False)
-        return codecs.read_numbers(arrays[0])
-
-    def _columns(self, drawn: Any, rows: int) -> list[pa.Array]:
-        """What the mechanism gave, in the types of the columns."""
-        if isinstance(drawn, pa.StructArray):
-            parts: list[Any] = drawn.flatten()
-        elif isinstance(drawn, pa.Array):
-            parts = [drawn]
-        else:
-            table = np.asarray(drawn)
-            parts = [table] if table.ndim <= 1 else list(table.T)
-        if len(parts) != len(self.types) or any(getattr(part, "ndim", 1) != 1 or len(part) != rows for part in parts):
-            raise DataError("the mechanism does not give one value for each; use it on its own, not for a column.")
-        return [codecs.write(part, type_) for part, type_ in zip(parts, self.output_types, strict=True)]
-
-    @property
-    def _unit(self) -> str:
-        """The unit of distances, in the singular."""
-        return unit_of(None if self.mechanism is None else self.mechanism.guarantee.metric, self.types)
-
     @cached_property
     def _error(self) -> tuple[float | None, bool]:
         """The expected error, and whether it is the probability of another value."""
-        if self.mechanism is None:
+        if self.mechanism is None or self.secret is None:
             return None, False
-        words = isinstance(self.mechanism.guarantee.metric, Discrete) or any(
-            codecs.kind_of(t) in ("text", "boolean") for t in self.types
-        )
+        listed = any(kind.labels and not kind.numeric for kind in self.secret.kinds)
+        words = self.mechanism.guarantee.metric.uniform or listed
         for loss in ("zero-one",) if words else ("absolute", "zero-one"):
             try:
                 return float(self.mechanism.error(loss)), loss == "zero-one"
@@ -268,13 +236,13 @@ def compile_column(column: ColumnPolicy, position: int, types: Mapping[str, pa.D
     both begin with the line of the policy.
     """
     try:
-        return _compiled(column, position, types, policy.unit.rows)
+        return _compiled(column, position, types, policy)
     except NoisewrightError as problem:
         kind, keys = (ParameterError, problem.keys) if isinstance(problem, TooNearError) else (type(problem), ())
         raise kind(f"{policy.line('columns', position, *keys)}: {problem}") from None
 
 
-def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataType], times: int) -> ColumnPlan:
+def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataType], policy: Policy) -> ColumnPlan:
     missing = [name for name in column.names if name not in types]
     if missing:
         raise DataError(f"there is no column {missing[0]!r} in the data; correct the name in the policy, or the data.")
@@ -282,99 +250,63 @@ def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataTy
     if column.keep or column.mechanism is None:
         return ColumnPlan(position, column.names, column.outputs, own)
     entry = registry[column.mechanism]
-    takes = _takes(set(parameters_of(entry.make)))
-    if takes == "scores":
-        raise ParameterError(
-            f"{title_of(column.names)}: {entry.name} takes {entry.words} and gives no value for each; it cannot perturb a "
-            "column."
-        )
-    for name, type_ in zip(column.names, own, strict=True):
-        _check_type(name, type_, entry, takes)
+    secret = secret_of(column.names, own, entry, policy.types, policy.folder_path(column))
     try:
-        if takes == "numbers" and len(own) > 1:
-            raise ParameterError(f"{entry.name} takes one column of {entry.words}, not {len(own)}; name each alone.")
-        plan = _perturbed(column, position, own, takes, times)
+        plan = _perturbed(column, position, secret, entry, policy.unit.rows)
         _try_out(plan, entry)
     except NoisewrightError as problem:
         raise type(problem)(f"{title_of(column.names)}: {problem}") from None
     return plan
 
 
-def _perturbed(
-    column: ColumnPolicy, position: int, types: tuple[pa.DataType, ...], takes: Takes, times: int
-) -> ColumnPlan:
-    mechanism, claim, distance = fitted(registry[column.mechanism or ""], column, types)
+def _perturbed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry, times: int) -> ColumnPlan:
+    made = fitted(entry, column, secret)
+    mechanism, secret = made.mechanism, made.secret
     stated = certificate_once(mechanism).document["claim"]["delta"]
     return ColumnPlan(
         position,
         column.names,
         column.outputs,
-        types,
+        secret.types,
         mechanism,
-        takes,
+        secret,
         times,
-        claim,
-        distance,
+        made.claim,
+        made.distance,
         # Rows are drawn one by one, so their deltas add up; unlucky public seeds are shared by all of them.
         times * as_fraction(stated, "delta") + Fraction(mechanism.guarantee.seed_failure),
-        protects_words(column, mechanism.guarantee.metric, types),
+        protects_words(column, mechanism.guarantee.metric, secret),
         column.missing,
-        _fill(column, types),
-        None if column.protect == "any" else distance_of(column.protect, types),
-        width_of(arguments(column.parameters, types).get("within")),
+        _fill(column, secret),
+        None if column.protect == "any" else distance_of(column.protect, secret),
+        width_of(arguments(column.parameters, secret).get("within")),
     )
 
 
-def _takes(known: set[str]) -> Takes | Literal["scores"]:
-    if "candidates" in known:
-        return "scores"
-    if known & COORDINATES:
-        return "coordinates"
-    if known & LABELS:
-        return "labels"
-    return "numbers" if known & NUMBERS else "values"
-
-
-def _check_type(name: str, type_: pa.DataType, entry: Entry, takes: Takes) -> None:
-    kind, words = codecs.kind_of(type_), f"column {name!r} is {codecs.in_words(type_)}"
-    if kind is None:
-        hint = "convert the column first."
-        if pa.types.is_decimal(type_):
-            hint = "make it a double, or whole numbers of its smallest unit (cents), before the release."
-        raise DataError(f"{words}, which cannot be perturbed exactly; {hint}")
-    wordy = kind in ("text", "boolean")
-    if (takes == "numbers" and wordy) or (takes == "coordinates" and kind not in ("whole", "number")):
-        other = "a mechanism for categories, such as randomised-response" if wordy else "another mechanism"
-        raise DataError(f"{words}, but {entry.name} takes {entry.words}; choose {other}, or convert the column.")
-
-
-def _fill(column: ColumnPolicy, types: tuple[pa.DataType, ...]) -> tuple[Any, ...] | None:
+def _fill(column: ColumnPolicy, secret: Secret) -> tuple[Any, ...] | None:
     if column.fill is None:
         return None
-    found = label(column.fill, types)
+    found = label(column.fill, secret)
     parts = found if isinstance(found, tuple) else (found,)
-    for part, type_ in zip(parts, types, strict=True):
-        codecs.as_scalar(part, type_)
+    for part, kind, type_ in zip(parts, secret.kinds, secret.types, strict=True):
+        kind.scalar(part, type_)
     return tuple(parts)
 
 
 def _try_out(plan: ColumnPlan, entry: Entry) -> None:
     """Refuse before any data is read what could only be refused for all of it: an empty column, and the public filling."""
+    assert plan.secret is not None
     simulated = np.random.default_rng(0)
-    types = [codecs.output_type(t) for t in plan.types]
     try:
-        plan._released([pa.nulls(0, t) for t in types], simulated)
+        plan._released(plan.secret.empty(), simulated)
     except DataError:
-        kinds = " and ".join(codecs.in_words(t) for t in plan.types)
         raise ParameterError(
-            f"{entry.name} was declared for other values than the data hold ({kinds}); name as many columns as a value has "
-            "parts, and declare values of the kind of the columns."
+            f"{entry.name} was declared for other values than the data hold ({plan.secret.described()}); name as many columns "
+            "as a value has parts, and declare values of the kind of the columns."
         ) from None
     if plan.fill is not None:
         try:
-            plan._released(
-                [codecs.fill_missing(pa.nulls(1, t), v) for t, v in zip(types, plan.fill, strict=True)], simulated
-            )
+            plan._released(plan.secret.filled(plan.secret.missing(), plan.fill), simulated)
         except DataError:
             raise ParameterError(
                 "fill is not a value that the mechanism takes; choose one of the declared ones."

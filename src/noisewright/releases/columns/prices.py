@@ -2,7 +2,7 @@ r"""What the perturbation of one value costs: the loss between two values at mos
 
 A mechanism's certificate claims an exact ``epsilon`` for each unit of its metric (or between neighbours one unit apart).
 Many mechanisms round a value to a public lattice of step h first, and their claim is about lattice points. So the distance
-that the claim is asked for is the protected one *after rounding*:
+that the claim is asked for is the protected one *after rounding* (``Metric.after_rounding``):
 
 ==========================================  ===========================================================
 claim                                       distance after rounding, for a protected distance p
@@ -37,13 +37,9 @@ import numpy as np
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_down, float_up
 from noisewright.core.mechanism import Mechanism, certificate_once
-from noisewright.core.metrics.algebra import Scaled
-from noisewright.core.metrics.metric import Discrete, Euclidean, Line, Manhattan, Metric
-from noisewright.mechanisms.laws.lattice_metrics import LatticeLine, LatticePoints
-from noisewright.mechanisms.places.geography import DISTORTION, FLOAT_ERROR, LatticeMetres
-from noisewright.mechanisms.places.planar import rounding
+from noisewright.core.metrics.metric import Metric
 
-__all__ = ["base_metric", "charge", "diameter", "unscaled"]
+__all__ = ["charge", "diameter"]
 
 
 def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[Fraction, Fraction]:
@@ -52,7 +48,7 @@ def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[F
     Their product bounds the loss between the two values.
     """
     guarantee, claim = mechanism.guarantee, certificate_once(mechanism).epsilon
-    metric, factor = unscaled(guarantee.metric)
+    metric, factor = guarantee.metric.unscaled()
     if guarantee.scope == "adjacent":
         units = Fraction(math.ceil(protect * factor))
         if guarantee.delta and units > 1:
@@ -61,7 +57,7 @@ def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[F
                 "larger."
             )
     else:
-        units = factor * _after_rounding(metric, protect, columns)
+        units = guarantee.metric.after_rounding(protect, columns)
     if guarantee.radius is not None and units > guarantee.radius:
         most = _number(Fraction(guarantee.radius) / factor)
         if guarantee.scope == "adjacent":
@@ -71,7 +67,7 @@ def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[F
             )
         raise ParameterError(f"nothing is promised beyond a distance of {most}; say protect = {most} or less.")
     # Mechanisms take exact numbers for floats: a float could be rounded up, and across the end of a lattice step.
-    own = mechanism.map(1.0 if isinstance(metric, Discrete) else cast("float", protect * factor))
+    own = mechanism.map(1.0 if metric.uniform else cast("float", protect * factor))
     if math.isinf(own):
         raise ParameterError("nothing is promised at this distance; protect less.")
     # Floats are rounded up, which alone must not make a price larger than what is proved.
@@ -82,12 +78,9 @@ def charge(mechanism: Mechanism, protect: Fraction, columns: int = 1) -> tuple[F
 
 def diameter(metric: Metric, points: Sequence[Any]) -> Fraction:
     """At least the largest distance between two of the points, and exactly that on a line."""
-    inner, factor = unscaled(metric)
-    if isinstance(inner, Line):
-        places = [Fraction(p) for p in points]
-        return factor * (max(places) - min(places))
-    if isinstance(inner, Discrete):
-        return factor
+    exact = metric.diameter(points)
+    if exact is not None:
+        return exact
     # Distances in floats have a few rounding errors; 2^-44 of them is more than that.
     largest = float(np.max(metric.matrix(points), initial=0.0))
     if math.isinf(largest):
@@ -95,41 +88,6 @@ def diameter(metric: Metric, points: Sequence[Any]) -> Fraction:
     return Fraction(float_up(Fraction(largest) * (1 + Fraction(1, 1 << 44))))
 
 
-def base_metric(metric: Metric) -> Metric:
-    """The distance in the unit of the values, whatever a promise scales and rounds."""
-    inner = unscaled(metric)[0]
-    if isinstance(inner, LatticeMetres):
-        return inner.plane
-    if isinstance(inner, LatticePoints):
-        return inner.inner
-    return Line() if isinstance(inner, LatticeLine) else inner
-
-
-def unscaled(metric: Metric) -> tuple[Metric, Fraction]:
-    """A metric without its factors, and their product."""
-    factor = Fraction(1)
-    while isinstance(metric, Scaled):
-        factor *= metric.factor
-        metric = metric.inner
-    return metric, factor
-
-
 def _number(value: Fraction) -> str:
     """A number for a message, exactly where that is short."""
     return str(value) if value.denominator == 1 else f"{float_down(value):.12g}"
-
-
-def _after_rounding(metric: Metric, protect: Fraction, columns: int) -> Fraction:
-    if isinstance(metric, Discrete):
-        return Fraction(1)
-    if isinstance(metric, LatticeLine):
-        return metric.lattice.step * metric.steps(protect)
-    if isinstance(metric, LatticeMetres):
-        return (1 + DISTORTION) * protect + FLOAT_ERROR + rounding(metric.lattice)
-    if not isinstance(metric, LatticePoints):
-        return protect
-    if isinstance(metric.inner, Euclidean) and columns == 2:
-        return protect + rounding(metric.lattice)
-    if isinstance(metric.inner, Manhattan):
-        return metric.lattice.step * (metric.lattice.steps(protect) + columns - 1)
-    return protect + columns * metric.lattice.step  # each coordinate is moved by at most half a step

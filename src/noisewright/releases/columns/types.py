@@ -1,9 +1,9 @@
 """The type of every column that a policy uses, from the policy alone.
 
 ``types = { visit = "date" }`` says it; otherwise it follows from what else the policy says: declared values are text, true/false,
-whole numbers or numbers; a range of dates is for dates, one of dates with a clock for times; ``geometric`` and
-``explicit-fair`` are for whole numbers; every other mechanism and every aggregate is for numbers. A unit is named by text. Times
-have an offset if those that the policy names have one.
+whole numbers or numbers; a range of dates is for dates, one of dates with a clock for times; a mechanism that takes whole
+numbers, documents or pictures is for these; every other mechanism and every aggregate is for numbers. A unit is named by text.
+Times have an offset if those that the policy names have one.
 
 Tables with types of their own (Parquet, Arrow, DuckDB, Polars, Spark) keep them: a schema is public. It must be what
 the policy says, or whole numbers where that says numbers.
@@ -28,10 +28,10 @@ import pyarrow as pa
 
 from noisewright.core.errors import DataError, PolicyError
 from noisewright.core.labels import labels_between
+from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.registry import registry
-from noisewright.mechanisms.signatures import parameters_of
-from noisewright.releases.columns.fitting import COORDINATES
-from noisewright.releases.kinds.casts import ARROW, ZONED, TypeName, name_of
+from noisewright.releases.kinds.dates import ZONED
+from noisewright.releases.kinds.registry import KINDS, kind_named, kind_names
 from noisewright.releases.kinds.spans import Span
 from noisewright.releases.policy.policy import ColumnPolicy, Policy, QueryPolicy
 from noisewright.releases.queries.filters import names_in
@@ -40,12 +40,10 @@ from noisewright.releases.sources.source import SUFFIXES, Source
 
 __all__ = ["check_stated", "known_types", "source_for", "used_columns"]
 
-WHOLE = ("geometric", "explicit-fair")
-"""Mechanisms for whole numbers."""
 LABELS, DATES, COUNTS, NUMBERS, NAMES = range(5)
-"""Where a type is from, the surest first: declared values, dates, a mechanism for whole numbers, any other use, a unit's name."""
+"""Where a type is from, the surest first: declared values, dates, a mechanism for one kind, any other use, a unit's name."""
 
-Use = tuple[str, int, TypeName]
+Use = tuple[str, int, str]
 
 
 def known_types(policy: Policy) -> dict[str, pa.DataType]:
@@ -58,13 +56,13 @@ def known_types(policy: Policy) -> dict[str, pa.DataType]:
         uses += _of_query(query)
     if policy.unit.column is not None:
         uses.append((policy.unit.column, NAMES, "text"))
-    surest: dict[str, tuple[int, TypeName]] = {}
+    surest: dict[str, tuple[int, str]] = {}
     for name, rank, kind in uses:
         if name not in surest or rank < surest[name][0]:
             surest[name] = rank, kind
     kinds = {name: kind for name, (_, kind) in surest.items()} | policy.types
     zoned = _with_offsets(policy)
-    return {name: ZONED if kind == "time" and name in zoned else ARROW[kind] for name, kind in kinds.items()}
+    return {name: ZONED if kind == "time" and name in zoned else kind_named(kind).plain for name, kind in kinds.items()}
 
 
 def source_for(policy: Policy, data: Any) -> Source:
@@ -74,11 +72,12 @@ def source_for(policy: Policy, data: Any) -> Source:
         source.name.rstrip("/").lower().endswith(suffix) for suffix, form in SUFFIXES.items() if form == "json"
     ):
         raise DataError(f"{source.name}: JSON lines at an address have no types; store the table as Parquet there.")
+    others = ", ".join(name for name in kind_names() if name != "text" and kind_named(name).labels)
     for place, query in enumerate(policy.queries):
         for name in sorted(source.guessed & names_in(query.where or "")):
             raise PolicyError(
                 f'{policy.where("queries", place, "where")} needs the type of the column "{name}", which {source.name} does '
-                f'not tell; say types = {{ {_key(name)} = "text" }} (or {", ".join(k for k in ARROW if k != "text")}).'
+                f'not tell; say types = {{ {_key(name)} = "text" }} (or {others}).'
             )
     return source
 
@@ -97,7 +96,7 @@ def check_stated(policy: Policy, types: Mapping[str, pa.DataType]) -> None:
         where = policy.where("types", name)
         if name not in types:
             raise DataError(f"{where}: there is no column {name!r} in the data; correct the name, or the data.")
-        if name_of(types[name]) != stated:
+        if not kind_named(stated).holds(types[name]):
             raise DataError(
                 f'{where}: the column is of type {types[name]}, which is not "{stated}"; correct the policy, or convert the '
                 "column."
@@ -105,20 +104,25 @@ def check_stated(policy: Policy, types: Mapping[str, pa.DataType]) -> None:
 
 
 def _of_column(column: ColumnPolicy) -> Iterator[Use]:
-    known = parameters_of(registry[column.mechanism or ""].make)
-    given = column.parameters
+    takes, given = registry[column.mechanism or ""].takes, column.parameters
     for place, name in enumerate(column.names):
-        labels = None if COORDINATES & set(known) else _of_labels(given.get("categories", given.get("points")), place)
+        labels = None if takes.points else _of_labels(given.get(takes.secrets or ""), place)
         if labels is not None:
             yield name, LABELS, labels
         elif (dates := _of_dates((given.get("within"), given.get("excluding"), column.fill))) is not None:
             yield name, DATES, dates
         elif isinstance(column.protect, Span):
             yield name, DATES, "date" if column.protect.days is not None else "time"
-        elif column.mechanism in WHOLE:
-            yield name, COUNTS, "integer"
         else:
-            yield name, NUMBERS, "number"
+            yield name, *_of_mechanism(takes, len(column.names), given.get("dimension"))
+
+
+def _of_mechanism(takes: Takes, columns: int, dimension: Any) -> tuple[int, str]:
+    """What a mechanism takes: a kind of its own; coordinates and undeclared values are numbers."""
+    if takes.points or takes.kind not in KINDS:
+        alone = takes.kind == "vector" and columns == 1 and dimension not in (None, 1)
+        return (COUNTS, takes.kind) if alone else (NUMBERS, "number")
+    return (NUMBERS, "number") if takes.kind == "number" else (COUNTS, takes.kind)
 
 
 def _of_query(query: QueryPolicy) -> Iterator[Use]:
@@ -147,7 +151,7 @@ def _has_offset(places: Any) -> bool:
     return isinstance(places, datetime.datetime) and places.tzinfo is not None
 
 
-def _of_labels(labels: Any, place: int) -> TypeName | None:
+def _of_labels(labels: Any, place: int) -> str | None:
     """What a list of values holds (in one of its columns), or None where it does not tell."""
     if isinstance(labels, int):
         return "integer"
@@ -162,7 +166,7 @@ def _of_labels(labels: Any, place: int) -> TypeName | None:
     return kinds.pop() if len(kinds) == 1 else None
 
 
-def _of_label(value: Any) -> TypeName | None:
+def _of_label(value: Any) -> str | None:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, datetime.date):
@@ -174,7 +178,7 @@ def _of_label(value: Any) -> TypeName | None:
     return "text" if isinstance(value, str) else None
 
 
-def _of_dates(places: Any) -> TypeName | None:
+def _of_dates(places: Any) -> str | None:
     """Whether there are dates among places, however deep; a clock anywhere makes them times."""
     if isinstance(places, datetime.date):
         return "time" if isinstance(places, datetime.datetime) else "date"

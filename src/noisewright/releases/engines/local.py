@@ -1,6 +1,7 @@
 """The local engine: a stream of blocks through the cores of this machine, in constant memory.
 
-Rows are read in order, cut into blocks of ``BLOCK`` rows, perturbed by a pool of threads (the samplers spend their time in numpy
+Rows are read in order, cut into blocks of as many rows as the plans say, perturbed by a pool of
+threads (the samplers spend their time in numpy
 and AES, outside Python's lock, and threads share blocks where processes would copy them) and written in
 order. A bounded number of blocks is in flight, so memory does not grow with the table. Grouping and bounding of units are
 DuckDB's, which moves to disk what does not fit.
@@ -21,7 +22,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
-from noisewright.releases.columns.perturb import BLOCK, output_schema, perturb_block
+from noisewright.releases.columns.perturb import block_rows, output_schema, perturb_block
 from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines._blocks import check_block, in_blocks, joined
 from noisewright.releases.engines.engine import OutputFormat, Progress
@@ -60,7 +61,8 @@ class LocalEngine:
 
     def check_values(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy) -> None:
         if plans:
-            blocks = in_blocks(_rows(source, unit, needed(plans)), BLOCK)
+            size = block_rows(plans)
+            blocks = in_blocks(_rows(source, unit, needed(plans), size), size)
             with closing(_through(lambda block, _: check_block(plans, block), blocks)) as checked:
                 for _ in checked:
                     pass
@@ -122,7 +124,8 @@ class LocalEngine:
     def _drawn(
         source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None
     ) -> Generator[pa.RecordBatch]:
-        blocks = in_blocks(_rows(source, unit, needed(plans)), BLOCK)
+        size = block_rows(plans)
+        blocks = in_blocks(_rows(source, unit, needed(plans), size), size)
         return _through(lambda block, number: perturb_block(plans, block, number, seed), blocks)
 
     def __enter__(self) -> Self:
@@ -179,16 +182,16 @@ def _unused(name: str, names: Sequence[str]) -> str:
     return name
 
 
-def _rows(source: Source, unit: UnitPolicy, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """The rows that count, in order."""
+def _rows(source: Source, unit: UnitPolicy, columns: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
+    """The rows that count, in order, at most ``size`` of them at once."""
     relation = _bounded(source, unit, columns, ordered=True)
     if relation == "data":
-        yield from source.batches(columns)
+        yield from source.batches(columns, rows=size)
         return
     listed = ", ".join(DUCKDB.quote(name) for name in columns)
     types = [source.schema.field(name) for name in columns]
     with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged", FileFormatError):
-        for batch in duck.sql(f"SELECT {listed} FROM {relation}").to_arrow_reader(BATCH):
+        for batch in duck.sql(f"SELECT {listed} FROM {relation}").to_arrow_reader(min(BATCH, size)):
             yield batch.cast(pa.schema(types))
 
 

@@ -8,13 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from noisewright.core.errors import LedgerError, NoLedgerError
-from noisewright.core.metrics.metric import Line
-from noisewright.mechanisms.places.geography import LocalMetres
 from noisewright.releases.columns.plan import ColumnPlan
-from noisewright.releases.columns.prices import base_metric
-from noisewright.releases.columns.words import UNITS
 from noisewright.releases.engines.engine import Engine
-from noisewright.releases.kinds.codecs import kind_of
 from noisewright.releases.ledger._checks import check_name, checked, checked_terms
 from noisewright.releases.ledger._file import check_place, default_path
 from noisewright.releases.ledger.ledger import Balance, Charge, Ledger, Terms
@@ -121,15 +116,10 @@ def protected_by(column: ColumnPlan) -> Protected | None:
     >>> protected_by(make_plan(policy, {"visit": pa.date32()}).columns[0])
     Protected(columns=('visit',), distance=Fraction(7, 1), unit='day')
     """
-    if column.mechanism is None:
+    if column.mechanism is None or column.secret is None:
         return None
     if column.protect is None:
         return Protected(column.names, None)
-    metric = base_metric(column.mechanism.guarantee.metric)
-    if isinstance(metric, LocalMetres):
-        unit = "metre"
-    elif isinstance(metric, Line):
-        unit = UNITS.get(kind_of(column.types[0]) or "", "") if len(column.types) == 1 else "line"
-    else:
-        unit = metric.name
+    metric, alone = column.mechanism.guarantee.metric, len(column.types) == 1
+    unit = metric.unit or (column.secret.unit if metric.on_numbers and alone else metric.in_words())
     return Protected(column.names, column.protect, unit)

@@ -42,6 +42,8 @@ from noisewright.core import VERSION as PROGRAM
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.resource import Resource, public_keys
+from noisewright.mechanisms.registry import foreign, registry
+from noisewright.releases.kinds.registry import KINDS, kind_of
 from noisewright.releases.policy.policy import Policy
 
 __all__ = ["LOCK", "Lock", "file_digest", "foreign_file"]
@@ -125,6 +127,7 @@ class Lock:
             **({"rows": rows} if rows is not None else {}),
             **({"table_rows": table_rows} if table_rows is not None else {}),
             **({"seed": seed} if seed is not None else {}),
+            **({"providers": found} if (found := _providers(policy, types or {})) else {}),
             **public_keys(resources),
             "at": when.replace(microsecond=0).isoformat().replace("+00:00", "Z"),
             "outputs": {name: file_digest(path) for name, path in sorted(outputs.items())},
@@ -287,6 +290,20 @@ def _spelled(types: Mapping[str, pa.DataType]) -> str:
     """Names and types alone: a schema can carry notes, and those can carry anything."""
     schema = pa.schema([pa.field(name, type_) for name, type_ in types.items()])
     return base64.b64encode(schema.serialize().to_pybytes()).decode("ascii")
+
+
+def _providers(policy: Policy, types: Mapping[str, pa.DataType]) -> dict[str, dict[str, str]]:
+    """Who provides the mechanisms and kinds that are not our own, with their versions; empty where all are."""
+    mechanisms = {column.mechanism for column in policy.columns} | {query.mechanism for query in policy.queries}
+    used = [name for name in mechanisms if name is not None]
+    names = {name for column in policy.columns for name in column.names} | {
+        q.column for q in policy.queries if q.column
+    }
+    kinds = {kind.name for name in names if name in types and (kind := kind_of(types[name])) is not None}
+    kinds |= set(policy.types.values())
+    kinds |= {kind for name in used for kind in (registry[name].takes.kind, registry[name].takes.gives) if kind}
+    found = {"mechanisms": foreign(used), "kinds": KINDS.foreign(kinds)}
+    return {what: others for what, others in found.items() if others}
 
 
 def _versions(engine: str) -> dict[str, str]:

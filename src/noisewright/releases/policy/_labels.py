@@ -12,11 +12,12 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic_core import PydanticCustomError
 
 from noisewright.core.resource import Resource, Seed
+from noisewright.releases.kinds.registry import KINDS, kind_names
 from noisewright.releases.policy._numbers import Date
 from noisewright.releases.policy._values import LONGEST_LIST, ValueType, each, inner_problems, listed, plain, wrong
 
@@ -117,8 +118,6 @@ Renames = Annotated[
 Scalar = str | int | float | bool
 """A label: a value of a column of text, numbers or booleans."""
 
-TYPES = ("integer", "number", "date", "time", "text", "boolean")
-"""The types that a policy may name."""
 
 IS_LABEL = {"type": ["string", "number", "boolean"]}
 
@@ -166,7 +165,7 @@ def _groups(value: Any) -> dict[str, tuple[Scalar, ...]]:
 
 
 def _types(value: Any) -> dict[str, str]:
-    teach = f'write one of {", ".join(TYPES)} for each column, such as types = {{ visit = "date" }}'
+    teach = f'write one of {", ".join(kind_names())} for each column, such as types = {{ visit = "date" }}'
     if not isinstance(value, dict):
         raise wrong(f"must be a table of columns; {teach}")
     found, problems = {}, []
@@ -175,8 +174,8 @@ def _types(value: Any) -> dict[str, str]:
             found[text(key)] = kind
         except PydanticCustomError as error:
             problems += inner_problems(error, str(key))
-        if not isinstance(kind, str) or kind not in TYPES:
-            problems.append(((str(key),), f"must be the type of a column; write one of {', '.join(TYPES)}"))
+        if not isinstance(kind, str) or kind not in KINDS:
+            problems.append(((str(key),), f"must be the type of a column; write one of {', '.join(kind_names())}"))
     if problems:
         raise wrong(*problems)
     return found
@@ -227,8 +226,8 @@ Groups = Annotated[
     dict[str, tuple[Scalar, ...]], ValueType(_groups, {"type": "object", "additionalProperties": IS_LABELS})
 ]
 Types = Annotated[
-    dict[str, Literal["integer", "number", "date", "time", "text", "boolean"]],
-    ValueType(_types, {"type": "object", "additionalProperties": {"enum": list(TYPES)}}),
+    dict[str, str],
+    ValueType(_types, {"type": "object", "additionalProperties": {"type": "string"}}),
 ]
 Filling = Annotated[Scalar | Date, ValueType(_filling, IS_LABEL)]
 Flag = Annotated[bool, ValueType(_flag, {"type": "boolean"})]

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from noisewright.mechanisms.oracles.oracle import ORACLES
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._problems import did_you_mean, spell
 from noisewright.releases.policy._values import Problem
@@ -49,13 +48,13 @@ def column_rules(column: ColumnPolicy) -> Iterator[Problem]:
         )
     elif column.mechanism not in registry:
         yield ("mechanism",), f"is not a mechanism; {did_you_mean(column.mechanism, offered())}"
-    elif column.mechanism in ORACLES:
+    elif registry[column.mechanism].takes.purpose == "report":
         yield ("mechanism",), "gives reports to estimate from, not values of the column; use randomised-response here"
     else:
         yield from _mechanism_rules(column, column.mechanism, accepts(column.mechanism))
 
 
-_PERTURBING = ("mechanism", "epsilon", "delta", "protect", "missing", "fill")
+_PERTURBING = ("mechanism", "epsilon", "delta", "protect", "missing", "fill", "folder")
 
 
 def _mechanism_rules(column: ColumnPolicy, mechanism: str, accepted: Accepts) -> Iterator[Problem]:
@@ -70,14 +69,14 @@ def _mechanism_rules(column: ColumnPolicy, mechanism: str, accepted: Accepts) ->
         if key not in (column.model_extra or {}):
             example = WORDS[key][1] if key in WORDS else f"{key} = ..."
             yield (key,), f"is missing: {mechanism} needs it; write {example}"
-    if column.epsilon is None and accepted.priced:
+    if column.epsilon is None and accepted.takes.priced:
         yield (
             ("epsilon",),
             "is missing; write epsilon = 1, the loss between two values that are protected from each other",
         )
-    if "delta" in accepted.names and not column.delta:
+    if accepted.takes.delta and not column.delta:
         yield ("delta",), f"is missing: {mechanism} needs one above 0; write delta = 1e-6"
-    if column.delta and "delta" not in accepted.names:
+    if column.delta and not accepted.takes.delta:
         yield ("delta",), f"is not for {mechanism}, which promises a delta of 0; remove it"
     found, problems = tidy(mechanism, column.model_extra or {})
     yield from problems
@@ -94,10 +93,10 @@ _INSTEAD = {
 def _reach_rules(column: ColumnPolicy, accepted: Accepts, within: object) -> Iterator[Problem]:
     """Protecting any two values needs to know how far apart two values can be."""
     said = "protect" in column.model_fields_set
-    if "radius" in accepted.names:
+    if accepted.takes.budget == "level":
         words = f"{column.mechanism} needs a distance; write protect = 500, within which two places are to look alike"
         yield ("protect",), f"is not enough: {words}" if said else f"is missing: {words}"
-    elif "sensitivity" in accepted.names and not _bounded(within):
+    elif accepted.takes.budget == "sensitivity" and not _bounded(within):
         words = "any two values are protected only where they have a range; write within = [0, 120], or a distance"
         yield ("protect",), f"is not enough: {words} such as 5" if said else f"is missing: {words} such as protect = 5"
 
@@ -121,7 +120,6 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 TAKES = {**NEEDS, "mean": ("column", "within", "weights"), "variance": ("column", "within", "weights")}
 TAKES |= {"histogram": ("column", "within", "values", "bins"), "quantile": (*NEEDS["quantile"], "bins")}
-TAKES["quantile"] = ("column", "within", "quantile", "bins")
 """The keys that each aggregate takes, beside those that all take."""
 
 WEIGHTS = {"mean": ("a sum and a count", 2), "variance": ("a sum of squares, a sum and a count", 3)}
@@ -204,7 +202,7 @@ def _name_rules(policy: Policy) -> Iterator[Problem]:
 def _budget_rules(policy: Policy) -> Iterator[Problem]:
     """The stated epsilons and deltas alone may not exceed the budget; what they really cost is for the plan to say."""
     rows = policy.unit.rows
-    perturbed = [c for c in policy.columns if c.mechanism is not None and accepts(c.mechanism).priced]
+    perturbed = [c for c in policy.columns if c.mechanism is not None and accepts(c.mechanism).takes.priced]
     times = f" (each column counts {rows} times, once for each row of a unit)" if rows > 1 and perturbed else ""
     for key, allowed in (("epsilon", policy.budget.epsilon), ("delta", policy.budget.delta)):
         columns = sum((getattr(c, key) or Fraction(0) for c in perturbed), Fraction(0))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from noisewright.mechanisms.registry import registry
+from noisewright.releases.kinds.registry import kind_names
 from noisewright.releases.policy._numbers import IS_NUMBER, IS_PLACE
 from noisewright.releases.policy.parameters import WORDS, Accepts, accepts, offered
 
@@ -34,6 +35,7 @@ def policy_schema(policy: type[Policy]) -> dict[str, Any]:
         schema["$defs"][kind]["description"] = schema["$defs"][kind]["description"].partition("\n")[0].replace("``", "")
     _columns(schema["$defs"]["ColumnPolicy"])
     _mechanism(schema["$defs"]["QueryPolicy"])
+    schema["properties"]["types"]["additionalProperties"] = {"enum": list(kind_names())}
     schema["anyOf"] = [{"required": ["columns"]}, {"required": ["queries"]}]
     return {"$schema": DIALECT, **schema}
 
@@ -85,8 +87,8 @@ def _words(parameter: str, users: list[Accepts]) -> tuple[str, str]:
 def _one(name: str, own: list[str]) -> dict[str, Any]:
     """What a column must and may have when its mechanism is ``name``."""
     accepted = accepts(name)
-    needs = [*(["epsilon"] if accepted.priced else []), *(["delta"] if "delta" in accepted.names else [])]
-    needs += ["protect"] if "radius" in accepted.names else []
+    needs = [*(["epsilon"] if accepted.takes.priced else []), *(["delta"] if accepted.takes.delta else [])]
+    needs += ["protect"] if accepted.takes.budget == "level" else []
     choices: dict[str, Any] = {key: {"enum": list(values)} for key, values in accepted.choices.items()}
     choices |= {key: IS_FILE for key in accepted.allowed if key in accepted.files}
     choices |= {key: IS_SEED for key in accepted.allowed if key in accepted.seeds}

@@ -17,7 +17,7 @@ import inspect
 import math
 import os
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -28,10 +28,10 @@ from pydantic_core import PydanticCustomError
 
 from noisewright.core.errors import ParameterError, ResourceError
 from noisewright.core.exact import whole_or_fraction
+from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import named_metric
 from noisewright.core.resource import Resource, Seed
-from noisewright.mechanisms.oracles.oracle import ORACLES
-from noisewright.mechanisms.registry import names, registry
+from noisewright.mechanisms.registry import Entry, names, registry
 from noisewright.mechanisms.signatures import hints_of, is_choice, parameters_of, plain_types, public_parts
 from noisewright.releases.policy._labels import label
 from noisewright.releases.policy._numbers import PUBLIC_RANGE, number, place
@@ -73,9 +73,9 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Accepts:
-    """The parameters of one mechanism, as a policy sees them."""
+    """The parameters of one mechanism, as a policy sees them, and what it takes."""
 
-    names: frozenset[str]
+    takes: Takes
     allowed: tuple[str, ...]
     required: tuple[str, ...]
     exact: frozenset[str]
@@ -85,35 +85,30 @@ class Accepts:
     seeds: frozenset[str]
     """Those that are public seeds."""
 
-    @property
-    def priced(self) -> bool:
-        """Whether an epsilon is asked for; a mechanism that ignores its input has none."""
-        return not self.names.isdisjoint(("epsilon", "level"))
-
 
 def offered() -> list[str]:
     """The mechanisms that a policy may name; reports of a frequency oracle are no values of a column."""
-    return [name for name in names() if name not in ORACLES]
+    return [name for name in names() if registry[name].takes.purpose != "report"]
 
 
 def accepts(mechanism: str) -> Accepts:
     """What the constructor of a registered mechanism takes."""
-    return _read(registry[mechanism].make)
+    return _read(registry[mechanism])
 
 
 @lru_cache(maxsize=256)
-def _read(constructor: Callable[..., Any]) -> Accepts:
-    hints, found = hints_of(constructor), parameters_of(constructor)
+def _read(entry: Entry) -> Accepts:
+    hints, found = hints_of(entry.make), parameters_of(entry.make)
     allowed = tuple(name for name in found if name not in SET_BY)
     needed = [name for name in allowed if found[name].default is inspect.Parameter.empty]
     return Accepts(
-        names=frozenset(found),
+        takes=entry.takes,
         allowed=allowed,
-        required=tuple(name for name in needed if name != "dimension"),
+        required=tuple(name for name in needed if not (entry.takes.dimension and name == "dimension")),
         exact=frozenset(name for name in allowed if Fraction in plain_types(hints.get(name))),
         choices={name: typing.get_args(hints[name]) for name in allowed if is_choice(hints.get(name))},
-        files=public_parts(constructor, Resource),
-        seeds=public_parts(constructor, Seed),
+        files=public_parts(entry.make, Resource),
+        seeds=public_parts(entry.make, Seed),
     )
 
 

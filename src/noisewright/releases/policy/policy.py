@@ -55,7 +55,7 @@ from noisewright.releases.policy._numbers import Chance, Distance, Edges, Number
 from noisewright.releases.policy._problems import Report, all_problems, path_text, read_toml
 from noisewright.releases.policy._rules import column_rules, policy_rules, query_rules, unit_rules
 from noisewright.releases.policy._values import Problem, jsonable, wrong
-from noisewright.releases.policy.parameters import accepts, beside, tidy
+from noisewright.releases.policy.parameters import beside, tidy
 
 __all__ = [
     "Aggregate",
@@ -135,6 +135,10 @@ class ColumnPolicy(BaseModel):
         default="refuse", description="A missing value: refuse the release, or leave it missing for all to see."
     )
     fill: Filling | None = Field(default=None, description="The value that takes the place of a missing one.")
+    folder: Text | None = Field(
+        default=None,
+        description="The folder of the files that the cells name, such as pictures; relative to this file.",
+    )
     rename: Renames | None = Field(default=None, description="The name, or names, in the output.")
 
     @property
@@ -152,7 +156,7 @@ class ColumnPolicy(BaseModel):
     def parameters(self) -> dict[str, Any]:
         """What belongs to the mechanism, in the form its constructor takes (dates in ranges are still dates)."""
         found = dict(self.model_extra or {})
-        if self.mechanism in registry and "dimension" in accepts(self.mechanism or "").names:
+        if len(self.names) > 1 and self.mechanism in registry and registry[self.mechanism or ""].takes.dimension:
             found.setdefault("dimension", len(self.names))
         return found
 
@@ -279,6 +283,10 @@ class Policy(_Strict):
     def data_path(self) -> str | None:
         """The data that the policy names, from the folder of its file."""
         return self._beside(self.data)
+
+    def folder_path(self, column: ColumnPolicy) -> str | None:
+        """The folder of the files that the cells of a column name, from the folder of the policy's file."""
+        return self._beside(column.folder)
 
     def _beside(self, path: str | None) -> str | None:
         folder = os.path.dirname(self._source.name)

@@ -22,8 +22,6 @@ For one entry the two are the same. The price is read off the certificate of wha
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,10 +32,8 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
-from noisewright.core.mechanism import Mechanism, certificate_once
-from noisewright.mechanisms.numbers.additive import AdditiveMechanism
-from noisewright.mechanisms.numbers.geometric import GeometricMechanism
-from noisewright.mechanisms.registry import names, registry
+from noisewright.core.mechanism import Mechanism, certificate_once, described
+from noisewright.mechanisms.registry import Entry, names, registry
 from noisewright.mechanisms.signatures import parameters_of
 
 __all__ = ["Noise", "calibrate", "usable"]
@@ -67,16 +63,18 @@ class Noise:
     @property
     def error(self) -> float:
         """The expected absolute error of one entry, in steps: exact for unbounded noise, at the worst entry for ranges."""
-        if isinstance(self.mechanism, AdditiveMechanism) and self.mechanism.within is None:
-            # Its own figure includes the rounding of numbers between lattice points, and there are none here.
-            return 2 * float(self.mechanism.law.sums(np.array(np.inf), "absolute"))
-        return self.mechanism.error("absolute")
+        # Its own figure may include the rounding of numbers between lattice points, and there are none here.
+        alone = self._added
+        return self.mechanism.error("absolute") if alone is None else alone
+
+    @property
+    def _added(self) -> float | None:
+        """The mean size of noise that is added to whatever is there; None where ends bound the sum."""
+        return described(self.mechanism).noise_error
 
     def add(self, exact: NDArray[np.object_], rng: np.random.Generator | None) -> NDArray[np.object_]:
         """Noisy whole numbers, as Python integers: none is too large to be exact."""
-        if isinstance(self.mechanism, GeometricMechanism) or (
-            isinstance(self.mechanism, AdditiveMechanism) and self.mechanism.within is None
-        ):
+        if self._added is not None:
             noise = np.asarray(self.mechanism.release(np.zeros(exact.shape, dtype=np.int64), rng))
             return np.asarray(exact + noise.astype(np.int64).astype(object), dtype=object)
         released = self.mechanism.release(exact.astype(np.int64), rng)
@@ -88,13 +86,7 @@ class Noise:
 
 def usable() -> list[str]:
     """The names of registered mechanisms that add noise to numbers for a sensitivity."""
-    return [name for name in names() if _is_usable(name)]
-
-
-def _is_usable(name: str) -> bool:
-    known, takes = {"epsilon", "delta", "sensitivity"}, _takes(name)
-    needed = {p.name for p in _signature(name).values() if p.default is p.empty}
-    return {"epsilon", "sensitivity"} <= takes and bool(takes & {"lattice", "within"}) and needed <= known
+    return [name for name in names() if _adds(registry[name])]
 
 
 def calibrate(
@@ -109,21 +101,21 @@ def calibrate(
     within: tuple[int, int] | None = None,
 ) -> Noise:
     """The noise of a mechanism by its name. ``floor``: no entry is below it; ``within``: nor outside of this. Both public."""
-    if name not in registry or not _is_usable(name):
+    if name not in registry or not _adds(registry[name]):
         raise ParameterError(
             f"an answer cannot be protected by {name!r}; choose one of {', '.join(usable())}, or leave the mechanism out."
         )
-    takes = _takes(name)
-    if "delta" in takes and delta is None:
+    takes = registry[name].takes
+    if takes.delta and delta is None:
         raise ParameterError(f"{name} needs a delta above 0, for example delta = 1e-9.")
-    if "delta" not in takes and delta:
+    if not takes.delta and delta:
         raise ParameterError(f"{name} has no delta; leave delta out, or choose gaussian or approximate-laplace.")
-    if name == "geometric":
+    if not takes.lattice:  # whole numbers as they are
         return _checked(Noise(_build(name, epsilon=epsilon, sensitivity=l1)), epsilon, delta)
     more: dict[str, Any] = {"lattice": 1}
     if name == "laplace":
         return _checked(Noise(_ranged(epsilon, l1, changed, floor, within)), epsilon, delta)
-    if "scope" in takes and changed > 1:
+    if "scope" in parameters_of(registry[name].make) and changed > 1:
         return _checked(Noise(_build(name, epsilon=epsilon, sensitivity=l1, scope="metric", **more)), epsilon, delta)
     if delta is not None:
         more["delta"] = delta / changed
@@ -156,9 +148,9 @@ def _build(name: str, **parameters: Any) -> Mechanism:
     return registry[name].make(**parameters)
 
 
-def _takes(name: str) -> set[str]:
-    return set(_signature(name))
-
-
-def _signature(name: str) -> Mapping[str, inspect.Parameter]:
-    return parameters_of(registry[name].make)
+def _adds(entry: Entry) -> bool:
+    """Whether a mechanism adds noise to a number for a sensitivity, and needs nothing else to be told."""
+    takes, known = entry.takes, {"epsilon", "delta", "sensitivity"}
+    if takes.purpose != "column" or takes.budget != "sensitivity" or takes.kind not in ("integer", "number"):
+        return False
+    return {p.name for p in parameters_of(entry.make).values() if p.default is p.empty} <= known

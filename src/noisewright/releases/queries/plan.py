@@ -40,7 +40,7 @@ import pyarrow as pa
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.guarantee import split
 from noisewright.mechanisms.categories.selection import MOST_CANDIDATES, selection
-from noisewright.releases.kinds.dates import day_or_second
+from noisewright.releases.kinds.registry import place_in
 from noisewright.releases.policy.policy import Policy, QueryPolicy
 from noisewright.releases.queries.answers import QueryPlan
 from noisewright.releases.queries.filters import Filter, parse_filter
@@ -288,7 +288,7 @@ class _Compiler:
     def _number(self, place: Any, name: str, side: int) -> Fraction:
         """A place on the axis of the column as a number: of days for a date, of seconds for a time."""
         kind = plain_type(self._type(str(self.query.column)))
-        return Fraction(day_or_second(place, kind, f"{name} of the query {self.query.name!r}", side))
+        return Fraction(place_in(place, kind, f"{name} of the query {self.query.name!r}", side))
 
     def _protects(self) -> str:
         unit = self.policy.unit

@@ -30,7 +30,9 @@ from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
-from noisewright.releases.queries.dialects import Dialect, double
+from noisewright.releases.kinds.numbers import INTEGER
+from noisewright.releases.kinds.registry import kind_of
+from noisewright.releases.queries.dialects import DUCKDB, Dialect, double
 
 __all__ = ["MOST_CELLS", "Cells", "Key", "Steps", "Value", "plain_type"]
 
@@ -65,8 +67,7 @@ class Value:
 
     def __post_init__(self) -> None:
         kind = plain_type(self.type)
-        known = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
-        if not (any(test(kind) for test in known) or pa.types.is_date32(kind) or pa.types.is_timestamp(kind)):
+        if self._number("x", DUCKDB) is None:
             raise ParameterError(
                 f"the column {self.column!r} holds {kind}, and this query needs numbers, dates, timestamps or booleans."
             )
@@ -86,20 +87,18 @@ class Value:
 
     def sql(self, dialect: Dialect) -> str:
         """The number, clamped to the range if there is one; not for rows where it is missing."""
-        kind, name = plain_type(self.type), dialect.quote(self.column)
-        if pa.types.is_date32(kind):
-            found = f"CAST({dialect.days(name)} AS DOUBLE)"
-        elif pa.types.is_timestamp(kind):
-            found = f"(CAST({dialect.microseconds(name)} AS DOUBLE) / {double(1e6)})"
-        elif pa.types.is_boolean(kind):
-            found = f"(CASE WHEN {name} THEN {double(1)} ELSE {double(0)} END)"
-        elif pa.types.is_decimal(kind):  # by way of its digits: engines divide decimals in different ways
-            found = f"CAST(CAST({name} AS STRING) AS DOUBLE)"
-        else:
-            found = f"CAST({name} AS DOUBLE)"
+        found = self._number(dialect.quote(self.column), dialect) or ""
         if self.within is None:
             return found
         return f"LEAST(GREATEST({found}, {double(self.within[0])}), {double(self.within[1])})"
+
+    def _number(self, name: str, dialect: Dialect) -> str | None:
+        """The number before it is clamped, as its kind spells it; None for a kind that cannot be added up."""
+        plain = plain_type(self.type)
+        if pa.types.is_decimal(plain):  # with places or without: a sum may round it, a released row may not
+            return INTEGER.sql_number(name, plain, dialect)
+        kind = kind_of(plain)
+        return None if kind is None else kind.sql_number(name, plain, dialect)
 
     def missing(self, dialect: Dialect) -> str:
         """Whether the value is missing: null, or not a number."""

@@ -30,6 +30,8 @@ from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoisewrightError
 from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
+from noisewright.mechanisms.registry import registry
+from noisewright.releases.kinds.registry import kind_of
 
 __all__ = ["Bins", "Marginal", "Perturbed", "bins_of", "marginal_of", "shares_before"]
 
@@ -137,16 +139,19 @@ def bins_of(plan: Perturbed, released: Sequence[pa.Array]) -> Bins | None:
     Bars are no narrower than half the expected error: nothing finer can be seen through the noise.
     """
     name, types = ", ".join(plan.outputs), tuple(_plain(array).type for array in released)
-    if len(released) == 2 and all(pa.types.is_floating(t) or pa.types.is_integer(t) for t in types):
+    kinds = [kind_of(t) for t in types]
+    if len(released) == 2 and all(kind is not None and kind.coordinate for kind in kinds):
         finest = (plan.error or 0.0) / 2 / (METRES_PER_DEGREE if _on_the_globe(plan) else 1)
         cuts = [_edges(_numbers(array), finest, MOST_CELLS, NICE, whole=False) for array in released]
         return Bins(name, "places", types, edges=cuts[0], across=cuts[1])
     if len(released) != 1:
         return None
-    categorical = getattr(plan.mechanism, "name", "") in ("randomised-response", "uniform")
-    dates = pa.types.is_temporal(types[0])
-    if dates or (not categorical and (pa.types.is_integer(types[0]) or pa.types.is_floating(types[0]))):
-        whole = pa.types.is_integer(types[0]) or pa.types.is_date(types[0])
+    kind = kinds[0]
+    if kind is None or kind.chart is None:
+        return None
+    dates = kind.calendar
+    if dates or (kind.numeric and not _without_distances(plan)):
+        whole = kind.nearest is not None
         finest = (plan.error or 0.0) / 2 / (SECONDS_PER_DAY if pa.types.is_timestamp(types[0]) else 1)
         edges = _edges(_numbers(released[0]), finest, MOST_BARS, DAYS if dates else NICE, whole)
         return Bins(name, "dates" if dates else "numbers", types, edges=edges)
@@ -335,8 +340,15 @@ def _numbers(array: pa.Array) -> Floats:
     return np.asarray(values, dtype=np.float64) / days
 
 
+def _without_distances(plan: Perturbed) -> bool:
+    """Whether the mechanism takes values for categories, none of them nearer to another."""
+    entry = registry.get(getattr(plan.mechanism, "name", ""))
+    return entry is not None and entry.takes.kind == "category" and not entry.takes.metric
+
+
 def _on_the_globe(plan: Perturbed) -> bool:
-    return str(getattr(plan.mechanism, "name", "")).startswith("geo")
+    guarantee = getattr(plan.mechanism, "guarantee", None)
+    return guarantee is not None and guarantee.metric.unit == "metre"
 
 
 def _edges(values: Floats, finest: float, most: int, widths: tuple[float, ...], whole: bool) -> tuple[float, ...]:

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from noisewright.core.doors import door
 
 if TYPE_CHECKING:
-    from noisewright.releases.sources.delimited import TYPES as TYPES
     from noisewright.releases.sources.delimited import Delimited as Delimited
+    from noisewright.releases.sources.delimited import check_spelled as check_spelled
     from noisewright.releases.sources.delimited import header_of as header_of
+    from noisewright.releases.sources.delimited import in_sql as in_sql
     from noisewright.releases.sources.delimited import misfit as misfit
     from noisewright.releases.sources.delimited import read_delimited as read_delimited
     from noisewright.releases.sources.delimited import relation_of as relation_of

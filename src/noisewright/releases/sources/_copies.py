@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.files.scratch import Spool
-from noisewright.releases.kinds.casts import recast
-from noisewright.releases.sources.delimited import misfit
 from noisewright.releases.sources.duck import check_names, quiet
 from noisewright.releases.sources.source import Kind, Source, stamps_of
 
@@ -22,34 +20,29 @@ def spooled(
     name: str,
     reader: pa.RecordBatchReader,
     used: Collection[str] | None,
-    types: Mapping[str, pa.DataType] | None = None,
 ) -> Source:
-    """Write what can be read once to a temporary file, which goes when the source goes; in the given types, if any."""
+    """Write what can be read once to a temporary file, which goes when the source goes."""
     check_names(name, reader.schema.names)
     kept, left_out = used_part(reader.schema, used)
     spool, rows = Spool(), 0
     options = pa.ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True)
-    schema = pa.schema([one.with_type((types or {}).get(one.name, one.type)) for one in kept])
     with (
         quiet(f"{name} cannot be read to its end, or there is no room for a copy in {tempfile.gettempdir()}"),
         pa.OSFile(spool.path, "wb") as file,
-        pa.ipc.new_file(file, schema, options=options) as writer,
+        pa.ipc.new_file(file, kept, options=options) as writer,
     ):
         for batch in reader:
             rows += batch.num_rows
-            chosen = batch.select(kept.names)
-            writer.write_batch(chosen if schema == kept else _recast(chosen, schema))
-    guessed = frozenset() if types is None else frozenset(schema.names) - set(types)
+            writer.write_batch(batch.select(kept.names))
     return Source(
         kind,
         name,
         "arrow",
-        schema.remove_metadata(),
+        kept.remove_metadata(),
         rows,
         (spool.path,),
         held=spool,
         stamps=stamps_of((spool.path,)),
-        guessed=guessed,
         left_out=left_out,
     )
 
@@ -59,16 +52,3 @@ def used_part(schema: pa.Schema, used: Collection[str] | None) -> tuple[pa.Schem
     kept = [one for one in schema if used is None or one.name in used] or [schema.field(0)]
     names = {one.name for one in kept}
     return pa.schema(kept), tuple((one.name, one.type) for one in schema if one.name not in names)
-
-
-def _recast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    columns = []
-    for one in schema:
-        own = batch.schema.field(one.name).type
-        if pa.types.is_timestamp(own) and pa.types.is_timestamp(one.type) and (own.tz is None) != (one.type.tz is None):
-            raise misfit(one.name, one.type)
-        try:
-            columns.append(recast(batch.column(one.name), one.type).cast(one.type))
-        except (ValueError, pa.ArrowException):
-            raise misfit(one.name, one.type) from None
-    return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -26,21 +26,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from noisewright.core.errors import DataError, FileFormatError
-from noisewright.releases.kinds.casts import ZONED, fits, name_of
+from noisewright.releases.kinds.casts import fits
+from noisewright.releases.kinds.dates import TIME, ZONED
+from noisewright.releases.kinds.registry import kind_of
+from noisewright.releases.kinds.texts import TEXT
 from noisewright.releases.sources.duck import check_names, connected, literal, quiet
 
-__all__ = ["TYPES", "Delimited", "header_of", "misfit", "read_delimited", "relation_of"]
+__all__ = ["Delimited", "check_spelled", "header_of", "in_sql", "misfit", "read_delimited", "relation_of"]
 
-TYPES: dict[pa.DataType, str] = {
-    pa.int64(): "BIGINT",
-    pa.float64(): "DOUBLE",
-    pa.date32(): "DATE",
-    pa.timestamp("us"): "TIMESTAMP",
-    ZONED: "TIMESTAMP WITH TIME ZONE",
-    pa.bool_(): "BOOLEAN",
-    pa.string(): "VARCHAR",
-}
-"""Arrow types and how DuckDB spells them."""
 LADDER = (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"), ZONED)
 """The types that are tried; the first that all cells have is chosen, and text if there is none."""
 SEPARATORS = (",", ";", "\t", "|")
@@ -53,12 +46,13 @@ class Delimited:
 
     def __init__(self, paths: Sequence[str], separator: str, schema: pa.Schema, rows: int) -> None:
         self.separator, self.schema, self.rows = separator, schema, rows
-        self.relation = relation_of(paths, separator, {field.name: TYPES[field.type] for field in schema})
+        self.relation = relation_of(paths, separator, {field.name: in_sql(field.type) for field in schema})
 
 
 def read_delimited(paths: Sequence[str], types: Mapping[str, pa.DataType]) -> Delimited:
     """Look through files with the same header; ``types`` fixes the types of the columns that it names."""
     separator, names = header_of(paths[0])
+    check_spelled({name: types[name] for name in names if name in types}, Path(paths[0]).name)
     for path in paths[1:]:
         if header_of(path) != (separator, names):
             raise DataError(
@@ -151,29 +145,36 @@ def relation_of(
     )
 
 
-def misfit(name: str, kind: pa.DataType) -> DataError:
+def check_spelled(types: Mapping[str, pa.DataType], file: str) -> None:
+    """Refuse columns of a kind that no text spells."""
+    for name, type_ in types.items():
+        kind = kind_of(type_)
+        if kind is not None and not kind.typeless:
+            raise DataError(
+                f"the column {name!r} holds {kind.words} by the policy, which a file without types such as {file} cannot spell; "
+                "store the table as Parquet or Arrow."
+            )
+
+
+def in_sql(type_: pa.DataType) -> str:
+    """How DuckDB spells an Arrow type: as one that holds all of its values."""
+    if pa.types.is_decimal(type_) and type_.precision <= 38:
+        return f"DECIMAL({type_.precision}, {type_.scale})"
+    kind = kind_of(type_)
+    return (None if kind is None else kind.sql_type(type_)) or "VARCHAR"
+
+
+def misfit(name: str, type_: pa.DataType) -> DataError:
     """The error that a value is not of the type that the policy says; it tells no value."""
-    stated = name_of(kind) or "text"
-    words = _WORDS[stated]
-    if kind == ZONED:
+    kind = kind_of(type_) or TEXT
+    words = kind.one
+    if type_ == ZONED:
         words = "a time with an offset such as 2024-02-29 12:30:00+01:00"
-    other = f'say another type, such as types = {{ {name} = "{_WIDER[stated]}" }}'
-    if stated == "time":
-        ends = "without an offset" if kind == ZONED else "with one, such as 2024-01-31T00:00:00Z"
+    other = f'say another type, such as types = {{ {name} = "{kind.wider}" }}'
+    if kind is TIME:
+        ends = "without an offset" if type_ == ZONED else "with one, such as 2024-01-31T00:00:00Z"
         other = f"write the ends of its range {ends}, or {other}"
     return DataError(
-        f"the column {name!r} holds something that is not {words}, its type by the policy ({stated}); correct the data, or "
+        f"the column {name!r} holds something that is not {words}, its type by the policy ({kind.name}); correct the data, or "
         f"{other}."
     )
-
-
-_WORDS = {
-    "integer": "a whole number",
-    "number": "a number",
-    "date": "a date such as 2024-02-29",
-    "time": "a time such as 2024-02-29 12:30:00, without an offset",
-    "text": "text",
-    "boolean": "true or false",
-}
-_WIDER = {"integer": "number", "number": "text", "date": "time", "time": "text", "text": "integer", "boolean": "text"}
-"""The type that somebody may have meant instead."""

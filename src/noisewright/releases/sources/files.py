@@ -1,11 +1,11 @@
-"""Sources from paths: files of a format, folders and globs of them, tables of a DuckDB database, and SELECTs."""
+"""Sources from paths: files of a format, folders and globs of them, and tables of a DuckDB database."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,22 +13,16 @@ import pyarrow.ipc
 
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.releases.kinds.casts import fits_json
-from noisewright.releases.sources._copies import spooled
-from noisewright.releases.sources.delimited import TYPES, misfit, read_delimited
+from noisewright.releases.sources.delimited import check_spelled, in_sql, misfit, read_delimited
 from noisewright.releases.sources.duck import check_names, connected, identifier, literal, quiet
 from noisewright.releases.sources.source import BATCH, SUFFIXES, Format, Source, dataset_of, stamps_of
 
 __all__ = ["files_of", "from_arrow", "from_path"]
 
 
-def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str] | None) -> Source:
+def from_path(text: str, types: Mapping[str, pa.DataType]) -> Source:
     if "\0" in text:
         raise FileFormatError(f"{text!r} cannot be the name of a file.")
-    if re.match(r"(?is)\s*(select|with|from)\s", text) and not os.path.exists(text):
-        with quiet("the SELECT cannot be run by DuckDB; check its text and the files it names"), connected() as duck:
-            reader = duck.sql(text).to_arrow_reader(BATCH)
-            untyped = re.search(r"(?i)csv|json|tsv", text) is not None
-            return spooled("file", "the SELECT", reader, used, types if untyped else None)
     if re.match(r"[a-z0-9]+://", text):
         return Source("file", text, "remote", pa.schema([]), paths=(text,))
     table, at, file = text.rpartition("@")
@@ -122,6 +116,7 @@ def _from_json(paths: tuple[str, ...], types: Mapping[str, pa.DataType]) -> tupl
     with quiet(sentence, FileFormatError), connected() as duck:
         schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
         fixed = {name: types[name] for name in schema.names if name in types}
+        check_spelled(fixed, Path(paths[0]).name)
         if not fixed:
             return schema, relation
         raw = ", ".join(f"{literal(name)}: 'JSON'" for name in fixed)
@@ -132,7 +127,7 @@ def _from_json(paths: tuple[str, ...], types: Mapping[str, pa.DataType]) -> tupl
                 if not fits_json(batch.column(name), kind):
                     raise misfit(name, kind)
         found = duck.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-        spelled = {str(row[0]): TYPES[fixed[row[0]]] if row[0] in fixed else str(row[1]) for row in found}
+        spelled = {str(row[0]): in_sql(fixed[row[0]]) if row[0] in fixed else str(row[1]) for row in found}
         struct = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in spelled.items())
         relation = f"read_json({listed}, columns={{{struct}}})"
         schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema

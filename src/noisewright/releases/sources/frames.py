@@ -11,6 +11,7 @@ import pyarrow as pa
 from noisewright.core.errors import DataError, NoisewrightError
 from noisewright.files.scratch import Spool
 from noisewright.releases.kinds.casts import recast
+from noisewright.releases.kinds.registry import kind_named, kind_of
 from noisewright.releases.sources._copies import used_part
 from noisewright.releases.sources.delimited import misfit
 from noisewright.releases.sources.duck import check_names
@@ -25,7 +26,7 @@ def in_memory(kind: Kind, name: str, table: pa.Table) -> Source:
     return Source(kind, name, "memory", table.schema.remove_metadata(), table.num_rows, held=table)
 
 
-def from_pandas(frame: Any, types: Mapping[str, pa.DataType]) -> Source:
+def from_pandas(frame: Any, types: Mapping[str, pa.DataType], stated: Mapping[str, str]) -> Source:
     """A frame in the types of the policy: pandas chooses its own by the values (a missing one makes whole numbers floats)."""
     names = [str(name) for name in frame.columns]
     check_names("the pandas frame", names)
@@ -37,7 +38,8 @@ def from_pandas(frame: Any, types: Mapping[str, pa.DataType]) -> Source:
             if name in types:
                 if series.dtype == object and getattr(column.type, "tz", None) is not None:
                     raise ValueError
-                column = recast(column, types[name])
+                if not _told_apart(column.type, stated.get(name)):
+                    column = recast(column, types[name])
         except (ValueError, TypeError, OverflowError, pa.ArrowException):
             if name in types:
                 raise misfit(name, types[name]) from None
@@ -47,6 +49,11 @@ def from_pandas(frame: Any, types: Mapping[str, pa.DataType]) -> Source:
         columns.append(column)
     found = in_memory("pandas", "the pandas frame", pa.table(columns, names=names))
     return replace(found, guessed=frozenset(names) - set(types))
+
+
+def _told_apart(type_: pa.DataType, stated: str | None) -> bool:
+    """Whether the policy states a kind that the type alone does not tell, such as pictures in bytes: these stay as they are."""
+    return stated is not None and kind_named(stated).holds(type_) and kind_of(type_) is not kind_named(stated)
 
 
 def from_polars(frame: Any, used: Collection[str] | None) -> Source:

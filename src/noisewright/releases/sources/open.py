@@ -4,13 +4,12 @@
 a path (or a glob, or a folder)    ``.parquet``, ``.csv``, ``.tsv`` (also ``.gz``), ``.arrow``/``.feather``, ``.jsonl``;
                                    the files of a folder are read in the order of their names
 ``table@file.duckdb``              a table or view of a DuckDB database
-``SELECT ...``                     whatever DuckDB can read
 pyarrow, pandas, Polars, DuckDB    tables, record batch readers, frames (lazy ones too) and relations
 Spark                              data frames, with the engine ``spark``
 =================================  =====================================================================================
 
 Rows have an order, and every pass over a source sees the same rows in that order: what can be read only once or may change
-between two readings (readers, lazy frames, relations, a SELECT) is written once to a private file that has no name.
+between two readings (readers, lazy frames, relations) is written once to a private file that has no name.
 
 >>> source = source_of(pa.table({"age": [31, 47]}))
 >>> source.types, source.rows
@@ -30,7 +29,7 @@ import duckdb
 import pyarrow as pa
 
 from noisewright.core.errors import ParameterError
-from noisewright.releases.kinds.casts import name_of
+from noisewright.releases.kinds.numbers import INTEGER, NUMBER
 from noisewright.releases.sources._copies import spooled
 from noisewright.releases.sources.duck import check_names, quiet
 from noisewright.releases.sources.files import from_path
@@ -43,7 +42,7 @@ __all__ = ["source_of"]
 def source_of(
     data: Any,
     types: Mapping[str, pa.DataType] | None = None,
-    stated: Collection[str] = frozenset(),
+    stated: Mapping[str, str] | None = None,
     used: Collection[str] | None = None,
 ) -> Source:
     """The source of anything in the table above.
@@ -52,18 +51,21 @@ def source_of(
     pandas); a value that is not of that type is refused. Data with types keep them, but for columns of whole numbers of which a
     policy has ``stated`` that they are numbers. ``used``: what must be copied has only these columns in its copy.
     """
-    found = _source_of(data, dict(types or {}), used)
-    whole = {name for name in stated if name in found.types and name_of(found.types[name]) == "integer"}
-    widened = frozenset(name for name in whole if types is not None and name_of(types[name]) == "number")
+    stated = stated or {}
+    found = _source_of(data, dict(types or {}), stated, used)
+    whole = {name for name in stated if name in found.types and INTEGER.holds(found.types[name])}
+    widened = frozenset(name for name in whole if types is not None and NUMBER.holds(types[name]))
     if not widened or found.format in ("spark", "remote"):
         return found
     fields = [field.with_type(pa.float64()) if field.name in widened else field for field in found.schema]
     return replace(found, schema=pa.schema(fields), widened=widened)
 
 
-def _source_of(data: Any, types: dict[str, pa.DataType], used: Collection[str] | None) -> Source:
+def _source_of(
+    data: Any, types: dict[str, pa.DataType], stated: Mapping[str, str], used: Collection[str] | None
+) -> Source:
     if isinstance(data, (str, os.PathLike)):
-        return from_path(os.fspath(data), types, used)
+        return from_path(os.fspath(data), types)
     module = type(data).__module__.partition(".")[0]
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
@@ -75,7 +77,7 @@ def _source_of(data: Any, types: dict[str, pa.DataType], used: Collection[str] |
         with quiet("the DuckDB relation cannot be run"):
             return spooled("duckdb", "the DuckDB relation", data.to_arrow_reader(BATCH), used)
     if module == "pandas" and hasattr(data, "columns"):
-        return from_pandas(data, types)
+        return from_pandas(data, types, stated)
     if module == "polars" and hasattr(data, "lazy"):
         return from_polars(data, used)
     if module == "pyspark" and hasattr(data, "mapInArrow"):

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.releases.kinds.numbers import INTEGER
 from noisewright.releases.sources.delimited import misfit
 from noisewright.releases.sources.duck import connected, identifier, literal, quiet
 
@@ -72,11 +73,14 @@ class Source:
         """The Arrow type of every column."""
         return dict(zip(self.schema.names, self.schema.types, strict=True)) | dict(self.left_out)
 
-    def batches(self, columns: Sequence[str], every: int = 1) -> Iterator[pa.RecordBatch]:
-        """All rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table."""
+    def batches(self, columns: Sequence[str], every: int = 1, rows: int = BATCH) -> Iterator[pa.RecordBatch]:
+        """All rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table.
+
+        At most ``rows`` of them are held at once, where the rows are not in memory anyway.
+        """
         self.require(columns)
         with quiet(f"{self.name} cannot be read to its end; it is damaged", FileFormatError):
-            for batch in self._batches(list(columns), every):
+            for batch in self._batches(list(columns), every, min(rows, BATCH)):
                 yield self._wide(batch)
         self.check_unchanged()
 
@@ -139,16 +143,16 @@ class Source:
         """A batch with whole numbers as numbers, where that is asked for; none may lose a digit."""
         for name in self.widened.intersection(batch.schema.names):
             place = batch.schema.get_field_index(name)
-            if pa.types.is_integer(batch.column(place).type):
+            if INTEGER.holds(batch.column(place).type):
                 try:
                     batch = batch.set_column(place, name, batch.column(place).cast(pa.float64()))
                 except pa.ArrowException:
                     raise misfit(name, pa.float64()) from None
         return batch
 
-    def _batches(self, columns: list[str], every: int = 1) -> Iterator[pa.RecordBatch]:
+    def _batches(self, columns: list[str], every: int, rows: int) -> Iterator[pa.RecordBatch]:
         if every > 1 and self.format != "parquet":
-            yield from itertools.islice(self._batches(columns), 0, None, every)
+            yield from itertools.islice(self._batches(columns, 1, rows), 0, None, every)
             return
         match self.format:
             case "parquet":
@@ -160,7 +164,7 @@ class Source:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
                         for groups in _together(wanted, file.metadata):
-                            for batch in file.iter_batches(batch_size=BATCH, columns=columns, row_groups=groups):
+                            for batch in file.iter_batches(batch_size=rows, columns=columns, row_groups=groups):
                                 yield batch.select(columns)  # a name with a dot brings its namesakes along
             case "arrow":
                 for path in self.paths:
@@ -170,11 +174,11 @@ class Source:
                         for number in range(file.num_record_batches):
                             yield file.get_batch(number).select(columns)
             case "memory":
-                yield from self.held.select(columns).to_batches(max_chunksize=BATCH)
+                yield from self.held.select(columns).to_batches(max_chunksize=rows)
             case _:
                 listed = ", ".join(identifier(name) for name in columns)
                 with self.database() as duck:
-                    yield from duck.sql(f"SELECT {listed} FROM data").to_arrow_reader(BATCH)
+                    yield from duck.sql(f"SELECT {listed} FROM data").to_arrow_reader(rows)
 
 
 def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:

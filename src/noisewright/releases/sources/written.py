@@ -18,8 +18,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from noisewright.core.errors import FileFormatError
-from noisewright.releases.kinds.casts import ARROW, ZONED, name_of
-from noisewright.releases.sources.delimited import TYPES, header_of, relation_of
+from noisewright.releases.kinds.registry import kind_of
+from noisewright.releases.sources.delimited import header_of, in_sql, relation_of
 from noisewright.releases.sources.duck import connected, quiet
 from noisewright.releases.sources.files import files_of, from_path
 from noisewright.releases.sources.source import Source, stamps_of
@@ -37,7 +37,7 @@ def written_batches(
     path: Path, types: Mapping[str, pa.DataType], columns: Sequence[str] | None = None, every: int = 1
 ) -> Iterator[pa.RecordBatch]:
     """Its rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table."""
-    source = _delimited(path, types) if path.suffix == ".csv" else from_path(str(path), {}, None)
+    source = _delimited(path, types) if path.suffix == ".csv" else from_path(str(path), {})
     for batch in source.batches(source.schema.names if columns is None else columns, every):
         yield pa.RecordBatch.from_arrays(
             [_as_released(batch.column(name), types.get(name)) for name in batch.schema.names], batch.schema.names
@@ -47,29 +47,17 @@ def written_batches(
 def _delimited(path: Path, types: Mapping[str, pa.DataType]) -> Source:
     paths = files_of(str(path))
     separator, names = header_of(paths[0])
-    relation = relation_of(paths, separator, {name: _in_sql(types.get(name)) for name in names}, quoted_missing=False)
+    relation = relation_of(
+        paths, separator, {name: in_sql(types.get(name, pa.string())) for name in names}, quoted_missing=False
+    )
     with quiet(f"{path.name} is not as it was written", FileFormatError), connected() as duck:
         schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
     return Source("file", path.name, "csv", schema, None, paths, relation, separator, stamps=stamps_of(paths))
 
 
-def _in_sql(kind: pa.DataType | None) -> str:
-    """What DuckDB reads a released column as: something that holds all of its values."""
-    if kind is None:
-        return "VARCHAR"
-    if pa.types.is_uint64(kind):
-        return "UBIGINT"
-    if pa.types.is_decimal(kind):
-        return f"DECIMAL({kind.precision}, {kind.scale})" if kind.precision <= 38 else "VARCHAR"
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return TYPES[ZONED]
-    known = name_of(kind)
-    return "VARCHAR" if known is None else TYPES[ARROW[known]]
-
-
 def _as_released(column: pa.Array, kind: pa.DataType | None) -> pa.Array:
     """A column in its own width, unit and zone, which not all files keep; as it was read where that does not fit."""
-    if kind is None or column.type == kind or name_of(column.type) != name_of(kind):
+    if kind is None or column.type == kind or kind_of(column.type) is not kind_of(kind):
         return column
     try:
         return column.cast(kind)

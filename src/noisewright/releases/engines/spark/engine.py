@@ -35,7 +35,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.releases.columns.perturb import BLOCK, output_schema, perturb_block
+from noisewright.releases.columns.perturb import block_rows, output_schema, perturb_block
 from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines._blocks import check_block, in_blocks
 from noisewright.releases.engines.engine import OutputFormat, Progress
@@ -52,6 +52,7 @@ from noisewright.releases.sources.spark import arrow_schema, sentences, spark_sc
 __all__ = ["SparkEngine"]
 
 ROW, NUMBER, GROUP = "nw_row", "nw_number", "nw_block"
+BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 WITHIN_PARTITION = 33
 """``monotonically_increasing_id`` keeps the number of the row within its partition in this many low bits."""
 
@@ -91,14 +92,14 @@ class SparkEngine:
     def check_values(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy) -> None:
         if not plans:
             return
-        plans, columns = tuple(plans), needed(plans)
+        plans, columns, size = tuple(plans), needed(plans), block_rows(plans)
 
         def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for block in in_blocks(batches, BLOCK):
+            for block in in_blocks(batches, size):
                 check_block(plans, block.rename_columns(columns))
             yield pa.record_batch({"nw_fine": [True]})
 
-        with self._reading(source), self._in_utc():
+        with self._reading(source), self._in_utc(), self._in_batches(size):
             frame = self._counted(source, unit, columns).select(_places(columns))
             frame.mapInArrow(carrying(self.session, plans, look), "nw_fine boolean").count()
 
@@ -132,7 +133,11 @@ class SparkEngine:
     ) -> int:
         _check_known(format)
         place = _url(str(target))
-        with sentences(f"Spark could not read {source.name}, or not write {target}", self.session), self._in_utc():
+        with (
+            sentences(f"Spark could not read {source.name}, or not write {target}", self.session),
+            self._in_utc(),
+            self._in_batches(block_rows(plans)),
+        ):
             released = self._released(source, plans, unit, seed)
             writer = released.write.mode("errorifexists")
             with self._watched(source.rows, progress):
@@ -151,7 +156,11 @@ class SparkEngine:
 
     def frame(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None = None) -> Any:
         """The released rows as a Spark frame, drawn and stored now: later actions read them and never draw again."""
-        with sentences(f"Spark could not read {source.name} to its end", self.session), self._in_utc():
+        with (
+            sentences(f"Spark could not read {source.name} to its end", self.session),
+            self._in_utc(),
+            self._in_batches(block_rows(plans)),
+        ):
             return self._released(source, plans, unit, seed).localCheckpoint(eager=True)
 
     def length(self, frame: Any) -> int:
@@ -247,7 +256,7 @@ class SparkEngine:
 
     def _released(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None) -> Any:
         """The recipe of the released rows; run it once."""
-        columns = needed(plans)
+        columns, size = needed(plans), block_rows(plans)
         frame = self._counted(source, unit, columns, ordered=seed is not None)
         if drops(unit):
             frame = frame.orderBy(ROW)  # bounding has brought the rows of each unit together
@@ -257,18 +266,18 @@ class SparkEngine:
         if seed is None:
 
             def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-                for block in in_blocks(batches, BLOCK):
+                for block in in_blocks(batches, size):
                     yield perturb_block(plans, block.rename_columns(columns), 0, None)
 
             return frame.mapInArrow(carrying(self.session, plans, draw), released)
 
         def replay(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for block in in_blocks(batches, BLOCK):
+            for block in in_blocks(batches, size):
                 number = block.column(GROUP)[0].as_py()
                 rows = block.select(_places(columns)).rename_columns(columns)
                 yield perturb_block(plans, rows, number, seed)
 
-        return _numbered(frame).mapInArrow(carrying(self.session, plans, replay), released)
+        return _numbered(frame, size).mapInArrow(carrying(self.session, plans, replay), released)
 
     def _reading(self, source: Source) -> AbstractContextManager[None]:
         return sentences(f"{source.name} cannot be read to its end by Spark", self.session)
@@ -286,15 +295,24 @@ class SparkEngine:
         finally:
             self.session.catalog.dropTempView(name)
 
-    @contextmanager
-    def _in_utc(self) -> Iterator[None]:
+    def _in_utc(self) -> AbstractContextManager[None]:
         """The session's time zone must not move dates and times while we work."""
-        before = self.session.conf.get("spark.sql.session.timeZone")
-        self.session.conf.set("spark.sql.session.timeZone", "UTC")
+        return self._set("spark.sql.session.timeZone", "UTC")
+
+    def _in_batches(self, rows: int) -> AbstractContextManager[None]:
+        """Workers are given no more rows at once than make a block."""
+        usual = int(self.session.conf.get(BATCH_ROWS))
+        return self._set(BATCH_ROWS, str(rows if usual <= 0 else min(rows, usual)))
+
+    @contextmanager
+    def _set(self, key: str, value: str) -> Iterator[None]:
+        """A setting of the session for a while."""
+        before = self.session.conf.get(key)
+        self.session.conf.set(key, value)
         try:
             yield
         finally:
-            self.session.conf.set("spark.sql.session.timeZone", before)
+            self.session.conf.set(key, before)
 
     @contextmanager
     def _watched(self, rows: int | None, progress: Progress | None) -> Iterator[None]:
@@ -340,8 +358,8 @@ def _first(frame: Any, whose: str, most: int) -> Any:
     return counted.where(functions.col(NUMBER) <= most).drop(NUMBER)
 
 
-def _numbered(frame: Any) -> Any:
-    """Whole blocks in each partition, in order, with their number in ``nw_block``; for simulations.
+def _numbered(frame: Any, size: int) -> Any:
+    """Whole blocks of ``size`` rows in each partition, in order, with their number in ``nw_block``; for simulations.
 
     Rows are stored first, because counting partitions and numbering rows must see the same partitions.
     """
@@ -357,9 +375,9 @@ def _numbered(frame: Any) -> Any:
     within = functions.col(ROW).bitwiseAND((1 << WITHIN_PARTITION) - 1)
     number = functions.element_at(functions.array(*starts), partition.cast("int") + 1) + within
     numbered = (
-        stored.withColumn(NUMBER, number).withColumn(GROUP, functions.floor(functions.col(NUMBER) / BLOCK)).drop(ROW)
+        stored.withColumn(NUMBER, number).withColumn(GROUP, functions.floor(functions.col(NUMBER) / size)).drop(ROW)
     )
-    partitions = max(1, min(stored.rdd.getNumPartitions(), -(-start // BLOCK)))
+    partitions = max(1, min(stored.rdd.getNumPartitions(), -(-start // size)))
     return numbered.repartitionByRange(partitions, GROUP).sortWithinPartitions(NUMBER).drop(NUMBER)
 
 

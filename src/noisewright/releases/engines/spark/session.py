@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from noisewright.core.errors import DataError, MissingPartError, NoisewrightError
-from noisewright.releases.columns.perturb import BLOCK
 from noisewright.releases.engines.spark._java import java_home
+from noisewright.releases.kinds.kind import BLOCK
 from noisewright.releases.sources.spark import silent_python
 
 __all__ = ["start_spark"]

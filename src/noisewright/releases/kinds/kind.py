@@ -1,0 +1,231 @@
+r"""What a column holds: :class:`Kind`, the seam between the columns of a table and the values of a mechanism.
+
+A kind answers, for every part of a release, what that part would otherwise have to guess from an Arrow type: which types it
+holds, how files without types spell it, how a column is read for a mechanism and written back, what is missing, how values of a
+policy stand in it, how it is charted and aggregated, and how many rows of it make a block.
+
+The words of a policy are the names of kinds: ``types = { visit = "date" }``. A package adds one with an entry point of the group
+``noisewright.kinds`` that leads to an instance of a subclass; :func:`noisewright.testing.check_kind` tells whether it keeps what
+is promised here:
+
+* a value that is read and written back is the same, up to what its type cannot hold;
+* what is missing stays missing, and nothing else becomes it;
+* nothing about a column (its output's type, its blocks) follows from the values in it;
+* no message shows a value.
+
+>>> from noisewright.releases.kinds.registry import kind_of
+>>> day = kind_of(pa.date32())
+>>> day.name, day.words, day.unit, day.read(pa.array([7], pa.int32()).view(pa.date32())).tolist()
+('date', 'dates', 'day', [7])
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.mechanisms.arrow import arrow_array, numpy_array
+from noisewright.releases.kinds.rows import Mask, all_true
+from noisewright.releases.kinds.spans import Span
+
+__all__ = ["BLOCK", "BLOCK_BYTES", "Chart", "Form", "Kind", "Speech", "not_a_date", "rows_of"]
+
+BLOCK = 65_536
+"""The most rows of a block, whatever they hold."""
+
+BLOCK_BYTES = 8 << 20
+"""What the values of a block may take: a kind of large values has blocks of fewer rows."""
+
+Form = Literal["numpy", "arrow"]
+Chart = Literal["categories", "numbers", "dates"]
+
+
+class Speech(Protocol):
+    """What is needed of a dialect of SQL."""
+
+    @property
+    def name(self) -> str:
+        """How the dialect is called."""
+
+    def days(self, column: str) -> str:
+        """A date as days since 1970."""
+
+    def microseconds(self, column: str) -> str:
+        """A time as microseconds since 1970."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The base of all kinds. A new one gives ``holds``, ``read`` and ``write``; the rest has a plain answer here."""
+
+    name: str
+    """The word of a policy."""
+    words: str
+    """What such a column is, in a message: "whole numbers"."""
+    one: str
+    """What one value is, in a message: "a whole number"."""
+    plain: pa.DataType
+    """The plain Arrow type, in which values are put that have no type of their own."""
+    typeless: bool = True
+    """Whether files without types (CSV, JSON lines) can spell it, as text that is cast to the plain type."""
+    wider: str = "text"
+    """The kind that somebody may have meant instead, where a value does not fit."""
+    castable: frozenset[str] = frozenset()
+    """The kinds that can be put into this one, if every value allows it."""
+    numeric: bool = False
+    """Whether a value is a number on a line, perhaps of a unit; mechanisms for numbers take it."""
+    whole: bool = False
+    """Whether such a number is whole."""
+    coordinate: bool = False
+    """Whether a value can be a coordinate of a point."""
+    labels: bool = True
+    """Whether values can be listed in a policy, and so be categories."""
+    calendar: bool = False
+    """Whether values are days or moments: people name the first and the last of them."""
+    unit: str = ""
+    """The unit of numeric values, in the singular."""
+    nearest: Fraction | None = None
+    """The least distance between two different values; None where there is none."""
+    chart: Chart | None = None
+    """How a report shows it, or not at all."""
+
+    # Types ------------------------------------------------------------------------------------------------------------
+
+    def holds(self, type_: pa.DataType) -> bool:
+        """Whether a column of this Arrow type can be of this kind."""
+        raise TypeError(f"{type(self).__name__} must define holds(type_).")
+
+    def output_type(self, type_: pa.DataType) -> pa.DataType:
+        """The type of a released column: its own; a dictionary becomes its values."""
+        return type_.value_type if pa.types.is_dictionary(type_) else type_
+
+    def size(self, type_: pa.DataType) -> int | None:
+        """How many numbers one value has by its type; None where that does not tell, 1 for a kind of single values."""
+        return 1
+
+    def in_words(self, type_: pa.DataType) -> str:
+        """What a column of this type is, for a message."""
+        return self.words
+
+    def block_rows(self, type_: pa.DataType, size: int | None = None) -> int:
+        """The most rows of a block, by the type and the declared ``size`` of a value alone: all engines cut alike."""
+        return BLOCK
+
+    def under(self, folder: str) -> Kind:
+        """The same kind for cells that name files below a folder; refused where cells name none."""
+        raise ParameterError(
+            f"folder = ... is for columns of files, such as pictures, not for {self.words}; leave it out."
+        )
+
+    # Columns ----------------------------------------------------------------------------------------------------------
+
+    def present(self, array: pa.Array) -> Mask | None:
+        """Where nothing is missing; None where that is everywhere."""
+        return numpy_array(array.is_valid()) if array.null_count else None
+
+    def read(self, array: pa.Array, form: Form = "numpy", size: int | None = None) -> Any:
+        """A column without missing values as a mechanism is given it; ``size`` is that of one value, where it is declared."""
+        raise TypeError(f"{type(self).__name__} must define read(array, form, size).")
+
+    def write(self, values: Any, type_: pa.DataType) -> pa.Array:
+        """Outputs of a mechanism, numpy's or Arrow's, as a column of the given type; a null stays one."""
+        raise TypeError(f"{type(self).__name__} must define write(values, type_).")
+
+    def distinct(self, array: pa.Array) -> pa.Array:
+        """Every value once, where that is quick to find; otherwise the column as it is."""
+        return pc.unique(array)
+
+    # Values of a policy -------------------------------------------------------------------------------------------------
+
+    def place(self, value: Any, type_: pa.DataType, name: str, side: int = 0) -> Any:
+        """A value of a policy as a mechanism sees it; ``side`` is 1 for the upper end of a range. Dates are for dates only."""
+        return not_a_date(value, name, self.in_words(type_))
+
+    def scalar(self, value: Any, type_: pa.DataType) -> pa.Scalar:
+        """A value, as a mechanism sees it, in the type of a column; refused where it does not fit there."""
+        raise self.unfit(type_)
+
+    def can_hold(self, numbers: Sequence[int | float], type_: pa.DataType) -> bool:
+        """Whether a column of this type can hold all of the numbers, floats of fewer bits rounded."""
+        return False
+
+    def distance(self, protect: Fraction | Span) -> Fraction:
+        """A protected distance in the unit of the values."""
+        if isinstance(protect, Span):
+            raise ParameterError(f'protect = "{protect}" is for dates and times, not for {self.words}; write a number.')
+        return Fraction(protect)
+
+    def after_reading(self, distance: Fraction) -> Fraction:
+        """How far apart two values at most ``distance`` apart can be once they are read."""
+        return distance
+
+    # Text ---------------------------------------------------------------------------------------------------------------
+
+    def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
+        """Whether every cell of text that is not missing is a plain spelling of a value of this type."""
+        if not self.typeless:
+            return False
+        try:
+            pc.cast(cells, type_)
+        except pa.ArrowException:
+            return False
+        return True
+
+    def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
+        """Whether every value that is not missing, as JSON writes it, is of this type; most are text there."""
+        quoted = pc.and_(pc.starts_with(cells, '"'), pc.ends_with(cells, '"'))
+        return all_true(quoted) and self.fits(pc.utf8_trim(cells, '"'), type_)
+
+    # SQL ----------------------------------------------------------------------------------------------------------------
+
+    def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
+        """What a dialect of SQL calls a type that holds all values; None where it has none, so nothing can be computed."""
+        return None
+
+    def sql_number(self, column: str, type_: pa.DataType, dialect: Speech) -> str | None:
+        """A value as a number of type DOUBLE, in SQL; None for a kind that cannot be added up."""
+        return None
+
+    # Messages -------------------------------------------------------------------------------------------------------------
+
+    def unfit(self, type_: pa.DataType) -> ParameterError:
+        """The error of a value to fill in that the column cannot hold."""
+        return ParameterError(
+            f"a value to fill in is not one of {self.in_words(type_)} that the column can hold; choose another."
+        )
+
+    def as_written(self, values: Any, type_: pa.DataType) -> pa.Array:
+        """Outputs that are values of the type already; anything else is refused."""
+        column = values if isinstance(values, pa.Array) else arrow_array(values, type=type_)
+        if column.type != type_:
+            raise DataError(
+                "the outputs of the mechanism are of another kind than the column; convert the column first."
+            )
+        return column
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def not_a_date(value: Any, name: str, words: str) -> Any:
+    """The value, for a column that is in ``words`` and holds no dates; ``name`` is the key of the policy."""
+    if isinstance(value, (datetime.date, datetime.time)):
+        what = "a time of day" if isinstance(value, datetime.time) else "a date"
+        raise ParameterError(f"{name} has {what}, but the column is {words}; write it as in the column.")
+    return value
+
+
+def rows_of(each: int) -> int:
+    """How many rows of so many bytes make a block.
+
+    >>> rows_of(8), rows_of(8 * 300), rows_of(10**9)
+    (65536, 3495, 1)
+    """
+    return max(1, min(BLOCK, BLOCK_BYTES // max(1, each)))

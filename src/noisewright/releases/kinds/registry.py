@@ -1,0 +1,117 @@
+"""The table of kinds: what a policy may call the type of a column, and which kind an Arrow type is of.
+
+A package offers a kind by an entry point in its ``pyproject.toml``::
+
+    [project.entry-points."noisewright.kinds"]
+    colour = "colours.kind:COLOUR"
+
+>>> kind_of(pa.int8()).name, kind_of(pa.dictionary(pa.int8(), pa.string())).name, kind_of(pa.time32("s"))
+('integer', 'text', None)
+>>> kind_named("vector").words
+'vectors'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from noisewright.core.addresses import Addresses
+from noisewright.core.errors import ParameterError
+from noisewright.releases.kinds.kind import Kind, not_a_date
+from noisewright.releases.kinds.rows import Mask
+
+__all__ = [
+    "KINDS",
+    "describe",
+    "forget_kind",
+    "kind_named",
+    "kind_names",
+    "kind_of",
+    "place_in",
+    "present",
+    "register_kind",
+]
+
+_PLACES = {
+    "integer": "numbers:INTEGER",
+    "number": "numbers:NUMBER",
+    "date": "dates:DATE",
+    "time": "dates:TIME",
+    "text": "texts:TEXT",
+    "boolean": "booleans:BOOLEAN",
+    "vector": "vectors:VECTOR",
+    "bytes": "binary:BYTES",
+    "image": "binary:IMAGE",
+    "document": "texts:DOCUMENT",
+}
+
+KINDS = Addresses(
+    "noisewright.kinds",
+    "kind",
+    {name: f"noisewright.releases.kinds.{place}" for name, place in _PLACES.items()},
+)
+
+
+def kind_named(name: str) -> Kind:
+    """The kind that a policy calls by this name."""
+    if name not in KINDS:
+        raise ParameterError(f"there is no kind of column called {name!r}; choose one of {', '.join(kind_names())}.")
+    found = KINDS.load(name)
+    if not isinstance(found, Kind) or found.name != name:
+        raise ParameterError(f"{KINDS.provider(name)} offers a kind {name!r} that is no Kind of that name.")
+    return found
+
+
+def kind_names() -> tuple[str, ...]:
+    """All names, the house's own first."""
+    return tuple(KINDS)
+
+
+def kind_of(type_: pa.DataType) -> Kind | None:
+    """The first kind that holds an Arrow type, the house's own first; None for a type that no mechanism takes.
+
+    Where several kinds hold a type (text and documents, bytes and pictures) the plainer one comes first, and a policy or a
+    mechanism says where it is another.
+    """
+    for names in (_PLACES, KINDS):  # other packages are only looked for where no kind of our own holds the type
+        for kind in map(kind_named, names):
+            if kind.holds(type_):
+                return kind
+    return None
+
+
+def present(kinds: Sequence[Kind], arrays: Sequence[pa.Array]) -> Mask | None:
+    """Where nothing is missing in any of the columns; None where that is everywhere."""
+    found: Mask | None = None
+    for kind, array in zip(kinds, arrays, strict=True):
+        mask = kind.present(array)
+        if mask is not None:
+            found = mask if found is None else found & mask
+    return found
+
+
+def place_in(value: Any, type_: pa.DataType, name: str, side: int = 0) -> Any:
+    """A value of a policy on the axis of a column of this type: :meth:`Kind.place`, also for a type of no kind."""
+    kind = kind_of(type_)
+    return not_a_date(value, name, describe(type_)) if kind is None else kind.place(value, type_, name, side)
+
+
+def register_kind(kind: Kind) -> None:
+    """Add a kind for the rest of this process; a name can be taken once."""
+    KINDS.add(kind.name, kind)
+
+
+def forget_kind(name: str) -> None:
+    """Take back what :func:`register_kind` added."""
+    KINDS.remove(name)
+
+
+def describe(type_: pa.DataType, kind: Kind | None = None) -> str:
+    """What a column of this type is, for a message."""
+    found = kind or kind_of(type_)
+    if found is not None:
+        return found.in_words(type_)
+    return f"decimals with {type_.scale} places" if pa.types.is_decimal(type_) else f"of type {type_}"
