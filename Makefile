@@ -43,6 +43,7 @@ $(READY): pyproject.toml constraints.txt
 # Tests also need tools, other libraries to compare with, and Spark with a Java runtime of its own.
 $(READY_TO_TEST): $(READY)
 	$(PIP) -e ".[dev,plots,spark]"
+	$(PIP) --no-deps -e examples/signbits
 	touch $(READY_TO_TEST)
 
 clean:

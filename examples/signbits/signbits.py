@@ -1,0 +1,74 @@
+"""Sign bits: on which side of public random directions a vector lies, every bit answered by exact randomised response.
+
+**Guarantee.** ``epsilon`` between any two vectors: each answer costs ``epsilon / bits``, and the losses add up.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+import noisewright as nw
+from noisewright.cli import Command
+from noisewright.core import Seed, Takes, public_keys
+from noisewright.core.certificates import Part, product_certificate
+from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
+from noisewright.mechanisms import Entry, product
+
+
+@dataclass(frozen=True)
+class SignBits:
+    """A mechanism for vectors; what comes out is ``bits`` packed into bytes."""
+
+    epsilon: int | float | str | Fraction
+    dimension: int
+    seed: Seed
+    bits: int = 64
+    name = "sign-bits"
+
+    def __post_init__(self) -> None:
+        if self.dimension < 1 or self.bits < 1:
+            raise ParameterError("sign-bits needs a dimension and a number of bits from 1 on.")
+        object.__setattr__(self, "bit", nw.randomised_response([0, 1], epsilon=Fraction(self.epsilon) / self.bits))
+        signs = self.seed.generator("signs").bits(self.bits * self.dimension).reshape(self.dimension, self.bits)
+        object.__setattr__(self, "directions", np.where(signs, 1.0, -1.0))
+
+    @property
+    def guarantee(self) -> nw.Guarantee:
+        return nw.Guarantee(float(self.certificate().epsilon), nw.metrics.Discrete())
+
+    def release(self, values, rng=None):
+        vectors = np.asarray(values, dtype=np.float64)
+        if vectors.shape[-1:] != (self.dimension,) or not np.isfinite(vectors).all():
+            raise DataError(f"sign-bits takes vectors of {self.dimension} finite numbers.")
+        answers = product([(self.bit, self.bits)]).release(
+            (np.atleast_2d(vectors) @ self.directions > 0).astype(np.int64), rng
+        )
+        packed = [row.tobytes() for row in np.packbits(answers.astype(bool), axis=1)]
+        return packed[0] if vectors.ndim == 1 else np.array(packed, dtype=object)
+
+    def map(self, distance):
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng=None):
+        parts = [Part(self.bit.certificate(rng), self.bits)]
+        return product_certificate(
+            self.name, parts, metric="discrete", simulated=rng is not None, **public_keys(seed=self.seed)
+        )
+
+    def error(self, loss="absolute"):
+        raise NoLossError("bits are not compared with vectors; use them to find similar ones.")
+
+    def channel(self):
+        raise NoChannelError("there are infinitely many vectors.")
+
+
+def seed(as_json: bool = False) -> None:
+    """Print a fresh public seed."""
+    hexadecimal = Seed.fresh().hex
+    print(f'{{"seed": "{hexadecimal}"}}' if as_json else hexadecimal)
+
+
+COMMAND = Command(seed)
+TAKES = Takes("vector", gives="bytes", dimension=True)
+ENTRY = Entry("sign-bits", SignBits, TAKES, summary="private sides of public random directions", words="vectors")
