@@ -14,9 +14,11 @@ class Work:
     """Prepared work. Only ``run`` is timed.
 
     ``items`` is how many values one run makes; ``answer`` turns what a run returned into one number, which must agree
-    between the two sides of a row.
+    between the two sides of a row. ``seconds`` says what a run took where the clock of this process does not tell: the
+    processor time of another one.
     """
 
     run: Callable[[], Any]
     items: int
     answer: Callable[[Any], float]
+    seconds: Callable[[Any], float] | None = None

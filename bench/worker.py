@@ -53,17 +53,18 @@ def main(order: str, requests: TextIO, replies: TextIO) -> int:
 
 def run_round(work: Work, least: float) -> dict[str, Any]:
     """Run the work again and again for ``least`` seconds, at least once."""
-    runs, cpu, started = 0, time.process_time(), time.perf_counter()
+    runs, told, cpu, started = 0, 0.0, time.process_time(), time.perf_counter()
     while True:
         result = work.run()
         runs += 1
+        told += 0.0 if work.seconds is None else work.seconds(result)
         seconds = time.perf_counter() - started
         if seconds >= least:
             break
     cpu = time.process_time() - cpu
     return {
-        "seconds": seconds,
-        "cpu": cpu,
+        "seconds": seconds if work.seconds is None else told,
+        "cpu": cpu if work.seconds is None else told,
         "runs": runs,
         "items": runs * work.items,
         "answer": float(work.answer(result)),

@@ -24,6 +24,7 @@ from noisewright.core.errors import (
     GuaranteeError,
     MetricError,
     NoisewrightError,
+    NoLossError,
     ParameterError,
 )
 from noisewright.core.exact import as_fraction, exp_bounds, positive_fraction
@@ -495,12 +496,12 @@ def test_things_of_another_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize("labels", [[None, 1], ["1", "2"], [0, 10**400], [(0, "a"), (1, "b")]])
 def test_losses_of_labels_that_are_no_numbers(labels: Any) -> None:
     made = nw.mechanism(nw.Channel([[0.7, 0.3], [0.3, 0.7]], labels, labels))
-    refuses(ParameterError, "needs secrets and outputs that are numbers; use 'zero-one'", made.error)
+    refuses(NoLossError, "needs secrets and outputs that are numbers; use 'zero-one'", made.error)
 
 
 def test_losses_beyond_all_floats() -> None:
     made = nw.mechanism(nw.Channel([[0.7, 0.3], [0.3, 0.7]], [0, 1e200], [0, 1e200]))
-    refuses(ParameterError, "beyond all floats; rescale them", lambda: made.error("squared"))
+    refuses(NoLossError, "beyond all floats; rescale them", lambda: made.error("squared"))
 
 
 # Channels, metrics, accounts -------------------------------------------------------------------------------------

@@ -106,6 +106,7 @@ def test_the_top_has_about_25_names_and_they_are_plain() -> None:
         "estimate",
         "leakage",
         "optimal",
+        "plan",
         "release",
         "survey",
         "load",
@@ -121,3 +122,32 @@ def test_other_names_are_not() -> None:
         _ = nw.lapalce  # type: ignore[attr-defined]
     code = "import noisewright\nassert 'laplace' in dir(noisewright)\nassert not hasattr(noisewright, 'Laplace')"
     assert loaded_after(code) == set()
+
+
+SMALL = """
+import pathlib, tempfile, duckdb
+from noisewright.cli import run
+folder = pathlib.Path(tempfile.mkdtemp())
+(folder / "policy.toml").write_text('''dataset = "d"
+budget = {{ epsilon = 9 }}
+columns = [
+  {{ name = "age", mechanism = "geometric", within = [0, 110], protect = 5, epsilon = 1 }},
+  {{ name = "smoker", mechanism = "randomised-response", categories = [true, false], epsilon = 1 }},
+  {{ name = "visit", mechanism = "laplace", within = [2025-01-01, 2025-12-31], protect = 7, epsilon = 1 }},
+]
+queries = [{{ name = "n", aggregate = "count", epsilon = 1 }}]
+''')
+rows = "SELECT 20 + i % 50 AS age, i % 3 = 0 AS smoker, DATE '2025-02-01' + i::INTEGER AS visit FROM range(30) AS t(i)"
+duckdb.connect().execute(f"COPY ({{rows}}) TO '{{folder}}/small.{form}'")
+words = ["{command}", str(folder / "policy.toml"), str(folder / "small.{form}"), "--ledger", str(folder / "l")]
+assert run([*words, *(["-o", str(folder / "out")] if "{command}" == "release" else [])]) == 0
+"""
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("command", ["plan", "release"])
+def test_files_need_no_pandas_and_such_a_plan_no_scipy(command: str, form: str) -> None:
+    loaded = loaded_after(SMALL.format(command=command, form=form))
+    assert "duckdb" in loaded
+    assert "pandas" not in loaded
+    assert command == "release" or "scipy" not in loaded

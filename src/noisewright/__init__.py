@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from noisewright.optimality.priors import Prior as Prior
     from noisewright.releases.ledger.ledger import Ledger as Ledger
     from noisewright.releases.output.proving import verify as verify
+    from noisewright.releases.planning import plan as plan
     from noisewright.releases.policy.policy import Policy as Policy
     from noisewright.releases.run import release as release
 else:

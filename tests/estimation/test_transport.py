@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 import qif
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
@@ -39,6 +39,7 @@ def test_on_a_line_it_is_scipys(seed, n):
 
 
 @given(seeds)
+@example(587)
 def test_for_any_metric_it_is_that_of_the_linear_program(seed):
     rng = np.random.default_rng(seed)
     points = [tuple(p) for p in rng.integers(0, 9, (7, 2)).tolist()]

@@ -30,6 +30,11 @@ class Addresses:
         self._foreign: dict[str, Any] | None = None
         self._loaded: dict[str, Any] = {}
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The names of the house itself, in their order; nobody else is asked."""
+        return tuple(self._own)
+
     def load(self, name: str) -> Any:
         """What a name leads to; a :class:`KeyError` for a name that nobody offers."""
         if name in self._added:

@@ -202,15 +202,18 @@ def certificate_once(mechanism: Mechanism, simulated: bool = False) -> Certifica
     A plan asks for a certificate to price a part, to state its delta, to see whether it is exact, and to bundle it, and a large
     table takes long to write out and to hash. Mechanisms never change, so the first answer is kept while the mechanism lives.
     """
-    rng = np.random.default_rng(0) if simulated else None
     place = id(mechanism)
     alive, made = _kept.get(place, (None, {}))
     if alive is None or alive() is not mechanism:
         try:
             alive, made = weakref.ref(mechanism, lambda _: _kept.pop(place, None)), {}
         except TypeError:  # a class with slots, and none for references
-            return mechanism.certificate(rng)
+            return _certificate(mechanism, simulated)
         _kept[place] = alive, made
     if simulated not in made:
-        made[simulated] = mechanism.certificate(rng)
+        made[simulated] = _certificate(mechanism, simulated)
     return made[simulated]
+
+
+def _certificate(mechanism: Mechanism, simulated: bool) -> Certificate:
+    return mechanism.certificate(np.random.default_rng(0)) if simulated else mechanism.certificate()

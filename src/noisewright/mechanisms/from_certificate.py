@@ -37,7 +37,6 @@ from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.response import response_of
 from noisewright.mechanisms.laws.feasible import Feasible
 from noisewright.mechanisms.numbers.snapped import SnappedMechanism
-from noisewright.mechanisms.oracles.oracle import ORACLES
 from noisewright.mechanisms.products import ProductMechanism
 from noisewright.mechanisms.proofs import PROOFS
 from noisewright.mechanisms.registry import registry
@@ -89,7 +88,8 @@ def mechanism_of(certificate: Certificate) -> Mechanism:
 
 def oracle_of(certificate: Certificate) -> Any:
     """The frequency oracle behind a certificate, which is proved first; None for a certificate of another mechanism."""
-    return mechanism_of(certificate) if str(certificate.document["mechanism"]) in ORACLES else None
+    name = str(certificate.document["mechanism"])
+    return mechanism_of(certificate) if name in registry and registry[name].takes.purpose == "report" else None
 
 
 def channel_of(certificate: Certificate) -> tuple[Channel, Metric] | str:

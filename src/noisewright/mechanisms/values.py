@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -34,6 +35,7 @@ from numpy.typing import NDArray
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import in_words
 from noisewright.core.labels import as_labels
+from noisewright.mechanisms.arrow import arrow_array, numpy_array
 
 __all__ = ["EXTRA", "Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
 
@@ -113,7 +115,7 @@ class Labels:
         """The labels at the given positions: one label, numpy's array, or a column of Arrow."""
         if form == "one":
             return self.labels[int(codes.reshape(()))]
-        return self.array[codes] if form == "array" else self.column.take(pa.array(codes))
+        return self.array[codes] if form == "array" else self.column.take(arrow_array(codes))
 
     @cached_property
     def column(self) -> Any:
@@ -126,7 +128,7 @@ class Labels:
             raise ParameterError("labels for a column of a table are numbers, text, true and false, or tuples of them.")
         alike = [v if kind == self.kind or _column_kind(v) == kind else None for v in self.labels]
         _check_kinds(self.labels, [row for row, v in enumerate(alike) if v is None])
-        return pa.array(alike, type=types[kind])
+        return arrow_array(alike, types[kind])
 
     @cached_property
     def _tuples(self) -> _Tuples | None:
@@ -147,14 +149,14 @@ class Labels:
         if self.kind in ("integer", "number"):
             if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
                 raise DataError(_OTHER_KIND)
-            return self.encode(column.to_numpy(zero_copy_only=False))[0]
+            return self.encode(numpy_array(column))[0]
         if pa.types.is_dictionary(column.type):  # what is in the dictionary but not in the column need not be declared
             found = self._found(column.dictionary).take(column.indices)
         else:
             found = self._found(column)
         if found.null_count:
             raise DataError(_NOT_DECLARED)
-        return np.asarray(found.to_numpy(), dtype=np.intp)
+        return np.asarray(numpy_array(found), dtype=np.intp)
 
     def _found(self, column: Any) -> Any:
         """The position of each value among the labels, null where it is none of them."""
@@ -174,14 +176,14 @@ class Labels:
             column = pa.array(given.ravel()) if given.size else pa.array([], type=pa.string())
             if not pa.types.is_string(column.type):
                 raise DataError(_OTHER_KIND)
-            found = pc.index_in(column, value_set=pa.array(self.labels, type=pa.string()))
+            found = pc.index_in(column, value_set=arrow_array(self.labels, pa.string()))
         except pa.ArrowException:
             raise DataError(_OTHER_KIND) from None
         except UnicodeError:  # no label has half of a character
             raise DataError(_NOT_DECLARED) from None
         if found.null_count:
             raise DataError(_NOT_DECLARED)
-        return found.to_numpy().astype(np.intp).reshape(given.shape), _form(given)
+        return numpy_array(found).astype(np.intp).reshape(given.shape), _form(given)
 
     def _one_by_one(self, values: Any) -> tuple[Codes, Form]:
         try:
@@ -238,7 +240,7 @@ class _Tuples:
         whole = pa.StructArray.from_arrays(parts, names=[str(place) for place in range(len(parts))])
         spots = np.zeros(self.size, dtype=np.int64)
         spots[self.rows] = np.arange(len(self.rows))
-        return whole.take(pa.array(spots, mask=~np.isin(np.arange(self.size), self.rows)))
+        return whole.take(arrow_array(spots, mask=~np.isin(np.arange(self.size), self.rows)))
 
     def encode(self, column: Any) -> Codes:
         if not pa.types.is_struct(column.type) or column.type.num_fields != len(self.places):
@@ -276,7 +278,8 @@ def counted_labels(labels: object, what: str) -> tuple[Hashable, ...]:
 
 def as_array(values: Any, dtype: Any = None) -> NDArray[Any]:
     """A column as an array; rows of several lengths and masked values are refused."""
-    if np.ma.is_masked(values):
+    masks = sys.modules.get("numpy.ma")  # without it nothing is masked
+    if masks is not None and masks.is_masked(values):
         raise DataError("some values are masked; drop or replace them first.")
     try:
         return np.asarray(values, dtype=dtype)

@@ -16,6 +16,7 @@ Fraction(1, 512)
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -142,7 +143,8 @@ def exact_floats(values: Any) -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError):
         raise DataError("the values do not form a column; give a list or an array with rows of one length.") from None
     parts = values if given.ndim > 1 and isinstance(values, (list, tuple)) else ()
-    if np.ma.is_masked(values) or any(np.ma.is_masked(part) for part in parts):
+    masks = sys.modules.get("numpy.ma")  # without it nothing is masked
+    if masks is not None and (masks.is_masked(values) or any(masks.is_masked(part) for part in parts)):
         raise DataError("a masked column has missing values; fill or drop them first.")
     if given.dtype.kind not in "iuf":
         raise DataError("the values are not numbers; convert the column first.")

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from noisewright.releases.output.proving import Verification as Verification
     from noisewright.releases.output.proving import verify as verify
     from noisewright.releases.plan import LARGE_EPSILON as LARGE_EPSILON
+    from noisewright.releases.plan import BudgetLeft as BudgetLeft
     from noisewright.releases.plan import Plan as Plan
+    from noisewright.releases.plan import left_over as left_over
     from noisewright.releases.plan import listed as listed
     from noisewright.releases.plan import make_plan as make_plan
     from noisewright.releases.plan import percent as percent

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import permutations
@@ -34,36 +34,57 @@ FEWEST_SORTED = 20
 def data_cautions(plan: Plan, source: Source) -> list[str]:
     """What a curator should think about, having seen the data."""
     with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
-        return [*_ranges(plan, source, duck), *_order(plan, duck), *_dependence(plan, source, duck)]
+        found = list(_ranges(plan, source, duck))
+        sample = _Sample(plan, duck)
+        return [*found, *_order(plan, sample), *_dependence(plan, sample)]
+
+
+class _Sample:
+    """The first rows of the table, in memory: the columns of the plan under short names, and the number of each row."""
+
+    def __init__(self, plan: Plan, duck: duckdb.DuckDBPyConnection) -> None:
+        self.duck = duck
+        self.places = {
+            name: f"c{place}"
+            for place, name in enumerate(n for column in plan.columns if _listed(column) for n in column.names)
+        }
+        if self.places:
+            listed = ", ".join(f"{identifier(name)} AS {place}" for name, place in self.places.items())
+            first = f"SELECT {listed}, row_number() OVER () AS nw_row FROM data LIMIT {SAMPLE}"
+            duck.execute(f"CREATE TEMP TABLE nw_sample AS {first}")
+
+    def counts(self, wanted: Sequence[str], relation: str = "nw_sample") -> list[int]:
+        return [int(count) for count in _row(self.duck, wanted, relation)]
 
 
 def _ranges(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> Iterator[str]:
     declared = {c.names[0]: c.parameters.get("within") for c in plan.policy.columns if len(c.names) == 1}
     declared.update({q.column: q.within for q in plan.policy.queries if q.column is not None and q.within is not None})
-    for name, within in declared.items():
-        kind = source.types.get(name)
-        ends = _ends(within)
-        if ends is None or kind is None or not (_numeric(kind) or pa.types.is_date(kind)):
-            continue
-        column = identifier(name)
-        found = duck.execute(f"SELECT min({column}), max({column}) FROM data").fetchone()
-        if found is not None and None not in found and [_number(v) for v in found] == list(ends) and ends[0] < ends[1]:
+    ends = {name: _ends(within) for name, within in declared.items() if _is_number(source.types.get(name))}
+    known = {name: pair for name, pair in ends.items() if pair is not None}
+    found = iter(_row(duck, [f"{end}({identifier(name)})" for name in known for end in ("min", "max")], "data"))
+    for name, (low, high) in known.items():
+        pair = (next(found), next(found))
+        if None not in pair and [_number(v) for v in pair] == [low, high] and low < high:
             yield (
                 f"{name}: its declared range is just that of the data, from the smallest to the largest value; a range must "
                 "be known without looking at the data, or it tells two people's values."
             )
 
 
-def _order(plan: Plan, duck: duckdb.DuckDBPyConnection) -> Iterator[str]:
+def _order(plan: Plan, sample: _Sample) -> Iterator[str]:
     """Protected columns in whose order the first rows of the table stand, upwards or downwards."""
-    for name in (name for column in plan.columns if not column.keep and _listed(column) for name in column.names):
-        rows = f"SELECT {identifier(name)} AS nw_x, row_number() OVER () AS nw_row FROM data LIMIT {SAMPLE}"
-        pairs = f"SELECT nw_x, lag(nw_x) OVER (ORDER BY nw_row) AS nw_before FROM ({rows})"
-        found = duck.execute(
-            f"SELECT count(nw_x), count(*) FILTER (nw_x > nw_before), count(*) FILTER (nw_x < nw_before) FROM ({pairs})"
-        ).fetchone()
-        assert found is not None
-        known, up, down = found
+    names = [name for column in plan.columns if not column.keep for name in column.names if name in sample.places]
+    places = [sample.places[name] for name in names]
+    before = ", ".join(f"lag({c}) OVER (ORDER BY nw_row) AS {c}_before" for c in places)
+    wanted = [
+        count
+        for c in places
+        for count in (f"count({c})", f"count(*) FILTER ({c} > {c}_before)", f"count(*) FILTER ({c} < {c}_before)")
+    ]
+    found = iter(sample.counts(wanted, f"(SELECT *, {before} FROM nw_sample)"))
+    for name in names:
+        known, up, down = next(found), next(found), next(found)
         if known >= FEWEST_SORTED and (up == 0) != (down == 0):
             yield (
                 f"{name}: the table is sorted by it, and released rows keep their order, which tells its values whatever the "
@@ -71,32 +92,36 @@ def _order(plan: Plan, duck: duckdb.DuckDBPyConnection) -> Iterator[str]:
             )
 
 
-def _dependence(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> Iterator[str]:
-    names = [name for column in plan.columns if _listed(column) for name in column.names][:MOST_COLUMNS]
-    kept = set(plan.kept)
+def _dependence(plan: Plan, sample: _Sample) -> Iterator[str]:
+    names, kept = list(sample.places)[:MOST_COLUMNS], set(plan.kept)
     if len(names) < 2:
         return
-    listed = ", ".join(identifier(name) for name in names)
-    duck.execute(f"CREATE TEMP TABLE nw_sample AS SELECT {listed} FROM data LIMIT {SAMPLE}")
-    rows = _count(duck, "count(*)")
-    distinct = {name: _count(duck, f"count(DISTINCT {identifier(name)})") for name in names}
-    for first, second in permutations(names, 2):
-        if not 1 < distinct[second] <= distinct[first] <= rows // 4 or {first, second} <= kept:
-            continue
-        together = _count(duck, f"count(DISTINCT ({identifier(first)}, {identifier(second)}))")
-        if together == distinct[first]:
+    rows, *counts = sample.counts(["count(*)", *(f"count(DISTINCT {sample.places[name]})" for name in names)])
+    distinct = dict(zip(names, counts, strict=True))
+    pairs = [
+        (first, second)
+        for first, second in permutations(names, 2)
+        if 1 < distinct[second] <= distinct[first] <= rows // 4 and not {first, second} <= kept
+    ]
+    together = sample.counts([f"count(DISTINCT ({sample.places[a]}, {sample.places[b]}))" for a, b in pairs])
+    for (first, second), both in zip(pairs, together, strict=True):
+        if both == distinct[first]:
             weak = " It is kept as it is, so the other is hardly protected." if first in kept else ""
             yield f"{second} follows from {first} in this table: whoever learns {first} knows {second}.{weak}"
+
+
+def _row(duck: duckdb.DuckDBPyConnection, wanted: Sequence[str], relation: str) -> tuple[Any, ...]:
+    """Several numbers about a relation, in one go."""
+    if not wanted:
+        return ()
+    found = duck.execute(f"SELECT {', '.join(wanted)} FROM {relation}").fetchone()
+    assert found is not None
+    return tuple(found)
 
 
 def _listed(column: ColumnPlan) -> bool:
     """Whether values can be told apart one by one: vectors, documents and pictures hardly ever occur twice."""
     return all(kind is None or kind.labels for kind in column.kinds)
-
-
-def _count(duck: duckdb.DuckDBPyConnection, what: str) -> int:
-    found = duck.execute(f"SELECT {what} FROM nw_sample").fetchone()
-    return int(found[0]) if found else 0
 
 
 def _ends(within: Any) -> tuple[Fraction, Fraction] | None:
@@ -116,5 +141,6 @@ def _number(value: Any) -> Fraction:
     return Fraction(value.toordinal()) if isinstance(value, date) else Fraction(value)
 
 
-def _numeric(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+def _is_number(kind: pa.DataType | None) -> bool:
+    types = (pa.types.is_integer, pa.types.is_floating, pa.types.is_date)
+    return kind is not None and any(is_one(kind) for is_one in types)

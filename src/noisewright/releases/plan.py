@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from noisewright.core.accountant import Accountant
 from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.core.exact import as_fraction, float_up, upward
+from noisewright.core.exact import as_fraction, float_down, float_up, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
 from noisewright.core.resource import Resource
@@ -36,21 +36,43 @@ from noisewright.releases.columns.types import check_stated
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.queries.plan import QueryPlan, compile_query
 
-__all__ = ["LARGE_EPSILON", "Plan", "listed", "make_plan", "percent", "solve", "title"]
+__all__ = ["LARGE_EPSILON", "BudgetLeft", "Plan", "left_over", "listed", "make_plan", "percent", "solve", "title"]
 
 LARGE_EPSILON = 10
 """Above this, odds may change more than twenty thousandfold, and a warning says so."""
 
 
 @dataclass(frozen=True)
+class BudgetLeft:
+    """What a ledger says before a release: what is left of the budget of its dataset, and whether the release fits."""
+
+    epsilon: Fraction
+    delta: Fraction
+    releases: int = 0
+    """How many releases were recorded so far."""
+    recorded: bool = False
+    """Whether the ledger knows the dataset; otherwise all of the budget is left."""
+    refusal: str | None = None
+    """The sentence with which the ledger would refuse the release."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the ledger would take the release."""
+        return self.refusal is None
+
+
+@dataclass(frozen=True)
 class Plan:
-    """Everything that is decided before the first draw; build it with :func:`make_plan`."""
+    """Everything that is decided before the first draw; build it with :func:`~noisewright.releases.planning.plan`."""
 
     policy: Policy
     columns: tuple[ColumnPlan, ...]
     queries: tuple[QueryPlan, ...]
     dropped: tuple[str, ...]
     warnings: tuple[str, ...] = field(default=())
+    """What a person should think about before signing."""
+    budget: BudgetLeft | None = None
+    """What is left of the budget; None where no ledger was asked."""
 
     @property
     def parts(self) -> tuple[ColumnPlan | QueryPlan, ...]:
@@ -122,7 +144,7 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain data."""
-        return {
+        found = {
             "dataset": self.policy.dataset,
             "unit": self.policy.unit.model_dump(mode="json"),
             "neighbours": self.policy.neighbours,
@@ -143,6 +165,7 @@ class Plan:
             "dropped": list(self.dropped),
             "warnings": list(self.warnings),
         }
+        return found if self.budget is None else {**found, "budget": _budget(self.policy, self.budget)}
 
 
 def make_plan(policy: Policy, types: Mapping[str, pa.DataType], rows: int | None = None) -> Plan:
@@ -314,6 +337,29 @@ def percent(belief: float) -> str:
     while digits < 12 and belief < 1 and upward(100 * belief, digits) == "100":
         digits += 1
     return f"{upward(100 * belief, digits)} %"
+
+
+def _budget(policy: Policy, left: BudgetLeft) -> dict[str, Any]:
+    return {
+        "epsilon": float(policy.budget.epsilon),
+        "delta": float(policy.budget.delta),
+        "left_epsilon": left_over(left.epsilon),
+        "left_delta": left_over(left.delta),
+        "releases": left.releases,
+        "fits": left.fits,
+        "refusal": left.refusal,
+    }
+
+
+def left_over(value: Fraction) -> float:
+    """What is left of a budget as a float that, written out as a decimal, is not above it: a policy may ask for that much.
+
+    >>> from fractions import Fraction
+    >>> left_over(Fraction(9, 10)), left_over(Fraction(5, 3)), float(Fraction(5, 3))
+    (0.9, 1.6666666666666665, 1.6666666666666667)
+    """
+    nearest = float(value)
+    return nearest if Fraction(str(nearest)) <= value else float_down(value)
 
 
 def _common(part: ColumnPlan | QueryPlan) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.cli.commands.plan import left_over
+from noisewright.releases.plan import left_over
 
 POLICY = """
 dataset = "shop"

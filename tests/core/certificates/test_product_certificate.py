@@ -9,15 +9,19 @@ import itertools
 import json
 import math
 import random
+import shutil
+import subprocess
+import sys
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import noisewright as nw
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker, checker_release
+from noisewright.core.certificates.checker import checker, checker_noise, checker_release
 from noisewright.core.certificates.checker.checker import NotProved, check, digest
 from noisewright.core.certificates.product import Part, parts_of, product_certificate
 from noisewright.core.errors import ParameterError
@@ -369,3 +373,24 @@ def test_what_makes_no_product_is_refused() -> None:
     ]:
         with pytest.raises(ParameterError, match=sentence):
             product_certificate("made", parts, metric=metric)  # type: ignore[arg-type]
+
+
+def test_the_exported_checker_proves_products_alone(tmp_path: Path) -> None:
+    """All three files lie side by side; without the third one sentence says that it is needed."""
+    noise = nw.laplace(epsilon=1, within=(0, 9), scope="metric")  # its proof is in the second file
+    made = {
+        "bits": product_certificate("bits", [Part(HONEST, 8)]),
+        "noise": product_certificate("noise", [Part(noise.certificate(), 2)], metric="manhattan"),
+    }
+    for name, certificate in made.items():
+        (tmp_path / f"{name}.json").write_text(certificate.to_json(), encoding="utf-8")
+    for module in (checker, checker_noise, checker_release):
+        shutil.copy(module.__file__, tmp_path)
+    command = [sys.executable, "-I", "checker.py", *(f"{name}.json" for name in made)]
+    alone = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert alone.stdout.splitlines() == [f"{name}.json: proved: {c.verify()}" for name, c in made.items()]
+    assert (alone.returncode, alone.stderr) == (0, "")
+    (tmp_path / "checker_release.py").unlink()
+    alone = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert alone.returncode == 1
+    assert alone.stdout.count("is proved in a second file, checker_release.py, which must lie beside this program") == 2

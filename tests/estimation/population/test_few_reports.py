@@ -115,8 +115,8 @@ def test_the_dense_update_survives_a_law_that_underflows():
         {"smoothing": "much"},
         {"start": ["a", "b", "c"]},
         {"iterations": 0},
-        {"level": 1.5},
-        {"level": "0.9"},
+        {"confidence": 1.5},
+        {"confidence": "high"},
     ],
     ids=str,
 )

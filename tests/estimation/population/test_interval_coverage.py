@@ -107,7 +107,7 @@ def test_settings_are_checked():
     q, operator = np.array([0.5, 0.5]), ResponseOperator(2, 0.25, 0.5)
     rng = np.random.default_rng(0)
     for level in (0, 1, 1.5, float("nan"), True):
-        with pytest.raises(ParameterError, match="between 0 and 1"):
+        with pytest.raises(ParameterError, match="confidence must be"):
             asymptotic(q, 10, operator.inverse(), level)
     with pytest.raises(ParameterError, match="20 or more"):
         bootstrap(q, 10, lambda s: s, 0.95, 5, rng)

@@ -221,7 +221,7 @@ def test_levels_near_1():
         8.2924, abs=1e-3
     )  # 0.5 + level/2 would be 1, and the quantile infinite
     assert shared_confidence(0.95, 4) == pytest.approx(0.9875)
-    with pytest.raises(ParameterError, match="a level so near to 1 cannot be shared by 1000 intervals"):
+    with pytest.raises(ParameterError, match="a confidence so near to 1 cannot be shared by 1000 intervals"):
         shared_confidence(1 - 2**-53, 1000)
 
 
@@ -263,7 +263,7 @@ def test_a_picture_says_what_its_intervals_are_about():
     [
         ({"joint": True}, "joint is about intervals"),
         ({"joint": "all", "intervals": "asymptotic"}, "True or False"),
-        ({"joint": True, "intervals": "asymptotic", "level": 1 - 2**-53}, "so near to 1"),
+        ({"joint": True, "intervals": "asymptotic", "confidence": 1 - 2**-53}, "so near to 1"),
     ],
 )
 def test_what_joint_is_not(options, words):

@@ -307,7 +307,7 @@ def test_reports_of_another_mechanism_are_refused():
         ([1], nw.geometric, {}, "not a thing of type function"),
         ([1], nw.geometric(epsilon=1, within=(0, 3)), {"method": "em"}, "method"),
         ([1], nw.geometric(epsilon=1, within=(0, 3)), {"intervals": "exact"}, "intervals"),
-        ([1], nw.geometric(epsilon=1, within=(0, 3)), {"intervals": "asymptotic", "level": 2}, "level"),
+        ([1], nw.geometric(epsilon=1, within=(0, 3)), {"intervals": "asymptotic", "confidence": 2}, "confidence"),
         ([1], nw.geometric(epsilon=1, within=(0, 3)), {"iterations": -1}, "iterations"),
         ([1], nw.geometric(epsilon=1, within=(0, 3)), {"method": "mle", "start": [1, 1, 1, 1]}, "for method='ibu'"),
         ([1], nw.geometric(epsilon=1, within=(0, 3)), {"method": "mle", "accelerate": True}, "for method='ibu'"),

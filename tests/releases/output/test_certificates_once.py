@@ -44,7 +44,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, bool]]:
 @pytest.mark.parametrize("seed", [None, 7])
 def test_one_certificate_for_each_part(built: Counter[tuple[str, bool]], seed: int | None, tmp_path: Path) -> None:
     table = pa.table({"sex": ["f", "m"] * 50, "visits": list(range(20)) * 5, "ward": [1, 2, 3, 1] * 25})
-    done = nw.release(POLICY, table, output=tmp_path / "out", seed=seed)
+    done = nw.release(POLICY, table, output=tmp_path / "out", ledger=tmp_path / "book.sqlite", seed=seed)
     assert done.certificate.verify()
     names = {"randomised-response", "geometric", "exponential"}
     kinds = {simulated for _, simulated in built}

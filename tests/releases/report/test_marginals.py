@@ -183,3 +183,18 @@ def test_the_update_finds_the_likeliest_distribution(counts: list[int]) -> None:
     best = min(minimize(loss, start, method="BFGS").fun for start in (np.zeros(3), np.log(found + 1e-3)))
     assert found.sum() == pytest.approx(1)
     assert -(seen * np.log(found @ channel)).sum() <= best + 1e-7
+
+
+@pytest.mark.parametrize("size", [2, 5, 30])
+def test_the_closed_form_of_a_response_is_as_likely_as_what_newton_steps_find(size: int) -> None:
+    channel = (np.ones((size, size)) + 2 * np.eye(size)) / (size + 2)
+    rng = np.random.default_rng(size)
+    released = rng.multinomial(500, rng.dirichlet(np.full(size, 0.3)) @ channel, size=20) / 500
+    moved = np.roll(channel, 1, axis=0)  # the same with the secrets in another order, which hides the closed form
+
+    def likelihood(found: np.ndarray[Any, Any], law: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return (released * np.log(found @ law)).sum(axis=1)
+
+    closed, steps = shares_before(channel, released, "categories"), shares_before(moved, released, "categories")
+    assert closed.sum(axis=1) == pytest.approx(1)
+    assert likelihood(closed, channel) == pytest.approx(likelihood(steps, moved), abs=1e-6)

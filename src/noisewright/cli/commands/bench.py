@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, write_json
 
-__all__ = ["bench"]
+__all__ = ["COMMAND", "bench"]
 
 
 def bench(
@@ -52,3 +53,6 @@ def bench(
         outcomes = work.run(rows, settings, Console(stderr=True, quiet=True))
         write_json(report.as_json(outcomes, settings))
         raise typer.Exit(work.exit_code(outcomes))
+
+
+COMMAND = Command(bench)

@@ -15,22 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, printable, working
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["doctor"]
+__all__ = ["COMMAND", "doctor"]
 
 PACKAGE = "noisewright"
 
 ADDS = {
-    "text": "documents: nearest words, distances between texts",
-    "images": "pictures: reading, writing and comparing them",
-    "learned": "privatisers trained against an adversary",
     "spark": "releases over more than one machine",
-    "studio": "the workbench in a browser",
     "plots": "figures as files",
     "transport": "distances between populations, for any metric",
 }
@@ -304,3 +301,6 @@ def _table(*titles: str) -> Table:
 
 def _mark(problem: str | None) -> str:
     return "ok" if problem is None else f"PROBLEM: {printable(problem)}"
+
+
+COMMAND = Command(doctor)

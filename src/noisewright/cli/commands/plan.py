@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working, write_json
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from rich.console import RenderableType
 
-    from noisewright.releases.ledger.ledger import Balance
     from noisewright.releases.plan import Plan
     from noisewright.releases.policy.policy import Policy
 
-__all__ = ["Dataset", "PolicyFile", "budget_row", "left_over", "parts_table", "plan", "total_row", "warnings_of"]
+__all__ = [
+    "COMMAND",
+    "Dataset",
+    "PolicyFile",
+    "parts_table",
+    "plan",
+    "total_row",
+    "warnings_of",
+]
 
 PolicyFile = Annotated[str, typer.Argument(metavar="POLICY", help="The policy, a TOML file.")]
 Dataset = Annotated[
@@ -56,11 +62,7 @@ def plan(
     With --target-error, solve for the epsilon that reaches a wanted accuracy, for example --target-error age=2.5.
     """
     from noisewright.core.errors import ParameterError
-    from noisewright.releases.cautions import data_cautions
-    from noisewright.releases.columns.types import source_for
-    from noisewright.releases.engines import engine_for
-    from noisewright.releases.ledger.spending import rehearse
-    from noisewright.releases.plan import make_plan, solve
+    from noisewright.releases.planning import plan as planned
     from noisewright.releases.policy.policy import Policy
 
     if schema:
@@ -70,15 +72,8 @@ def plan(
         raise ParameterError("name a policy file: noisewright plan POLICY [DATA]; --schema prints what it may say.")
     with working("planning"):
         read = Policy.load(policy)
-        source = source_for(read, data_of(read, data))
-        with engine_for("local", source) as engine:
-            types, rows = engine.types(source), engine.rows(source)
-            solved = solve(read, types, _targets(target_error or []), rows)
-            found = make_plan(solved, types, rows)
-            cautions = [*found.warnings, *data_cautions(found, source)]
-            balance, refusal = rehearse(ledger, found, engine, source)
-    document = {**found.to_json(), "warnings": cautions, "budget": _budget_json(read, balance, refusal)}
-    emit(document, lambda: _page(policy, found, cautions, balance, refusal, bool(target_error)), as_json)
+        found = planned(read, data_of(read, data), ledger=ledger, target_error=_targets(target_error or []))
+    emit(found.to_json(), lambda: _page(policy, found, bool(target_error)), as_json)
 
 
 def data_of(policy: Policy, data: str | None) -> Any:
@@ -103,23 +98,7 @@ def _targets(given: list[str]) -> dict[str, str]:
     return found
 
 
-def _budget_json(policy: Policy, balance: Balance | None, refusal: str | None) -> dict[str, Any]:
-    left = balance.left_epsilon if balance else policy.budget.epsilon
-    left_delta = balance.left_delta if balance else policy.budget.delta
-    return {
-        "epsilon": float(policy.budget.epsilon),
-        "delta": float(policy.budget.delta),
-        "left_epsilon": left_over(left),
-        "left_delta": left_over(left_delta),
-        "releases": balance.releases if balance else 0,
-        "fits": refusal is None,
-        "refusal": refusal,
-    }
-
-
-def _page(
-    file: str, found: Plan, cautions: list[str], balance: Balance | None, refusal: str | None, solved: bool
-) -> Iterable[RenderableType]:
+def _page(file: str, found: Plan, solved: bool) -> Iterable[RenderableType]:
     from rich.text import Text
 
     verdict = f"{plural(len(found.parts), 'part')}, nothing drawn"
@@ -130,12 +109,12 @@ def _page(
             total_row(found),
             ("Between", found.between),
             ("In words", found.in_words()),
-            budget_row(found, balance, refusal),
+            _budget_row(found),
             ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
             ("Dropped", ", ".join(map(printable, found.dropped)) or "nothing"),
         ]
     )
-    yield from warnings_of(cautions)
+    yield from warnings_of(found.warnings)
     if solved:
         yield Text("The epsilons above reach the wanted errors; write them into the policy to use them.")
 
@@ -164,21 +143,6 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
     return Padding(table, (0, 0, 0, 2))
 
 
-def left_over(value: Fraction) -> float:
-    """What is left of a budget as a float that, written out as a decimal, is not above it: a policy may ask for that much.
-
-    >>> from fractions import Fraction
-    >>> left_over(Fraction(9, 10)), left_over(Fraction(5, 3)), float(Fraction(5, 3))
-    (0.9, 1.6666666666666665, 1.6666666666666667)
-    """
-    from fractions import Fraction
-
-    from noisewright.core.exact import float_down
-
-    nearest = float(value)
-    return nearest if Fraction(str(nearest)) <= value else float_down(value)
-
-
 def total_row(found: Plan) -> tuple[str, str]:
     """What all parts cost together, rounded up."""
     from noisewright.core.exact import upward
@@ -187,18 +151,19 @@ def total_row(found: Plan) -> tuple[str, str]:
     return ("Total", f"epsilon = {upward(found.epsilon)}{delta}")
 
 
-def budget_row(found: Plan, balance: Balance | None, refusal: str | None) -> tuple[str, str]:
+def _budget_row(found: Plan) -> tuple[str, str]:
     """The budget, what is left of it, and whether the ledger would take this release; if not, why."""
     from noisewright.core.exact import upward
-    from noisewright.releases.ledger.ledger import downward
+    from noisewright.releases.ledger.records import downward
 
-    budget = found.policy.budget
+    budget, left = found.policy.budget, found.budget
+    assert left is not None
     spent = ", nothing spent yet"
-    if balance:
-        left_delta = f" and delta {downward(balance.left_delta)}" if budget.delta else ""
-        spent = f", {downward(balance.left_epsilon)}{left_delta} left"
+    if left.recorded:
+        left_delta = f" and delta {downward(left.delta)}" if budget.delta else ""
+        spent = f", {downward(left.epsilon)}{left_delta} left"
     delta = f" and delta {upward(budget.delta)}" if budget.delta else ""
-    fits = "this release fits" if refusal is None else f"this release does NOT fit: {printable(refusal)}"
+    fits = "this release fits" if left.fits else f"this release does NOT fit: {printable(left.refusal or '')}"
     return ("Budget", f"epsilon {upward(budget.epsilon)}{delta} for {found.policy.dataset!r}{spent}: {fits}")
 
 
@@ -209,3 +174,6 @@ def warnings_of(cautions: Iterable[str]) -> Iterable[RenderableType]:
 
     for caution in cautions:
         yield Padding(Text("Warning: ", style="yellow").append(printable(caution), style="default"), (0, 0, 0, 2))
+
+
+COMMAND = Command(plan)

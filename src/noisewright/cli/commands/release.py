@@ -12,11 +12,11 @@ from noisewright.cli.commands.plan import (
     LedgerFile,
     PolicyFile,
     data_of,
-    left_over,
     parts_table,
     total_row,
     warnings_of,
 )
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, printable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from noisewright.releases.run import Release
 
-__all__ = ["release"]
+__all__ = ["COMMAND", "release"]
 
 
 def release(
@@ -102,6 +102,8 @@ def release(
 
 
 def _document(done: Release, output: str) -> dict[str, Any]:
+    from noisewright.releases.plan import left_over
+
     balance = done.balance
     return {
         **done.plan.to_json(),
@@ -139,3 +141,6 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
     rows.append(("Check", f"noisewright verify {output}"))
     yield facts(rows)
     yield from warnings_of(done.plan.warnings)
+
+
+COMMAND = Command(release)

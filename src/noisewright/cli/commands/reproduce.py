@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import PAGE_WIDTH, AsJson, emit, heading, plural, printable, working
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["reproduce"]
+__all__ = ["COMMAND", "reproduce"]
 
 FEWEST_RUNS = 2
 OPEN = "~ marks a number that need not agree: a program leaves it open, or it is a slip in print."
@@ -81,7 +82,7 @@ def _nearest(word: str, names: Sequence[str]) -> str:
 
 
 def _one(experiment: Any, quick: bool, runs: int | None, plot: str | None, as_json: bool) -> None:
-    from noisewright.cli.commands.design import target_file
+    from noisewright.cli.shared.targets import target_file
 
     _check(experiment, runs, plot)
     picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
@@ -285,3 +286,6 @@ def _list(found: list[Any], as_json: bool) -> None:
         for e in found
     ]
     emit({"experiments": data}, page, as_json)
+
+
+COMMAND = Command(reproduce)

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.cli.commands.design import target_file
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, printable, working
+from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from noisewright.estimation.survey.plan import Survey
 
-__all__ = ["survey"]
+__all__ = ["COMMAND", "survey"]
 
 FORMAT = "noisewright-survey"
 
@@ -164,3 +165,6 @@ def _page(plan: Survey, data: dict[str, Any], target: Path | None, picture: Path
 def printable_lines(text: str) -> str:
     """Text of several lines, each of them safe to show: answers are named by the user."""
     return "\n".join(printable(line) for line in text.split("\n"))
+
+
+COMMAND = Command(survey)

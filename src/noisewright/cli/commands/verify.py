@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working
-from noisewright.mechanisms.proofs import PROOFS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["verify"]
+__all__ = ["COMMAND", "verify"]
 
 
 def verify(
@@ -111,6 +111,8 @@ def _is_there(target: Path, content: bytes) -> bool:
 def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableType]:
     from rich.text import Text
 
+    from noisewright.mechanisms.proofs import PROOFS
+
     parts: list[RenderableType] = []
     for result in results:
         if "parts" in result:
@@ -190,3 +192,6 @@ def _folder_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
     if result["ledger"] is None:
         rows.append(("Not checked", "that a ledger recorded this release; --ledger FILE does that"))
     return rows
+
+
+COMMAND = Command(verify)

@@ -1,80 +1,155 @@
-"""How the commands read their arguments and show their help.
+"""Commands by address: what the address of a command leads to, and how it becomes a command of Typer when it is called.
 
-An option that is given twice is refused, not quietly overruled by its last value. Help has each paragraph in one piece, so that
-it is broken at the width of the terminal and nowhere else.
+A command is a :class:`Command` in a module; a table of addresses (:class:`~noisewright.core.addresses.Addresses`) says where.
+The module is loaded when its command is called, or when help lists it; so it stays thin, and imports what it needs inside its
+function. A third party's package adds a command with an entry point in its ``pyproject.toml``::
+
+    [project.entry-points."noisewright.commands"]
+    count = "counting.command:COMMAND"
+
+and, in ``counting/command.py``::
+
+    from noisewright.cli import Command
+
+    def count(file: str) -> None:
+        \"\"\"Count the rows of a file.\"\"\"
+
+    COMMAND = Command(count)
+
+Sub-commands are a table again, with a group of entry points of its own, such as ``noisewright.commands.attack``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from typer.core import TyperCommand, TyperGroup
+import typer
+from typer.core import TyperCommand
 
-__all__ = ["Command", "Group"]
+from noisewright.cli.shared.arguments import Leaf, Stem
+from noisewright.core.errors import ParameterError
 
-
-class Command(TyperCommand):
-    """A command whose options may each be given once."""
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.help = _unbroken(self.help)
-        parameter: Any
-        for parameter in self.params:
-            if parameter.param_type_name == "argument":
-                parameter.display_type_rich = lambda ctx: None  # its words say what it is, not a type of Python
-            elif getattr(parameter, "is_flag", False):
-                _without_type(parameter)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        refuse_repeats(self.get_params(ctx), args)
-        return super().parse_args(ctx, args)
-
-    def get_help_option(self, ctx: Any) -> Any:
-        return _without_type(super().get_help_option(ctx))
+__all__ = ["Command", "Table", "built", "offered"]
 
 
-class Group(TyperGroup):
-    """A command with sub-commands; its own options, which come before them, may each be given once."""
+class Table(Protocol):
+    """Commands by name, loaded one by one: an :class:`~noisewright.core.addresses.Addresses`, or what looks like one."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        refuse_repeats(self.get_params(ctx), args, interspersed=False)
-        return super().parse_args(ctx, args)
+    def load(self, name: str) -> Any: ...
 
-    def get_help_option(self, ctx: Any) -> Any:
-        return _without_type(super().get_help_option(ctx))
+    def __contains__(self, name: object) -> bool: ...
 
-
-def refuse_repeats(parameters: Iterable[Any], words: Sequence[str], interspersed: bool = True) -> None:
-    """Refuse words that give an option twice that takes one value; such an option takes the next word, whatever it is."""
-    from noisewright.core.errors import ParameterError
-
-    options = {name: p for p in parameters if p.param_type_name == "option" for name in (*p.opts, *p.secondary_opts)}
-    seen: set[str] = set()
-    rest = iter(words)
-    for word in rest:
-        if word == "--" or (not interspersed and not word.startswith("-")):
-            return
-        name, given, _ = word.partition("=")
-        if name not in options and not word.startswith("--"):
-            name, given = word[:2], word[2:]  # -oFILE
-        option = options.get(name)
-        if option is None:
-            continue
-        if option.name in seen and not option.multiple:
-            raise ParameterError(f"{max(option.opts, key=len)} was given more than once; give it once.")
-        seen.add(option.name)
-        if not given and not option.is_flag and not getattr(option, "count", False):
-            next(rest, None)
+    def __iter__(self) -> Iterator[str]: ...
 
 
-def _unbroken(text: str | None) -> str | None:
-    """The paragraphs of a docstring, each on one line."""
-    return text and "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+@dataclass(frozen=True)
+class Command:
+    """What the address of a command leads to."""
+
+    run: Callable[..., Any] | typer.Typer
+    """A function with options of Typer, or a whole Typer application. With sub-commands it is called before them, or alone."""
+    help: str | None = None
+    """Its own page of help; the docstring of the function if it is not given."""
+    line: str | None = None
+    """What the list of commands says about it; the first paragraph of its help if it is not given."""
+    summary: str = ""
+    """What it does, in half a line, where its parent shows a list of its own."""
+    table: Table | None = None
+    """Its sub-commands."""
+    unknown: Callable[[str], str] | None = None
+    """What to say about a word that is none of its sub-commands, if not what is said of commands."""
+
+    def in_one_line(self) -> str:
+        """What the list of commands says about it."""
+        page = self.line or self.help or inspect.getdoc(self.run) or ""
+        return " ".join(page.split("\n\n")[0].split())
 
 
-def _without_type(option: Any) -> Any:
-    if option is not None:
-        option.metavar = ""  # help has no column for the type of a switch
-    return option
+def built(name: str, command: Command) -> Any:
+    """The command as Typer runs it."""
+    if isinstance(command.run, typer.Typer):
+        return typer.main.get_command(command.run)
+    if command.table is None:
+        leaf = _application()
+        leaf.command(name, cls=Leaf, help=command.help)(command.run)
+        return typer.main.get_command(leaf)
+    branch = _application(name=name, cls=Branch, help=command.help or inspect.getdoc(command.run))
+    branch.callback(invoke_without_command=True)(command.run)
+    made: Any = typer.main.get_command(branch)
+    made.table, made.unknown = command.table, command.unknown
+    return made
+
+
+def offered(table: Table, name: str) -> Command:
+    """The command that a table has under a name; an error for anything else."""
+    found = table.load(name)
+    if not isinstance(found, Command):
+        raise ParameterError(f"the command {name!r} is no Command of noisewright.cli; repair or remove its package.")
+    return found
+
+
+class Branch(Stem):
+    """A command with sub-commands, each loaded when it is called, or when help lists it."""
+
+    table: Table
+    unknown: Callable[[str], str] | None
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names, self.epilog = _names(self.table)
+        return names
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return _Doorway(cmd_name, self.table) if cmd_name in self.table else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        word = args[0]
+        if word not in self.table:
+            if self.unknown is not None and not word.startswith("-"):
+                raise ParameterError(self.unknown(word))
+            self.commands = {name: _Doorway(name, self.table) for name in self.table}  # what may have been meant
+        return super().resolve_command(ctx, args)
+
+
+class _Doorway(TyperCommand):
+    """A command in the list of its parent: it has a line of help, and the real one behind it once it is called."""
+
+    def __init__(self, name: str, table: Table) -> None:
+        super().__init__(name)
+        self.table = table
+
+    @property
+    def short_help(self) -> str:
+        """A command that cannot be loaded says so in the list, and the others are listed all the same."""
+        try:
+            return offered(self.table, str(self.name)).in_one_line()
+        except ParameterError as problem:
+            return f"Broken: {problem}"
+
+    @short_help.setter
+    def short_help(self, text: str | None) -> None:
+        """There is none but that of the real command."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        real = built(str(self.name), offered(self.table, str(self.name)))
+        return real.make_context(info_name, args, parent=parent, **extra)
+
+
+def _names(table: Table) -> tuple[list[str], str | None]:
+    """The names in a table, and what is wrong with it: packages that offer the same name take away only their own."""
+    try:
+        return list(table), None
+    except ParameterError as problem:
+        own: Iterable[str] = getattr(table, "own", ())
+        return list(own), str(problem)
+
+
+def _application(**settings: Any) -> typer.Typer:
+    return typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+        **settings,
+    )

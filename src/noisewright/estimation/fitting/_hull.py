@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dposv, dpotrs
 
 from noisewright.core.arrays import Floats
 
@@ -51,6 +50,8 @@ SOLVED = 1e-6
 
 def nearest_mixture(points: Floats, support: NDArray[np.bool_]) -> Floats | None:
     """The weights of the mixture of the rows of ``points`` nearest the origin, from a first ``support``; None where undecided."""
+    from scipy.linalg.lapack import dposv
+
     n, width = points.shape
     support, ones = support.copy(), np.ones(LARGEST_SUPPORT)
     fewest, patience = n + 1, PATIENCE
@@ -94,6 +95,8 @@ def _corrected(n: int, chosen: NDArray[np.intp], x: Floats, factor: Floats, erro
 
     Points that depend on each other have many solutions, all as good; then the correction may lead anywhere, and is left out.
     """
+    from scipy.linalg.lapack import dpotrs
+
     if not np.abs(error).max() <= SOLVED:
         return None
     better = x + dpotrs(factor, error, lower=True)[0]

@@ -30,7 +30,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from noisewright.core.arrays import Floats
 from noisewright.estimation.fitting.bayesian_update import Fit, check_update, reported, starting_point
@@ -112,6 +111,8 @@ class _Strides:
 
     def ahead(self, y: Floats, f: Floats, weights: Floats) -> Floats | None:
         """The logarithms of a population ahead of ``y``, which an update would change by ``f``; None where nothing is known."""
+        from scipy.linalg.lapack import dposv
+
         if self._before is not None:
             row = self._count % MEMORY
             change = np.subtract(f, self._before[1], out=self._changes[row])

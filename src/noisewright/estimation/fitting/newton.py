@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
@@ -113,6 +112,8 @@ def _target(p: Floats, matrix: Floats, roots: Floats, support: NDArray[np.bool_]
 
 def _least_squares(points: Floats) -> Floats | None:
     """The same mixture by adding one secret after the other: slower, but no set of secrets is too dependent for it."""
+    from scipy.optimize import nnls
+
     n, width = points.shape
     design = np.vstack([_narrow(points).T if width > n else points.T, np.ones(n)])
     try:

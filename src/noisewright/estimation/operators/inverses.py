@@ -20,7 +20,6 @@ from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
-import scipy.linalg
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
@@ -84,12 +83,14 @@ class DenseInverse(Alone):
     """The inverse of any matrix of full row rank."""
 
     def __init__(self, matrix: Floats) -> None:
+        from scipy.linalg import svd
+
         n, m = matrix.shape
         if m < n:
             raise ParameterError(SINGULAR)
         used = matrix.sum(axis=0) > 0
         scaled = matrix[:, used] / np.sqrt(matrix[:, used].mean(axis=0))
-        left, sizes, right = scipy.linalg.svd(scaled, full_matrices=False, check_finite=False)
+        left, sizes, right = svd(scaled, full_matrices=False, check_finite=False)
         if sizes.shape[0] < n or sizes[-1] * WORST_CONDITION < sizes[0]:
             raise ParameterError(SINGULAR)
         self.matrix = np.zeros((m, n))

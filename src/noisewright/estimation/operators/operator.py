@@ -33,7 +33,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import lfilter
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
@@ -196,6 +195,8 @@ class GeometricOperator(_Positive):
 
     def _decay(self, v: Floats) -> Floats:
         """``sum_j alpha^|i-j| v_j``: what comes from the left with the entry itself, and what comes from the right."""
+        from scipy.signal import lfilter  # takes a second to load
+
         kernel = ([1.0], [1.0, -self.alpha])
         summed: Floats = np.asarray(lfilter(*kernel, v, axis=-1))
         right = lfilter(*kernel, v[..., :0:-1], axis=-1)[..., ::-1]

@@ -49,7 +49,7 @@ from noisewright.mechanisms.categories.response import ResponseMechanism
 from noisewright.mechanisms.from_certificate import mechanism_of
 from noisewright.mechanisms.numbers.geometric import GeometricMechanism, check_range
 from noisewright.mechanisms.oracles.hadamard import HadamardMechanism
-from noisewright.mechanisms.oracles.oracle import ORACLES
+from noisewright.mechanisms.oracles.oracle import Oracle
 from noisewright.mechanisms.places.planar_geometric import PlanarGeometric
 from noisewright.mechanisms.places.remap import Grid
 
@@ -272,7 +272,7 @@ def _certified(certificate: Certificate, within: Any) -> Model:
     behind = mechanism_of(certificate)
     if isinstance(behind, (GeometricMechanism, ResponseMechanism, HadamardMechanism)):
         return replace(model_of(behind, within), promise=promise)
-    if behind.name in ORACLES:
+    if isinstance(behind, Oracle):
         raise ParameterError(
             f"reports of {behind.name} are not counted by outputs; give the certificate or the mechanism to estimate() alone."
         )

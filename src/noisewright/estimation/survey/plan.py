@@ -30,7 +30,7 @@ randomised response* (2017).
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -92,15 +92,11 @@ def survey(
     sampling. With ``allow_certain_disclosure`` answers may give the truth away to a share of at most ``delta``.
     """
     budget, extra = check_promise(epsilon, delta)
-    if isinstance(categories, (str, bytes, Set)):
-        raise ParameterError("the categories are a list such as ['no', 'yes'], in an order, or the number of them.")
-    names = ANSWERS if isinstance(categories, int) and categories == 2 else counted_labels(categories, "the categories")
-    if not 2 <= len(names) <= MOST_ANSWERS or len(set(names)) < len(names):
-        raise ParameterError(f"a survey has from 2 to {MOST_ANSWERS} categories, all different.")
+    names = _answers(categories)
     if respondents is None and target_margin is None:
         raise ParameterError("say how many respondents there are, or which target margin of error is wanted.")
     share = None if prevalence is None else as_prevalence(prevalence)
-    options = {"prevalence": share, "whole_population": whole_population}
+    options: dict[str, Any] = {"prevalence": share, "whole_population": whole_population}
     best, why = _ideal(len(names), budget, extra, allow_certain_disclosure, options)
     found = devices(
         names,
@@ -115,17 +111,11 @@ def survey(
             f"no {device or 'coins, dice, cards or spinner'} with up to 1000 cases keeps epsilon = {in_words(budget)} and still "
             "tells anything; raise epsilon, allow another device, or let a computer draw: nw.randomised_response."
         )
-    least = best.planned_variance(share, whole_population=whole_population)
-    limit = least * float(1 + _tolerance(tolerance))
-
-    def spread(one: Device) -> float:
-        return one.design.planned_variance(share, whole_population=whole_population)
-
-    good = [one for one in found if spread(one) <= limit]
-    discreet = [one for one in good if not one.chances().discloses()]  # what is allowed is not yet called for
-    chosen = next(iter(discreet or good), None) or min(found, key=spread)
+    spreads = [one.design.planned_variance(**options) for one in found]
+    limit = best.planned_variance(**options) * float(1 + _tolerance(tolerance))
+    chosen, spread = _recommended(found, spreads, limit)
     target = None if target_margin is None else as_fraction(target_margin, "the target margin")
-    needed = None if target is None else respondents_for(spread(chosen), target, confidence)
+    needed = None if target is None else respondents_for(spread, target, confidence)
     return Survey(
         device=chosen,
         ideal=best,
@@ -138,6 +128,24 @@ def survey(
         confidence=as_confidence(confidence),
         whole_population=whole_population,
     )
+
+
+def _answers(categories: Iterable[Hashable] | int) -> tuple[Hashable, ...]:
+    """The possible answers, which are few and different."""
+    if isinstance(categories, (str, bytes, Set)):
+        raise ParameterError("the categories are a list such as ['no', 'yes'], in an order, or the number of them.")
+    names = ANSWERS if isinstance(categories, int) and categories == 2 else counted_labels(categories, "the categories")
+    if not 2 <= len(names) <= MOST_ANSWERS or len(set(names)) < len(names):
+        raise ParameterError(f"a survey has from 2 to {MOST_ANSWERS} categories, all different.")
+    return names
+
+
+def _recommended(found: Sequence[Device], spreads: Sequence[float], limit: float) -> tuple[Device, float]:
+    """The least effort (they are in that order) among the devices whose variance is within the limit, and its variance."""
+    pairs = list(zip(found, spreads, strict=True))
+    good = [pair for pair in pairs if pair[1] <= limit]
+    discreet = [pair for pair in good if not pair[0].chances().discloses()]  # what is allowed is not yet called for
+    return next(iter(discreet or good), None) or min(pairs, key=lambda pair: pair[1])
 
 
 @dataclass(frozen=True)

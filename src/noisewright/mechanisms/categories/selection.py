@@ -33,7 +33,6 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
@@ -153,6 +152,8 @@ class SelectionMechanism:
         With gaps ``k_i`` it is :math:`\sum k_i e^{-\gamma k_i} / (1 + \sum e^{-\gamma k_i})`, which is largest where all gaps are
         equal, and then :math:`W((m - 1)/e)/\gamma` with Lambert's function.
         """
+        import scipy
+
         return float(scipy.special.lambertw((len(self.candidates) - 1) / math.e).real) / float(self.rate)
 
     def error(self, loss: str = "absolute") -> float:
@@ -161,6 +162,8 @@ class SelectionMechanism:
 
     def channel(self, inputs: Sequence[Sequence[int]] | None = None) -> Channel:
         """The channel over the given lists of scores, for study; there are infinitely many."""
+        import scipy
+
         if inputs is None:
             raise NoChannelError("there are infinitely many lists of scores; say which ones with inputs=.")
         scores, _ = whole_numbers(inputs)

@@ -32,7 +32,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import scipy
 
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
@@ -97,6 +96,8 @@ def gaussian(
 
 def analytic_delta(epsilon: float, sigma: float) -> float:
     """The delta of the continuous Gaussian for sensitivity 1: ``Phi(1/2s - es) - e^e Phi(-1/2s - es)``."""
+    import scipy
+
     low, high = 1 / (2 * sigma) - epsilon * sigma, -1 / (2 * sigma) - epsilon * sigma
     return float(scipy.special.ndtr(low) - math.exp(epsilon + float(scipy.special.log_ndtr(high))))
 
@@ -154,6 +155,8 @@ class GaussianLaw:
         return np.asarray(np.exp(-(k**2) / (2 * self.spread**2)) / _table(self.spread)[0])
 
     def tail(self, k: Floats) -> Floats:
+        import scipy
+
         _, tails, _ = _table(self.spread)
         if tails is None:
             return np.asarray(scipy.special.ndtr(-(k - 0.5) / self.spread))
@@ -220,6 +223,8 @@ def _table(sigma: float) -> tuple[float, Floats | None, dict[str, Floats]]:
 
 def _continuous_sums(room: Floats, sigma: float, loss: str) -> Floats:
     """The integral that the sum tends to: half of ``E min(|noise|, room)``, or of its square."""
+    import scipy
+
     r = np.minimum(room, 40 * sigma)
     z = r / sigma
     beyond, bell = scipy.special.ndtr(-z), np.exp(-z * z / 2) / math.sqrt(2 * math.pi)

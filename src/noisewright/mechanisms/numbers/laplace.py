@@ -181,7 +181,8 @@ class LaplaceMechanism:
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value."""
         indices, which = self.inner.place(values, self.lattice, self.inputs, self.outside)
-        released = self.lattice.values(self._sampler.draw(indices, which, rng))
+        drawn = self._sampler.draw(indices, which, rng) if indices.size else indices  # tables only for what is drawn
+        released = self.lattice.values(drawn)
         return float(released) if released.ndim == 0 else released
 
     def check(self, values: Any) -> None:

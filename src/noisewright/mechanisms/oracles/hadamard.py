@@ -30,7 +30,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
@@ -39,6 +38,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError
 from noisewright.core.exact import Exact, ceil_div
 from noisewright.core.mechanism import Takes
+from noisewright.mechanisms.arrow import arrow_array
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
     OverCategories,
@@ -123,7 +123,7 @@ class HadamardMechanism(OverCategories):
         away += away >= block
         told = np.where(half < 2, block, away) * self.length + spot
         if form == "arrow":
-            return pa.array(told)
+            return arrow_array(told)
         return int(told) if form == "one" else told
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:

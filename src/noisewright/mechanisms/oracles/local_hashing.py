@@ -43,6 +43,7 @@ from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.mechanism import Takes
+from noisewright.mechanisms.arrow import arrow_array
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.categories.categorical import (
     OverCategories,
@@ -151,7 +152,7 @@ class LocalHashingMechanism(OverCategories):
         if form == "one":
             return int(hashed), int(told)
         if form == "arrow":
-            return pa.StructArray.from_arrays([pa.array(hashed), pa.array(told)], names=["hash", "bucket"])
+            return pa.StructArray.from_arrays([arrow_array(hashed), arrow_array(told)], names=["hash", "bucket"])
         return np.stack([hashed, told], axis=-1)
 
     def support(self, reports: Any) -> Support:

@@ -44,7 +44,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
@@ -189,6 +188,8 @@ class LocalMetres(Metric):
         return Grid(given.columns, given.rows, (down * EARTH_RADIUS, across * self._parallel), (north, east))
 
     def matrix(self, points: Sequence[Any]) -> Floats:
+        import scipy
+
         try:
             metres = self.project(_degrees(points)[0])
         except DataError as problem:

@@ -35,7 +35,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
@@ -204,6 +203,8 @@ class PlanarLaplace:
 
     def cdf(self, distance: float) -> float:
         """The probability of noise of at most this length, in the limit of fine lattices: ``1 - (1 + eps r) e^(-eps r)``."""
+        import scipy
+
         return float(scipy.special.gammainc(2, max(float(self.epsilon) * distance, 0.0)))
 
     def quantile(self, p: float) -> float:
@@ -211,6 +212,8 @@ class PlanarLaplace:
 
         In closed form ``-(W((p - 1)/e) + 1) / epsilon`` with W the lower branch of Lambert's function.
         """
+        import scipy
+
         if not 0 <= p < 1:
             raise ParameterError(f"p must be a probability below 1, not {p}.")
         return float(scipy.special.gammaincinv(2, p)) / float(self.epsilon)
@@ -222,6 +225,8 @@ class PlanarLaplace:
         return np.asarray(epsilon**2 / (2 * math.pi) * np.exp(-epsilon * lengths))
 
     def _error_at(self, at: tuple[float, float], loss: str) -> float:
+        import scipy
+
         point = vectors(at, 2)[0][0]
         centre = self.lattice.values(self.lattice.indices(point))
         lengths = scipy.special.gammaincinv(2, (np.arange(512) + 0.5) / 512) / float(self.epsilon)

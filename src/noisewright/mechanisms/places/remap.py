@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.arrays import Floats
@@ -93,7 +92,9 @@ class Places:
         object.__setattr__(self, "points", _pairs(self.points, "the public places"))
 
     @cached_property
-    def _tree(self) -> scipy.spatial.KDTree:
+    def _tree(self) -> Any:
+        import scipy
+
         return scipy.spatial.KDTree(np.array(self.points))
 
     def codes(self, points: ArrayLike) -> NDArray[np.int64]:

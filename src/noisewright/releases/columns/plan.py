@@ -160,7 +160,7 @@ class ColumnPlan:
             return [column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column for column in arrays]
         given, mask = self._present(arrays, self.secret)
         empty = not len(given[0])
-        released = [pa.array([], type=t) for t in self.output_types] if empty else self._released(given, rng)
+        released = [pa.nulls(0, t) for t in self.output_types] if empty else self._released(given, rng)
         return self.secret.put_back(released, mask)
 
     def check(self, arrays: Sequence[Any]) -> None:

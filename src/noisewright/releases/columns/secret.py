@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.mechanism import Takes
+from noisewright.mechanisms.arrow import arrow_array
 from noisewright.mechanisms.registry import Entry
 from noisewright.releases.kinds.kind import Kind
 from noisewright.releases.kinds.registry import KINDS, describe, kind_named, kind_of, present
@@ -100,7 +101,9 @@ class Secret:
         found = []
         for array, kind, value in zip(arrays, self.kinds, fill, strict=True):
             plain, mask = plain_text(array), kind.present(array)
-            found.append(plain if mask is None else pc.if_else(pa.array(mask), plain, kind.scalar(value, plain.type)))
+            found.append(
+                plain if mask is None else pc.if_else(arrow_array(mask), plain, kind.scalar(value, plain.type))
+            )
         return found
 
     def taken(self, arrays: Sequence[pa.Array], mask: Mask | None) -> list[pa.Array]:
@@ -113,7 +116,7 @@ class Secret:
 
     def empty(self) -> list[pa.Array]:
         """Columns without rows."""
-        return [pa.array([], type=self._plain(place)) for place in range(len(self.types))]
+        return [pa.nulls(0, self._plain(place)) for place in range(len(self.types))]
 
     def missing(self) -> list[pa.Array]:
         """Columns of one row in which all is missing."""

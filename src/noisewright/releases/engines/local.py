@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -20,9 +19,7 @@ from typing import Any, Self, TypeVar
 
 import duckdb
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.ipc
-import pyarrow.parquet
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
 from noisewright.releases.columns.perturb import block_rows, output_schema, perturb_block
@@ -147,6 +144,8 @@ def needed(plans: Sequence[ColumnPlan]) -> list[str]:
 
 def _through(work: Callable[[pa.RecordBatch, int], T], blocks: Iterator[pa.RecordBatch]) -> Generator[T]:
     """The results of ``work(block, number)`` in order, made by all cores, a few blocks ahead of the reader."""
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     cores = os.cpu_count() or 1
     waiting: deque[Future[T]] = deque()
     pool = ThreadPoolExecutor(cores, thread_name_prefix="noisewright")
@@ -261,8 +260,14 @@ def _check_known(format: OutputFormat) -> None:
 def _begun(target: Any, format: OutputFormat, schema: pa.Schema) -> Any:
     """A writer of Arrow's to a path, or to a stream."""
     if format == "parquet":
-        return pa.parquet.ParquetWriter(target, schema, compression="snappy")
-    return pa.csv.CSVWriter(target, schema) if format == "csv" else pa.ipc.new_file(target, schema)
+        import pyarrow.parquet
+
+        return pyarrow.parquet.ParquetWriter(target, schema, compression="snappy")
+    if format == "csv":
+        import pyarrow.csv
+
+        return pyarrow.csv.CSVWriter(target, schema)
+    return pa.ipc.new_file(target, schema)
 
 
 @contextmanager

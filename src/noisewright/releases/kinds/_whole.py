@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from noisewright.mechanisms.arrow import arrow_array, numpy_array
 from noisewright.releases.kinds.kind import Form
 from noisewright.releases.kinds.rows import restore, take_present
 
@@ -22,21 +23,21 @@ __all__ = ["can_hold_whole", "in_form", "is_number", "nullable", "read_whole", "
 
 def read_whole(stored: pa.Array, per_unit: int = 1) -> NDArray[Any]:
     """Stored whole numbers in the unit of a mechanism, fractions of it cut off."""
-    values: NDArray[Any] = stored.to_numpy(zero_copy_only=False)
+    values: NDArray[Any] = numpy_array(stored)
     return values // per_unit if per_unit > 1 else values
 
 
 def in_form(values: NDArray[Any], form: Form) -> Any:
     """Numbers as a mechanism wants them."""
-    return values if form == "numpy" else pa.array(values)
+    return values if form == "numpy" else arrow_array(values)
 
 
 def nullable(values: Any, type_: pa.DataType, write: Callable[[NDArray[Any], pa.DataType], pa.Array]) -> pa.Array:
     """Written numbers, of numpy or of Arrow, where a null of Arrow stays one."""
     if not isinstance(values, pa.Array):
         return write(values, type_)
-    mask = values.is_valid().to_numpy(zero_copy_only=False) if values.null_count else None
-    return restore(write(take_present(values, mask).to_numpy(zero_copy_only=False), type_), mask)
+    mask = numpy_array(values.is_valid()) if values.null_count else None
+    return restore(write(numpy_array(take_present(values, mask)), type_), mask)
 
 
 def rounded(values: NDArray[Any], low: int, high: int) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.mechanisms.arrow import arrow_array, numpy_array
 from noisewright.releases.kinds.kind import BLOCK_BYTES, Form, Kind, rows_of
 from noisewright.releases.kinds.texts import is_text, plain_text
 
@@ -47,7 +48,7 @@ class Bytes(Kind):
 
     def read(self, array: pa.Array, form: Form = "numpy", size: int | None = None) -> Any:
         """The same bytes."""
-        return array if form == "arrow" else array.to_numpy(zero_copy_only=False)
+        return array if form == "arrow" else numpy_array(array)
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
         """The same bytes."""
@@ -91,8 +92,8 @@ class Image(Kind):
         """The bytes of every picture."""
         cells = plain_text(array)
         if is_text(cells.type):
-            cells = pa.array([self._file(path) for path in cells.to_pylist()], pa.large_binary())
-        return cells if form == "arrow" else cells.to_numpy(zero_copy_only=False)
+            cells = arrow_array([self._file(path) for path in cells.to_pylist()], pa.large_binary())
+        return cells if form == "arrow" else numpy_array(cells)
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
         """The bytes of every picture."""

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
 from noisewright.releases.kinds.kind import Form, Kind, Speech
 from noisewright.releases.kinds.rows import all_true
 
@@ -28,7 +29,7 @@ class Boolean(Kind):
 
     def read(self, array: pa.Array, form: Form = "numpy", size: int | None = None) -> Any:
         """The same truth values."""
-        return array if form == "arrow" else array.to_numpy(zero_copy_only=False)
+        return array if form == "arrow" else numpy_array(array)
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
         """The same truth values."""
@@ -37,16 +38,16 @@ class Boolean(Kind):
     def scalar(self, value: Any, type_: pa.DataType) -> pa.Scalar:
         """True or false."""
         if isinstance(value, bool):
-            return pa.scalar(value, self.output_type(type_))
+            return arrow_scalar(value, self.output_type(type_))
         raise self.unfit(type_)
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
         """Whether every cell is the word true or false, however it is capitalised."""
-        return all_true(pc.is_in(pc.utf8_lower(cells), pa.array(["true", "false", None])))
+        return all_true(pc.is_in(pc.ascii_lower(cells), arrow_array(["true", "false", None])))
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
         """Whether every value is true or false, without quotes."""
-        return all_true(pc.is_in(cells, pa.array(["true", "false", None])))
+        return all_true(pc.is_in(cells, arrow_array(["true", "false", None])))
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
         """A truth value."""

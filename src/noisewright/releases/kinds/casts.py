@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from noisewright.mechanisms.arrow import arrow_scalar
 from noisewright.releases.kinds.dates import DATE, TIME, ZONED
 from noisewright.releases.kinds.kind import Kind
 from noisewright.releases.kinds.numbers import NUMBER
@@ -80,7 +81,8 @@ def fits_json(cells: pa.Array, type_: pa.DataType) -> bool:
     [True, False, False, True]
     """
     kind = kind_of(type_)
-    return kind is not None and kind.fits_json(pc.if_else(pc.equal(cells, "null"), None, cells), type_)
+    cells = pc.if_else(pc.equal(cells, arrow_scalar("null", cells.type)), arrow_scalar(None, cells.type), cells)
+    return kind is not None and kind.fits_json(cells, type_)
 
 
 def _in_one_piece(column: Any) -> pa.Array:

@@ -32,6 +32,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
+from noisewright.mechanisms.arrow import arrow_array
 from noisewright.releases.kinds._whole import (
     can_hold_whole,
     in_form,
@@ -122,8 +123,8 @@ class Date(Kind):
     def _written(self, values: NDArray[Any], type_: pa.DataType) -> pa.Array:
         days = rounded(values, *_days(type_))
         if pa.types.is_date32(type_):
-            return pa.array(days.astype(np.int32)).view(type_)
-        return pa.array(days * MILLISECONDS).view(type_)
+            return arrow_array(days.astype(np.int32)).view(type_)
+        return arrow_array(days * MILLISECONDS).view(type_)
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,7 @@ class Time(Kind):
         return f"(CAST({dialect.microseconds(column)} AS DOUBLE) / CAST('1000000.0' AS DOUBLE))"
 
     def _written(self, values: NDArray[Any], type_: pa.DataType) -> pa.Array:
-        return pa.array(rounded(values, *_seconds(type_)) * UNITS[type_.unit]).view(type_)
+        return arrow_array(rounded(values, *_seconds(type_)) * UNITS[type_.unit]).view(type_)
 
 
 def _days(type_: pa.DataType) -> tuple[int, int]:

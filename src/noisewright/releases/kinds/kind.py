@@ -31,6 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.mechanisms.arrow import arrow_array, numpy_array
 from noisewright.releases.kinds.rows import Mask, all_true
 from noisewright.releases.kinds.spans import Span
 
@@ -127,7 +128,7 @@ class Kind:
 
     def present(self, array: pa.Array) -> Mask | None:
         """Where nothing is missing; None where that is everywhere."""
-        return array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+        return numpy_array(array.is_valid()) if array.null_count else None
 
     def read(self, array: pa.Array, form: Form = "numpy", size: int | None = None) -> Any:
         """A column without missing values as a mechanism is given it; ``size`` is that of one value, where it is declared."""
@@ -202,7 +203,7 @@ class Kind:
 
     def as_written(self, values: Any, type_: pa.DataType) -> pa.Array:
         """Outputs that are values of the type already; anything else is refused."""
-        column = values if isinstance(values, pa.Array) else pa.array(values, type=type_)
+        column = values if isinstance(values, pa.Array) else arrow_array(values, type=type_)
         if column.type != type_:
             raise DataError(
                 "the outputs of the mechanism are of another kind than the column; convert the column first."

@@ -28,6 +28,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
 from noisewright.releases.kinds._whole import (
     can_hold_whole,
     in_form,
@@ -108,8 +109,8 @@ class Integer(Kind):
     def _written(self, values: NDArray[Any], type_: pa.DataType) -> pa.Array:
         whole = rounded(values, *_ends(type_))
         if pa.types.is_decimal(type_):
-            return pa.array(whole).cast(pa.decimal128(19, 0)).cast(type_)
-        return pa.array(whole.astype(type_.to_pandas_dtype(), copy=False), type=type_)
+            return arrow_array(whole).cast(pa.decimal128(19, 0)).cast(type_)
+        return arrow_array(whole.astype(type_.to_pandas_dtype(), copy=False), type=type_)
 
 
 @dataclass(frozen=True)
@@ -122,12 +123,12 @@ class Number(Kind):
 
     def present(self, array: pa.Array) -> Mask | None:
         """Where there is a number: NaN is none."""
-        mask: Mask = ~np.isnan(array.to_numpy(zero_copy_only=False))  # a null becomes NaN
+        mask: Mask = ~np.isnan(numpy_array(array))  # a null becomes NaN
         return None if mask.all() else mask
 
     def read(self, array: pa.Array, form: Form = "numpy", size: int | None = None) -> Any:
         """64-bit floats, exactly."""
-        return in_form(array.to_numpy(zero_copy_only=False).astype(np.float64, copy=False), form)
+        return in_form(numpy_array(array).astype(np.float64, copy=False), form)
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
         """Rounded to the width of the type; never infinite."""
@@ -154,8 +155,8 @@ class Number(Kind):
             pc.cast(cells, type_)
         except pa.ArrowInvalid:
             return False
-        padded = pc.and_(pc.starts_with(cells, "0"), pc.greater(pc.binary_length(cells), 1))
-        long = pc.greater(pc.binary_length(cells), LONGEST_WHOLE)
+        padded = pc.and_(pc.starts_with(cells, "0"), pc.greater(pc.binary_length(cells), arrow_scalar(1)))
+        long = pc.greater(pc.binary_length(cells), arrow_scalar(LONGEST_WHOLE))
         if pc.any(long).as_py() and pc.any(pc.match_substring_regex(cells.filter(long), r"^[-+]?\d+$")).as_py():
             return False
         return all_true(pc.or_(pc.invert(padded), pc.starts_with(cells, "0.")))
@@ -177,7 +178,7 @@ class Number(Kind):
         if wanted.itemsize < 8:
             limit = float(np.finfo(wanted).max)
             values = np.clip(values, -limit, limit)
-        return pa.array(values.astype(wanted, copy=False), type=type_)
+        return arrow_array(values.astype(wanted, copy=False), type=type_)
 
 
 def _ends(type_: pa.DataType) -> tuple[int, int]:

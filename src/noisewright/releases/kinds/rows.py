@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from noisewright.mechanisms.arrow import arrow_array
+
 __all__ = ["Mask", "all_true", "as_array", "restore", "take_present"]
 
 Mask = NDArray[np.bool_]
@@ -37,7 +39,7 @@ def as_array(column: Any) -> pa.Array:
 
 def take_present(array: pa.Array, mask: Mask | None) -> pa.Array:
     """The rows of the mask, none of them missing."""
-    return array if mask is None else array.filter(pa.array(mask))
+    return array if mask is None else array.filter(arrow_array(mask))
 
 
 def restore(array: pa.Array, mask: Mask | None) -> pa.Array:
@@ -45,7 +47,7 @@ def restore(array: pa.Array, mask: Mask | None) -> pa.Array:
     if mask is None:
         return array
     places = np.cumsum(mask) - 1
-    return array.take(pa.array(places, mask=~mask))
+    return array.take(arrow_array(places, mask=~mask))
 
 
 def all_true(truths: pa.Array) -> bool:

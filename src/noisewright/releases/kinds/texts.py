@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from noisewright.mechanisms.arrow import arrow_scalar, numpy_array
 from noisewright.releases.kinds.kind import Form, Kind, rows_of
 from noisewright.releases.kinds.rows import all_true
 
@@ -37,7 +38,7 @@ class Text(Kind):
 
     def read(self, array: pa.Array, form: Form = "numpy", size: int | None = None) -> Any:
         """The text itself; in Arrow also with its dictionary."""
-        return array if form == "arrow" else plain_text(array).to_numpy(zero_copy_only=False)
+        return array if form == "arrow" else numpy_array(plain_text(array))
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
         """The text itself."""
@@ -46,7 +47,7 @@ class Text(Kind):
     def scalar(self, value: Any, type_: pa.DataType) -> pa.Scalar:
         """A text."""
         if isinstance(value, str):
-            return pa.scalar(value, pa.string())
+            return arrow_scalar(value, pa.string())
         raise self.unfit(type_)
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
@@ -81,7 +82,7 @@ class Document(Kind):
     def read(self, array: pa.Array, form: Form = "numpy", size: int | None = None) -> Any:
         """Plain utf8."""
         plain = plain_text(array)
-        return plain if form == "arrow" else plain.to_numpy(zero_copy_only=False)
+        return plain if form == "arrow" else numpy_array(plain)
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
         """The text itself."""

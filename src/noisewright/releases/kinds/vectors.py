@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError
+from noisewright.mechanisms.arrow import arrow_array, numpy_array
 from noisewright.releases.kinds.kind import BLOCK_BYTES, Form, Kind, rows_of
 from noisewright.releases.kinds.numbers import INTEGER, NUMBER
 from noisewright.releases.kinds.rows import Mask
@@ -96,7 +97,7 @@ class Vector(Kind):
                 return self.as_written(values, type_)
             mask = None if not values.null_count else values.is_null()
             lengths, flat = _lengths(values), _numbers(values)
-            drawn = flat.to_numpy(zero_copy_only=False)
+            drawn = numpy_array(flat)
         else:
             table = np.asarray(values)
             if table.ndim != 2:
@@ -114,7 +115,9 @@ class Vector(Kind):
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         large = pa.types.is_large_list(type_)
         made = pa.LargeListArray if large else pa.ListArray
-        return made.from_arrays(pa.array(offsets, pa.int64() if large else pa.int32()), numbers, type=type_, mask=mask)
+        return made.from_arrays(
+            arrow_array(offsets, pa.int64() if large else pa.int32()), numbers, type=type_, mask=mask
+        )
 
     def distinct(self, array: pa.Array) -> pa.Array:
         """All of them: vectors hardly ever occur twice."""
@@ -129,7 +132,7 @@ def _numbers(array: pa.Array) -> pa.Array:
 def _lengths(array: pa.Array) -> np.ndarray[Any, Any]:
     """How many numbers each vector has; none where it is missing."""
     found = pc.fill_null(pc.list_value_length(array), 0)
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+    return np.asarray(numpy_array(found), dtype=np.int64)
 
 
 VECTOR = Vector("vector", "vectors", "a vector", pa.list_(pa.float64()), typeless=False, labels=False)

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError
+from noisewright.mechanisms.arrow import arrow_array
 from noisewright.releases.policy.policy import QueryPolicy
 from noisewright.releases.queries.statistics import Statistic
 from noisewright.releases.queries.values import Value
@@ -96,7 +97,7 @@ class QueryPlan:
         aggregate, first = self.query.aggregate, self.statistics[0]
         if aggregate in ("count", "histogram"):
             assert counts is not None
-            found = pa.array(_int64(counts.reshape(-1)))
+            found = arrow_array(_int64(counts.reshape(-1)))
             if first.cells is None:
                 return [found]
             edges = np.array([float(edge) for edge in first.cells.edges])
@@ -109,8 +110,8 @@ class QueryPlan:
             # A sum of values on one side of 0 is there, too; noise alone could carry it to the other.
             sums = np.maximum(sums, 0) if steps.low >= 0 else np.minimum(sums, 0) if steps.high <= 0 else sums
             if steps.exponent >= 0 and max(abs(steps.low), abs(steps.high)) * steps.step <= 1 << 31:
-                return [pa.array(_int64(sums * int(steps.step)))]
-            return [pa.array(_floats(sums) * float(steps.step))]
+                return [arrow_array(_int64(sums * int(steps.step)))]
+            return [arrow_array(_floats(sums) * float(steps.step))]
         assert counts is not None
         rows = _floats(np.maximum(counts.reshape(-1), 1))
         low, high = (float(end) for end in self._value.within or (0, 0))
@@ -121,7 +122,7 @@ class QueryPlan:
         second = self.statistics[1]
         squared = _floats(noisy["squares"].reshape(-1)) / rows + second.shift
         spread = (squared - centred**2) * float(steps.step) ** 2
-        return [pa.array(np.clip(spread, 0.0, (high - low) ** 2 / 4))]
+        return [arrow_array(np.clip(spread, 0.0, (high - low) ** 2 / 4))]
 
     def _quantiles(self, counts: Vector, rng: np.random.Generator | None) -> pa.Array:
         """The middle of a cell, chosen by the exponential mechanism, for each group."""
@@ -148,7 +149,7 @@ class QueryPlan:
             again = statistic.groups // outer // len(key) * inner
             places = np.tile(np.repeat(np.arange(len(key)), again), outer)
             names.append(key.column)
-            found.append(key.array().take(pa.array(places)))
+            found.append(key.array().take(arrow_array(places)))
             outer *= len(key)
         if len(columns) > 1:
             names += [f"{self.query.column}_from", f"{self.query.column}_to"]

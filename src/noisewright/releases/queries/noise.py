@@ -101,7 +101,7 @@ def calibrate(
     within: tuple[int, int] | None = None,
 ) -> Noise:
     """The noise of a mechanism by its name. ``floor``: no entry is below it; ``within``: nor outside of this. Both public."""
-    if name not in usable():
+    if name not in registry or not _adds(registry[name]):
         raise ParameterError(
             f"an answer cannot be protected by {name!r}; choose one of {', '.join(usable())}, or leave the mechanism out."
         )

@@ -36,6 +36,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError
+from noisewright.mechanisms.arrow import arrow_scalar, numpy_array
 from noisewright.releases.queries.dialects import Dialect
 from noisewright.releases.queries.filters import Filter
 from noisewright.releases.queries.noise import Noise
@@ -170,11 +171,11 @@ class Statistic:
         if self.cells is not None:
             table = table.filter(table.column("nw_cell").is_valid())  # missing values, and numbers outside all bins
         if self.counted:
-            table = table.filter(pc.equal(table.column("nw_missing"), 0))
+            table = table.filter(pc.equal(table.column("nw_missing"), arrow_scalar(0)))
         place = np.zeros(table.num_rows, dtype=np.int64)
         for number, key in enumerate(self.keys):
             place = place * len(key) + key.places(table.column(f"nw_k{number}"))
-        cell = table.column("nw_cell").to_numpy().astype(np.int64) if self.cells is not None else 0
+        cell = numpy_array(table.column("nw_cell")).astype(np.int64) if self.cells is not None else 0
         found[place, cell] = [int(value) for value in table.column("nw_value").to_pylist()]
         return found
 

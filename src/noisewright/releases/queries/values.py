@@ -29,6 +29,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
 from noisewright.releases.kinds.numbers import INTEGER
 from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.queries.dialects import DUCKDB, Dialect, double
@@ -107,13 +108,13 @@ class Value:
         """Numbers as values of the column again, where it holds dates or timestamps; otherwise as floats."""
         kind = plain_type(self.type)
         if pa.types.is_date32(kind):
-            return pa.array(np.rint(numbers).astype(np.int32)).cast(kind)
+            return arrow_array(np.rint(numbers).astype(np.int32)).cast(kind)
         if pa.types.is_timestamp(kind):
             if kind.unit == "ns":  # which reach from 1677 to 2262 only
                 numbers = np.clip(numbers, -NANOSECONDS_REACH, NANOSECONDS_REACH)
-            moments = pa.array(np.rint(numbers * 1e6).astype(np.int64)).cast(pa.timestamp("us"))
+            moments = arrow_array(np.rint(numbers * 1e6).astype(np.int64)).cast(pa.timestamp("us"))
             return moments.cast(pa.timestamp(kind.unit), safe=False).cast(pa.int64()).cast(kind)
-        return pa.array(numbers)
+        return arrow_array(numbers)
 
 
 def missing(column: str, kind: pa.DataType, dialect: Dialect) -> str:
@@ -269,7 +270,7 @@ class Key:
                 raise TypeError
             if words == "dates":
                 given = tuple(datetime.date.fromisoformat(str(v)) for v in given)
-            pa.array(given, type=plain)
+            arrow_array(given, plain)
         except (TypeError, ValueError, OverflowError, pa.ArrowException):
             raise ParameterError(f"the values of {column!r} must be {words}, as the column holds {plain}.") from None
         if any(isinstance(v, float) and not math.isfinite(v) for v in given):
@@ -298,12 +299,12 @@ class Key:
             raise DataError(f"the engine returned values of {self.column!r} of another type.") from None
         if found.null_count:
             raise DataError(f"the engine returned values of {self.column!r} that were not asked for.")
-        return np.asarray(found.to_numpy(), dtype=np.int64)
+        return np.asarray(numpy_array(found), dtype=np.int64)
 
     def array(self) -> pa.Array:
         """The values in the type of the column."""
         values = [v or 0.0 for v in self.values] if pa.types.is_floating(self.type) else self.values
-        return pa.array(values, type=plain_type(self.type))
+        return arrow_array(values, plain_type(self.type))
 
     def _literal(self, value: Any, dialect: Dialect) -> str:
         if isinstance(value, bool):
@@ -313,5 +314,5 @@ class Key:
         if isinstance(value, datetime.date):
             return f"DATE '{value.isoformat()}'"
         if pa.types.is_floating(self.type):  # the number that the column holds for it, which may have fewer digits
-            return double(pa.scalar(value, self.type).as_py())
+            return double(arrow_scalar(float(value), self.type).as_py())
         return str(value)

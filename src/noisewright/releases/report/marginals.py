@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoisewrightError
-from noisewright.estimation.fitting.fit import Fitting, refitted
-from noisewright.estimation.operators.operator import DenseOperator
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.kinds.registry import kind_of
 
@@ -112,9 +111,9 @@ class Bins:
         """The cell of every value; missing values are in cell ``size``."""
         if self.kind == "categories":
             values = _plain(arrays[0])
-            places = pc.index_in(values, value_set=pa.array(self.labels, type=values.type))
-            found = np.asarray(pc.fill_null(places, -1)).astype(np.int64)
-            missing = np.asarray(values.is_null())
+            places = pc.index_in(values, value_set=arrow_array(self.labels, values.type))
+            found = numpy_array(pc.fill_null(places, arrow_scalar(-1, places.type))).astype(np.int64)
+            missing = numpy_array(values.is_null())
             rest = len(self.labels) if self.others else self.size
             return np.where(missing, self.size, np.where(found < 0, rest, found))
         numbers = [_numbers(array) for array in arrays]
@@ -130,7 +129,7 @@ class Bins:
         times = None
         if len(arrays) == 1 and not pa.types.is_floating(self.types[0]):  # few different values: each is placed once
             values, counts = pc.value_counts(_plain(arrays[0])).flatten()
-            arrays, times = [values], np.asarray(counts)
+            arrays, times = [values], numpy_array(counts)
         return np.bincount(self.cells(arrays), times, minlength=self.size + 1).astype(np.int64)
 
 
@@ -190,9 +189,15 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
 
 def shares_before(channel: Floats, released: Floats, kind: Kind) -> Floats:
     """The shares of true values behind each row of shares of released ones, by the estimator for this kind of column."""
+    from noisewright.estimation.fitting.fit import Fitting, refitted
+    from noisewright.estimation.operators.operator import DenseOperator, Operator, ResponseOperator
+
     method, updates = ("mle", 1) if kind == "categories" else ("ibu", UPDATES[kind])
-    how = Fitting(method, DenseOperator(channel), gap=0.0, steps=updates)
-    return refitted(how, updates)(released)
+    operator: Operator = DenseOperator(channel)
+    size, other, lift = len(channel), float(channel[0, -1]), float(channel[0, 0] - channel[0, -1])
+    if channel.shape == (size, size) and lift > 0 and np.allclose(channel, other + lift * np.eye(size), 0, 1e-12):
+        operator = ResponseOperator(size, other, lift)  # which has a closed form
+    return refitted(Fitting(method, operator, gap=0.0, steps=updates), updates)(released)
 
 
 # The channel between bins -------------------------------------------------------------------------------------------------
@@ -224,7 +229,7 @@ def _drawn(
 ) -> Floats | None:
     """How many simulated outputs for the chosen values are in each cell; None if the mechanism refuses one of them."""
     try:
-        drawn = plan.perturb([array.take(pa.array(chosen)) for array in arrays], rng)
+        drawn = plan.perturb([array.take(arrow_array(chosen)) for array in arrays], rng)
     except NoisewrightError:
         return None
     return bins.count(drawn)[: bins.size].astype(np.float64)
@@ -252,7 +257,7 @@ def _finite_channel(plan: Perturbed, bins: Bins) -> Floats | None:
 
 def _as_arrays(labels: Sequence[Any], types: tuple[pa.DataType, ...]) -> list[pa.Array]:
     columns = [labels] if len(types) == 1 else list(zip(*labels, strict=True))
-    return [pa.array(list(column), type=t) for column, t in zip(columns, types, strict=True)]
+    return [arrow_array(list(column), t) for column, t in zip(columns, types, strict=True)]
 
 
 def _points(bins: Bins) -> tuple[NDArray[np.int64], list[pa.Array]] | None:
@@ -280,11 +285,11 @@ def _points(bins: Bins) -> tuple[NDArray[np.int64], list[pa.Array]] | None:
 
 def _in_type(values: Floats, kind: pa.DataType) -> pa.Array:
     if pa.types.is_floating(kind):
-        return pa.array(values).cast(kind)
+        return arrow_array(values).cast(kind)
     if pa.types.is_timestamp(kind):
-        seconds = pa.array(np.floor(values * SECONDS_PER_DAY).astype(np.int64))
+        seconds = arrow_array(np.floor(values * SECONDS_PER_DAY).astype(np.int64))
         return seconds.cast(pa.timestamp("s", tz=kind.tz)).cast(kind)
-    whole = pa.array(np.clip(np.floor(values), -(2.0**62), 2.0**62).astype(np.int64))
+    whole = arrow_array(np.clip(np.floor(values), -(2.0**62), 2.0**62).astype(np.int64))
     return whole.cast(pa.int32()).cast(pa.date32()).cast(kind) if pa.types.is_date(kind) else whole.cast(kind)
 
 
@@ -331,7 +336,7 @@ def _numbers(array: pa.Array) -> Floats:
         seconds = array.cast(pa.timestamp("s", tz=array.type.tz), safe=False)
         array, days = seconds.cast(pa.int64()), SECONDS_PER_DAY
     # Beyond 2^53 floats are not exact; a picture does not show that.
-    values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    values = numpy_array(array.cast(pa.float64(), safe=False))
     return np.asarray(values, dtype=np.float64) / days
 
 

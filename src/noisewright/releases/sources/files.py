@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.ipc
-import pyarrow.parquet
 
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.releases.kinds.casts import fits_json
@@ -87,6 +86,8 @@ def _format(path: str) -> Format:
 
 
 def _from_parquet(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
+    import pyarrow.parquet
+
     schema, rows = None, 0
     for path in paths:
         sentence = f"{Path(path).name} is not a Parquet file, or it was cut short"

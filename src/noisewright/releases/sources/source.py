@@ -12,7 +12,6 @@ from typing import Any, Literal
 import duckdb
 import pyarrow as pa
 import pyarrow.ipc
-import pyarrow.parquet
 
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.releases.kinds.numbers import INTEGER
@@ -90,7 +89,7 @@ class Source:
         """A DuckDB connection in which this source is the view ``data``."""
         if self.format in ("spark", "remote"):
             raise DataError(f"{self.name} can only be read by Spark; choose the engine spark.")
-        with connected() as duck:
+        with connected(alone=self.format == "duckdb") as duck:  # what is attached, all connections to a database see
             with quiet(f"{self.name} cannot be read"):
                 if self.format == "duckdb":
                     duck.execute(f"ATTACH {literal(self.paths[0])} AS source (READ_ONLY)")
@@ -157,9 +156,11 @@ class Source:
             return
         match self.format:
             case "parquet":
+                from pyarrow.parquet import ParquetFile
+
                 seen = 0
                 for path in self.paths:
-                    with pyarrow.parquet.ParquetFile(path, buffer_size=PARQUET_BUFFER) as file:
+                    with ParquetFile(path, buffer_size=PARQUET_BUFFER) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
                         for groups in _together(wanted, file.metadata):

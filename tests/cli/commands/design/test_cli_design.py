@@ -159,7 +159,7 @@ seen: dict[str, Any] = {}
 
 @pytest.fixture
 def with_imagined():
-    register(Entry("imagined", imagined, Takes("number"), "records its parameters", "anything"))
+    register(Entry("imagined", imagined, Takes("integer"), "records its parameters", "anything"))
     yield
     forget("imagined")
 
@@ -203,17 +203,15 @@ def test_bad_values_of_such_options(call, with_imagined, option, value):
     assert option.strip("-") in call("design", "imagined", *base, option, value).err
 
 
-def test_a_parameter_that_only_python_can_give(call):
+def test_a_parameter_that_only_python_can_give(call, request):
     def python_only(query: Callable[[int], int], *, epsilon: Exact) -> nw.core.Mechanism:
         raise AssertionError
 
-    register(Entry("python-only", python_only, Takes("number"), "needs a function", "anything"))
-    try:
-        assert "only Python can give" in call("design", "python-only").err
-        assert "from Python only" in call("design").out
-        assert call("design", "--json").code == 0
-    finally:
-        forget("python-only")
+    register(Entry("python-only", python_only, Takes("integer"), "needs a function", "anything"))
+    request.addfinalizer(lambda: forget("python-only"))
+    assert "only Python can give" in call("design", "python-only").err
+    assert "from Python only" in call("design").out
+    assert call("design", "--json").code == 0
 
 
 # Lists of labels ------------------------------------------------------------------------------------------------------

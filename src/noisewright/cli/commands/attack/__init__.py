@@ -1,47 +1,40 @@
 """``noisewright attack``: what an adversary really learns, one sub-command for each kind of attack.
 
-A new attack is a thin module with ``command`` (a function with Typer options) and ``SUMMARY`` (what it finds out), and one line
-in ``ATTACKS``; the list that ``noisewright attack`` shows, and its help, come from there.
+A new attack is a thin module with a ``COMMAND``, and one line in ``ATTACKS``, or an entry point of another package in the group
+``noisewright.commands.attack``; the list that ``noisewright attack`` shows, and its help, come from there.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import typer
 
-from noisewright.cli.commands.attack import inference as attack_inference
-from noisewright.cli.shared.commands import Command, Group
+from noisewright.cli.shared.commands import Command, offered
 from noisewright.cli.shared.output import AsJson, emit
+from noisewright.core.addresses import Addresses
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["ATTACKS", "app"]
+__all__ = ["ATTACKS", "COMMAND"]
 
-ATTACKS: dict[str, ModuleType] = {
-    "inference": attack_inference,
-}
+ATTACKS = Addresses(
+    "noisewright.commands.attack", "attack", {"inference": "noisewright.cli.commands.attack.inference:COMMAND"}
+)
 """The attacks by name."""
 
-app = typer.Typer(
-    name="attack",
-    cls=Group,
-    help="Measure what an adversary really learns; alone: list the attacks.",
-    add_completion=False,
-)
 
-
-@app.callback(invoke_without_command=True)
-def _listing(context: typer.Context, as_json: AsJson = False) -> None:
+def attack(context: typer.Context, as_json: AsJson = False) -> None:
+    """Measure what an adversary really learns; alone: list the attacks."""
     context.obj = as_json
     if context.invoked_subcommand is None:
-        data = {"attacks": [{"name": name, "summary": module.SUMMARY} for name, module in ATTACKS.items()]}
-        emit(data, _page, as_json)
+        found = {name: offered(ATTACKS, name).summary for name in ATTACKS}
+        data = {"attacks": [{"name": name, "summary": summary} for name, summary in found.items()]}
+        emit(data, lambda: _page(found), as_json)
 
 
-def _page() -> list[RenderableType]:
+def _page(found: dict[str, str]) -> list[RenderableType]:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -49,10 +42,9 @@ def _page() -> list[RenderableType]:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for title in ("Attack", "What it finds out"):
         table.add_column(title, no_wrap=title == "Attack")
-    for name, module in ATTACKS.items():
-        table.add_row(name, module.SUMMARY)
+    for name, summary in found.items():
+        table.add_row(name, summary)
     return [table, Text("\nnoisewright attack NAME --help explains the options of one.")]
 
 
-for _name, _module in ATTACKS.items():
-    app.command(_name, cls=Command)(_module.command)
+COMMAND = Command(attack, table=ATTACKS)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.cli.commands.design import target_file
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, label, plural, printable, round_up, working
+from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from noisewright.adversary.inference.new_row import NewRow, Outcome
 
-__all__ = ["SUMMARY", "command"]
+__all__ = ["COMMAND"]
 
 SUMMARY = "what a noisy count tells about a sensitive value that goes with what is counted"
 
@@ -284,3 +285,6 @@ def _page(data: dict[str, Any]) -> list[RenderableType]:
 
     first = heading(data["table"], "what a noisy count would tell about one new row")
     return [first, shown(rows), Text(""), table, Text(""), shown(ends)]
+
+
+COMMAND = Command(command, summary=SUMMARY)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.cli.commands.audit.leakage import GAIN_HELP, PRIOR_HELP, audit_leakage
+from noisewright.cli.commands.audit._leakage import GAIN_HELP, PRIOR_HELP, audit_leakage
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import METRIC_HELP, default_metric, exact_or_none, explain, parse_metric
 from noisewright.cli.shared.output import (
     AsJson,
@@ -21,7 +22,6 @@ from noisewright.cli.shared.output import (
     round_up,
     working,
 )
-from noisewright.core.certificates.claims import claimed, distances_in_words, prove
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from noisewright.core.channels.channel import Channel
     from noisewright.core.metrics.metric import Metric
 
-__all__ = ["audit"]
+__all__ = ["COMMAND", "audit"]
 
 Rows = list[tuple[str, str]]
 
@@ -78,9 +78,11 @@ def audit(
     With --prior or --gain also measure what one adversary gains from the output: somebody who believes the prior and is after
     the gain. It is compared with what anybody can gain.
     """
+    from noisewright.core.certificates.claims import claimed
     from noisewright.core.channels.channel import Channel
     from noisewright.core.errors import ParameterError
     from noisewright.files.channels import load_either
+    from noisewright.mechanisms.from_certificate import channel_of
 
     at_epsilon, at_delta = exact_or_none(epsilon, "epsilon"), exact_or_none(delta, "delta")
     chosen = None if metric is None else parse_metric(metric)
@@ -93,8 +95,6 @@ def audit(
             origin = "option" if chosen else "default"
         else:
             data["kind"], data["certificate"] = "certificate", _certificate(found, rows)
-            from noisewright.mechanisms.from_certificate import channel_of
-
             behind = channel_of(found) if data["certificate"]["proved"] else "it is not proved."
             if isinstance(behind, str):
                 if data["certificate"]["proved"] and (chosen or epsilon or delta or prior or gain):
@@ -125,6 +125,8 @@ def audit(
 
 
 def _certificate(certificate: Certificate, rows: Rows) -> dict[str, Any]:
+    from noisewright.core.certificates.claims import distances_in_words, prove
+
     document = dict(certificate.document)
     claim, reason = prove(document)
     if claim is None:
@@ -219,3 +221,6 @@ def _metric_row(metric: Metric, origin: str) -> str:
 
 def _page(file: str, rows: Rows) -> list[RenderableType]:
     return [heading(file), facts((what, printable(value)) for what, value in rows)]
+
+
+COMMAND = Command(audit)

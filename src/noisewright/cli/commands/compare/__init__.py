@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import METRIC_HELP, check_number, parse_metric
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, printable, working
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from noisewright.adversary.orders.compare import Comparison
     from noisewright.adversary.refinement import Refinement
 
-__all__ = ["compare"]
+__all__ = ["COMMAND", "compare"]
 
 STYLES = {"holds (exact)": "green", "holds within tol": "green", "fails (witness)": "red", "undecided": "yellow"}
 ORDERS = {
@@ -69,7 +70,7 @@ def compare(
     if families is not None:
         if first is not None or metric is not None:
             raise ParameterError("--families takes the place of two files and of --metric; give one or the other.")
-        from noisewright.cli.commands.compare.families import families_page
+        from noisewright.cli.commands.compare._families import families_page
 
         families_page(families=families, epsilon=epsilon, size=size, plot=plot, as_json=as_json)
         return
@@ -150,3 +151,6 @@ def _witness(found: Comparison, name: str, one: Refinement) -> RenderableType:
         lines = found.named(one, str(one.witness)).split("\n")
         text.append("\n" + "\n".join(printable(line) for line in lines), "")
     return text
+
+
+COMMAND = Command(compare)

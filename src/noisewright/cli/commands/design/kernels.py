@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.cli.commands.design import target_file
 from noisewright.cli.commands.design.optimal import secrets_and_metric
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, label, labels, plain, plural, printable, working
+from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from noisewright.optimality.kernels.enumeration import Kernel, Kernels
 
-__all__ = ["SUMMARY", "command"]
+__all__ = ["COMMAND"]
 
 SUMMARY = "the kernel mechanisms of a few secrets: the finitely many that every private mechanism is made of"
 
@@ -115,3 +116,6 @@ def _table(kernel: Kernel) -> RenderableType:
         cells = [str(v) if len(str(v)) <= 12 and kernel.rows else f"{float(v):.6f}" for v in row]
         table.add_row(label(secret), *cells)
     return table
+
+
+COMMAND = Command(command, help=f"{SUMMARY[:1].upper()}{SUMMARY[1:]}.", summary=SUMMARY)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.cli.commands.design import NUMERICS, target_file
+from noisewright.cli.commands.design._mechanism import NUMERICS
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, labels, printable, working
+from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from noisewright.core.metrics.metric import Metric
     from noisewright.optimality.design.mechanism import OptimalMechanism
 
-__all__ = ["SUMMARY", "command", "read_loss", "read_prior", "secrets_and_metric"]
+__all__ = ["COMMAND", "read_loss", "read_prior", "secrets_and_metric"]
 
 SUMMARY = "the best mechanism there is for a metric, a budget and a loss, with the reason why nothing is better"
 
@@ -256,3 +258,6 @@ def _goodness(made: OptimalMechanism, which: str) -> str:
     else:
         claim = f"no private mechanism{shaped} is better by more than {made.gap:.3g}"
     return f"{claim} ({'proved by a theorem' if made.status == 'a theorem' else made.status})"
+
+
+COMMAND = Command(command, help=f"{SUMMARY[:1].upper()}{SUMMARY[1:]}.", summary=SUMMARY)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from noisewright.cli.commands.design import target_file
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, working
+from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
     from noisewright.estimation.population.mixture import Mixture
 
-__all__ = ["estimate"]
+__all__ = ["COMMAND", "estimate"]
 
 
 def estimate(
@@ -179,9 +180,9 @@ def _named(text: str) -> _Pair:
 
 def _mixture(pairs: Sequence[_Pair], within: Any) -> Mixture:
     from noisewright.estimation.population.mixture import Mixture
-    from noisewright.files.channels import load
+    from noisewright.files.channels import load_either
 
-    loaded = {pair.mechanism: load(pair.mechanism) for pair in pairs}
+    loaded = {pair.mechanism: load_either(pair.mechanism) for pair in pairs}
     return Mixture({pair.name: loaded[pair.mechanism] for pair in pairs}, within)
 
 
@@ -196,3 +197,6 @@ def _range(text: str | None) -> Any:
     if len(ends) < len(found) or len(ends) > 2:
         raise ParameterError(f"--within is LOW:HIGH, or LOW:HIGH,LOW:HIGH for places, not {text!r}.")
     return ends[0] if len(ends) == 1 else tuple(ends)
+
+
+COMMAND = Command(estimate)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from noisewright.cli.commands.design import target_file
 from noisewright.cli.shared.output import emit, facts, heading, plural, working
+from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

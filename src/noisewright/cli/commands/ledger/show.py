@@ -1,4 +1,4 @@
-"""``noisewright ledger``: what was spent of every budget, for people and for programs."""
+"""``noisewright ledger show``: what was spent of every budget."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.cli.shared.commands import Command, Group
+from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, label, plural, printable
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from noisewright.releases.ledger.ledger import Balance, Ledger, LedgerRecord
 
-__all__ = ["app"]
+__all__ = ["COMMAND", "show"]
 
 WORDS = [
     ("Epsilon", "what is released changes the odds between the two by a factor of at most e^epsilon; all parts add up"),
@@ -25,19 +25,6 @@ WORDS = [
     ),
 ]
 """The columns of the table that are not plain words."""
-
-app = typer.Typer(
-    name="ledger",
-    cls=Group,
-    help="Show or export a ledger: the budget of every dataset, and what its releases have spent of it.",
-    add_completion=False,
-)
-
-
-@app.callback(invoke_without_command=True)
-def _alone(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 def show(
@@ -56,38 +43,12 @@ def show(
     counts, because some of it may have been drawn.
     """
     from noisewright.releases.ledger.export import document
+    from noisewright.releases.ledger.ledger import Ledger
 
-    ledger = _open(file)
+    ledger = Ledger(file, create_missing=False)
     names = ledger.datasets() if dataset is None else [dataset]
     found = {"ledger": str(ledger.path), **document(ledger, names)}
     emit(found, lambda: _page(ledger, names), as_json)
-
-
-def export(
-    file: Annotated[str, typer.Argument(metavar="LEDGER", help="The ledger.")],
-    output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="FILE", help="A .csv (one row for each part of each release) or .json."),
-    ],
-    as_json: AsJson = False,
-) -> None:
-    """Write a ledger to a .csv or a .json file, without its secret key and without anything about single units."""
-    from noisewright.releases.ledger.export import export as write
-
-    ledger = _open(file)
-    written = write(ledger, output)
-    entries = sum(len(ledger.entries(name)) for name in ledger.datasets())
-    emit(
-        {"ledger": str(ledger.path), "output": str(written), "datasets": len(ledger.datasets()), "entries": entries},
-        lambda: [heading(str(written), f"written, with {plural(entries, 'recorded part')}")],
-        as_json,
-    )
-
-
-def _open(file: str | None) -> Ledger:
-    from noisewright.releases.ledger.ledger import Ledger
-
-    return Ledger(file, create_missing=False)
 
 
 def _page(ledger: Ledger, names: list[str]) -> list[RenderableType]:
@@ -180,5 +141,4 @@ def _time(stamp: str) -> str:
     return stamp[:16].replace("T", " ")
 
 
-app.command("show", cls=Command)(show)
-app.command("export", cls=Command)(export)
+COMMAND = Command(show)

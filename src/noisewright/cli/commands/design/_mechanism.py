@@ -1,0 +1,170 @@
+"""``noisewright design NAME``: the command of one mechanism, made from the signature of its constructor."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.shared.commands import Command
+from noisewright.cli.shared.output import AsJson, emit, facts, printable, working
+from noisewright.cli.shared.targets import target_file
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from noisewright.cli.shared.parameters import Parameter
+    from noisewright.core.mechanism import Mechanism
+    from noisewright.mechanisms.registry import Entry
+
+__all__ = ["NUMERICS", "dashed", "mechanism_command"]
+
+NUMERICS = {
+    "exact": "exact: the promise is proved about the very integers that are drawn",
+    "floating": "floating: a theorem about real numbers; the float draw itself is not proved",
+}
+
+
+def mechanism_command(entry: Entry) -> Command:
+    """The command that designs one mechanism."""
+    from noisewright.cli.shared.parameters import parameters_of
+    from noisewright.core.errors import ParameterError
+
+    parameters = parameters_of(entry.make)
+
+    def command(context: typer.Context, **values: Any) -> None:
+        if isinstance(parameters, str):
+            raise ParameterError(f"{entry.name} needs {parameters}, which only Python can give; see its docstring.")
+        as_json = bool(values.pop("as_json")) or bool(context.parent and context.parent.obj)
+        output, plot = values.pop("output_file"), values.pop("plot_file")
+        target = None if output is None else target_file(output, "a certificate", (".json",))
+        picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+        given = {p.name: values[p.name] for p in parameters if values[p.name] is not None}
+        readers = {p.name: p.read for p in parameters}
+        with working("designing"):
+            mechanism = entry.make(**{name: readers[name](text) for name, text in given.items()})
+            _finish(entry, mechanism, given, target, picture, as_json)
+
+    _sign(command, parameters if isinstance(parameters, list) else [])
+    return Command(command, help=f"{entry.summary[:1].upper()}{entry.summary[1:]}. For {entry.words}.")
+
+
+def _sign(command: Callable[..., None], parameters: list[Parameter]) -> None:
+    """Give a function the signature that Typer reads as its options: those of a mechanism, and those of all of them."""
+    options: dict[str, Any] = {}
+    for p in parameters:
+        kind: Any = bool if p.flag else str
+        metavar = "" if p.flag else p.shape
+        option = typer.Option(dashed(p.name), help=p.help, metavar=metavar, show_default=False)
+        options[p.name] = Annotated[kind, option] if p.required else (Annotated[kind | None, option], None)
+    where = typer.Option("--output", "-o", metavar="FILE.json", help="Write the certificate there.")
+    options["output_file"] = (Annotated[str | None, where], None)
+    draw = typer.Option("--plot", metavar="FILE.png", help="Draw the law of the outputs there.")
+    options["plot_file"] = (Annotated[str | None, draw], None)
+    options["as_json"] = (AsJson, False)
+
+    signature = [inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
+    for name, form in options.items():
+        annotation, default = form if isinstance(form, tuple) else (form, inspect.Parameter.empty)
+        signature.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        )
+    command.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in signature}
+
+
+def _finish(
+    entry: Entry,
+    mechanism: Mechanism,
+    given: dict[str, Any],
+    target: Path | None,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
+    from noisewright.core.mechanism import described
+    from noisewright.files.channels import save
+
+    certificate, more = mechanism.certificate(), described(mechanism)
+    proved = certificate.verify() if certificate.numerics == "exact" else None
+    data: dict[str, Any] = {
+        "mechanism": entry.name,
+        "parameters": given,
+        "guarantee": mechanism.guarantee.to_json(),
+        "reading": (more.in_words or mechanism.guarantee.in_words)(),
+        "scale": None if more.scale is None else float(more.scale),
+        "reason": more.reason,
+        "error": _errors(mechanism),
+        "numerics": certificate.numerics,
+        "randomness": certificate.randomness,
+        "proved": proved,
+        "file": None if target is None else str(target),
+        "picture": None if picture is None else str(picture),
+    }
+    if picture is not None:
+        from noisewright.plots.mechanism import save_picture
+
+        save_picture(mechanism, picture)
+    if target is not None:
+        save(certificate, target)
+    emit(data, lambda: _page(entry, mechanism, data), as_json)
+
+
+def _errors(mechanism: Mechanism) -> dict[str, float]:
+    """The expected loss at the worst secret, for every named loss that makes sense for these secrets."""
+    from noisewright.core.errors import NoLossError
+    from noisewright.mechanisms.losses import LOSSES
+
+    found = {}
+    for loss in LOSSES:
+        try:
+            found[loss] = mechanism.error(loss)
+        except NoLossError:
+            continue
+    return found
+
+
+def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[RenderableType]:
+    from rich.text import Text
+
+    from noisewright.cli.shared.metrics import explain
+
+    words = explain(mechanism.guarantee.metric)
+    rows = [
+        ("Guarantee", f"{mechanism.guarantee}" + (f" ({words})" if words else "")),
+        ("In words", data["reading"]),
+        *([("Scale of the noise", _scale_words(data))] if data["scale"] is not None else []),
+        ("Expected error", _error_words(data["error"])),
+        ("Numbers", NUMERICS.get(data["numerics"], data["numerics"])),
+        ("Random bits", data["randomness"]),
+    ]
+    if data["proved"]:
+        rows.append(("Proof", f"checked again just now: {data['proved']}"))
+    rows.append(
+        ("Certificate", f"written to {data['file']}" if data["file"] else "not written; -o FILE.json writes it")
+    )
+    if data["picture"]:
+        rows.append(("Picture", f"drawn to {data['picture']}"))
+    title = Text.assemble((entry.name, "bold"), f": {entry.summary}")
+    return [title, facts((what, printable(value)) for what, value in rows)]
+
+
+def _scale_words(data: dict[str, Any]) -> str:
+    return f"{data['scale']:.6g}" + (f": {data['reason']}" if data["reason"] else "")
+
+
+def _error_words(errors: dict[str, float]) -> str:
+    spelled = {
+        "absolute": lambda e: f"{e:.4g} absolute",
+        "squared": lambda e: f"{e:.4g} squared",
+        "zero-one": lambda e: f"another value than the truth {100 * e:.4g} % of the time",
+    }
+    found = [spelled[loss](error) if loss in spelled else f"{error:.4g} ({loss})" for loss, error in errors.items()]
+    return ", ".join(found) + " (for the secret where it is largest)" if found else "none that applies"
+
+
+def dashed(name: str) -> str:
+    """A parameter as an option."""
+    return "--" + name.replace("_", "-")

@@ -1,0 +1,21 @@
+"""Places that a command is asked to write to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["target_file"]
+
+
+def target_file(output: str, what: str, suffixes: tuple[str, ...]) -> Path:
+    """Refuse a place that cannot take a file before any work is done."""
+    from noisewright.core.errors import ParameterError
+
+    target = Path(output)
+    if target.suffix.lower() not in suffixes:
+        allowed = " or ".join(suffixes)
+        raise ParameterError(f"{output}: {what} is written to a {allowed} file; choose a name that ends in {allowed}.")
+    if target.is_dir() or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
+        raise ParameterError(f"{output} cannot be written; name a file in a directory that exists and can be written.")
+    return target

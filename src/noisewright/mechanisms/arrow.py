@@ -1,0 +1,122 @@
+"""Arrow arrays from Python and NumPy, and back, without pandas.
+
+The conversions of pyarrow import pandas wherever it is installed, whatever they convert, which takes longer than many a
+release. These build the arrays from their buffers instead, as the Arrow format defines them; where a type is none of those that
+they know, pyarrow's own conversion does the work.
+
+>>> arrow_array(["a", None]).to_pylist(), arrow_array([1, 2]).type
+(['a', None], DataType(int64))
+>>> numpy_array(arrow_array([0.5, 2.0]))
+array([0.5, 2. ])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+__all__ = ["arrow_array", "arrow_scalar", "numpy_array"]
+
+Bools = NDArray[np.bool_]
+
+TEXT_END = np.iinfo(np.int32).max
+"""So many bytes fit into an array of text."""
+
+
+def arrow_array(
+    values: NDArray[Any] | Sequence[Any], type: pa.DataType | None = None, mask: Bools | None = None
+) -> pa.Array:
+    """What ``pa.array(values, type, mask)`` gives; ``mask`` is true where a value is missing."""
+    if not isinstance(values, np.ndarray):
+        return _from_list(list(values), type) if mask is None else pa.array(values, type=type, mask=mask)
+    if values.ndim != 1 or values.dtype.kind not in "biuf" or values.dtype.itemsize > 8 or not values.dtype.isnative:
+        if values.ndim == 1 and values.dtype.kind == "U" and mask is None:
+            return _from_list(values.tolist(), pa.string() if type is None else type)
+        return pa.array(values, type=type, mask=mask)
+    found = _from_numpy(values, None if mask is None else ~np.asarray(mask, dtype=bool))
+    return found if type is None or type == found.type else found.cast(type)
+
+
+def arrow_scalar(value: Any, type: pa.DataType | None = None) -> pa.Scalar:
+    """What ``pa.scalar(value, type)`` gives."""
+    return arrow_array([value], type)[0]
+
+
+def numpy_array(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
+    """What ``to_numpy(zero_copy_only=False)`` gives: numbers as they lie in memory; floats with NaN where some are missing."""
+    if isinstance(column, pa.ChunkedArray):
+        column = (
+            column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
+        )
+    kind = column.type
+    if pa.types.is_boolean(kind) and not column.null_count:
+        return _bits(column.buffers()[1], column.offset, len(column))
+    if not (pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind)):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    validity, data = column.buffers()
+    dtype = np.dtype(kind.to_pandas_dtype())
+    if data is None or not len(column):
+        return np.zeros(len(column), dtype=dtype)
+    values = np.frombuffer(data, dtype=dtype, count=len(column), offset=column.offset * dtype.itemsize)
+    if not column.null_count:
+        return values
+    found = values.astype(dtype if dtype.kind == "f" else np.float64)
+    found[~_bits(validity, column.offset, len(column))] = np.nan
+    return found
+
+
+def _from_numpy(values: NDArray[Any], valid: Bools | None) -> pa.Array:
+    """Numbers or truth values, and which of them are there."""
+    if values.dtype.kind == "b":
+        kind, data = pa.bool_(), _bitmap(values)
+    else:
+        kind, data = pa.from_numpy_dtype(values.dtype), pa.py_buffer(np.ascontiguousarray(values))
+    missing = None if valid is None or valid.all() else _bitmap(valid)
+    return pa.Array.from_buffers(kind, len(values), [missing, data])
+
+
+def _from_list(values: list[Any], kind: pa.DataType | None) -> pa.Array:
+    types = {type(value) for value in values if value is not None}
+    if not types and kind is not None:
+        return pa.nulls(len(values), kind)
+    valid = np.fromiter((value is not None for value in values), dtype=bool, count=len(values))
+    if types == {str} and (kind is None or kind in (pa.string(), pa.large_string())):
+        found = _text(values, valid)
+        return found if found is not None and (kind is None or kind == found.type) else pa.array(values, type=kind)
+    number = kind is None or pa.types.is_integer(kind)
+    if types == {bool} and (kind is None or pa.types.is_boolean(kind)):
+        return _from_numpy(np.array([bool(value) for value in values]), valid)
+    if types == {int} and number and all(-(2**63) <= value < 2**63 for value in values if value is not None):
+        found = _from_numpy(np.array([value or 0 for value in values], dtype=np.int64), valid)
+        return found if kind is None or kind == found.type else found.cast(kind)
+    if types == {float} and (kind is None or kind == pa.float64()):
+        return _from_numpy(np.array([value or 0.0 for value in values], dtype=np.float64), valid)
+    if types == {float} and kind == pa.date32():  # days, of which Arrow takes the whole ones
+        return _from_numpy(np.array([int(value or 0) for value in values], dtype=np.int32), valid).cast(kind)
+    return pa.array(values, type=kind)
+
+
+def _text(values: list[str | None], valid: Bools) -> pa.Array | None:
+    """Text: where each value ends, and all of it in one piece."""
+    parts = [(value or "").encode() for value in values]
+    ends = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    if ends[-1] > TEXT_END:
+        return None
+    missing = None if valid.all() else _bitmap(valid)
+    buffers = [missing, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(parts))]
+    return pa.Array.from_buffers(pa.string(), len(values), buffers)
+
+
+def _bitmap(flags: Bools) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
+def _bits(buffer: pa.Buffer, offset: int, count: int) -> Bools:
+    if buffer is None or not count:
+        return np.zeros(count, dtype=bool)
+    whole = np.unpackbits(np.frombuffer(buffer, dtype=np.uint8), count=offset + count, bitorder="little")
+    return whole[offset:].view(bool)

@@ -1,0 +1,61 @@
+"""What a release would promise, cost and do to accuracy: ``nw.plan``, the library side of ``noisewright plan``.
+
+>>> import tempfile
+>>> import pyarrow as pa
+>>> policy = {"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [
+...     {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}]}
+>>> found = plan(policy, pa.table({"age": [44, 31]}), ledger=tempfile.mkdtemp() + "/ledger")
+>>> found.parts[0].error_words, found.budget.fits
+('expected error at most 5.01', True)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from noisewright.releases.cautions import data_cautions
+from noisewright.releases.columns.types import source_for
+from noisewright.releases.engines import engine_for
+from noisewright.releases.ledger.ledger import Ledger
+from noisewright.releases.ledger.spending import rehearse
+from noisewright.releases.plan import BudgetLeft, Plan, make_plan, solve
+from noisewright.releases.policy.policy import Policy, as_policy
+from noisewright.releases.sources.duck import one_database
+
+__all__ = ["plan"]
+
+
+def plan(
+    policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
+    data: Any,
+    *,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    target_error: Mapping[str, Any] | None = None,
+) -> Plan:
+    """What a release would promise, cost and do to accuracy. Nothing is drawn, nothing is spent, nothing is written.
+
+    ``data``: what :func:`~noisewright.releases.run.release` takes, but for frames of Spark. ``ledger``: the one that is asked
+    what is left; the policy's, or that of this user, by default. ``target_error``: the wanted expected error of some columns or
+    answers by name; the plan's policy then has the smallest epsilons that reach them.
+
+    The warnings of the plan are those that need a look at the data, too. They are for the curator's eyes, and no part of
+    what a release publishes.
+    """
+    read = as_policy(policy)
+    with one_database():
+        source = source_for(read, data)
+        with engine_for("local", source) as engine:
+            types, rows = engine.types(source), engine.rows(source)
+            found = make_plan(solve(read, types, target_error or {}, rows), types, rows)
+            cautions = data_cautions(found, source)
+            balance, refusal = rehearse(ledger, found, engine, source)
+    budget = found.policy.budget
+    left = (
+        BudgetLeft(budget.epsilon, budget.delta, refusal=refusal)
+        if balance is None
+        else BudgetLeft(balance.left_epsilon, balance.left_delta, balance.releases, True, refusal)
+    )
+    return replace(found, warnings=(*found.warnings, *cautions), budget=left)
