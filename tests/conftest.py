@@ -1,6 +1,7 @@
 """One Hypothesis profile for every test: the same examples on every run, and no deadline on a busy machine.
 
-One Spark session serves all tests of a process that need one.
+One Spark session serves all tests of a process that need one. The package of somebody else's that is installed beside ours
+(``examples/signbits``) is out of sight, unless a test asks for ``guests``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from noisewright.core.addresses import Addresses
+
 settings.register_profile(
     "noisewright",
     derandomize=True,
@@ -18,6 +21,21 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("noisewright")
+
+EVERYBODY: Any = Addresses.__dict__["_entry_points"]
+
+
+def _ours(table: Addresses) -> dict[str, Any]:
+    found = EVERYBODY.fget(table)
+    return {name: point for name, point in found.items() if getattr(point.dist, "name", "") != "noisewright-signbits"}
+
+
+Addresses._entry_points = property(_ours)  # type: ignore[method-assign,assignment]
+
+
+@pytest.fixture
+def guests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Addresses, "_entry_points", EVERYBODY)
 
 
 @pytest.fixture(scope="session")

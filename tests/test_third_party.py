@@ -17,6 +17,8 @@ from noisewright.core.resource import Seed
 from noisewright.mechanisms.registry import ADDRESSES, registry
 from noisewright.testing import check_entry
 
+pytestmark = pytest.mark.usefixtures("guests")
+
 SEED = "5e" * 32
 POLICY = f"""
 dataset = "profiles"

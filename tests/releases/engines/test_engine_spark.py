@@ -265,7 +265,7 @@ def _Counting(plan: Any, folder: str) -> Any:  # noqa: N802
 
     class Counting:
         position, names, outputs, output_types, keep = plan.position, plan.names, plan.outputs, plan.output_types, False
-        resources = ()
+        resources, block_rows = (), plan.block_rows
 
         def perturb(self, arrays: Any, rng: Any = None) -> Any:
             import os

@@ -116,7 +116,7 @@ class Secret:
 
     def empty(self) -> list[pa.Array]:
         """Columns without rows."""
-        return [arrow_array([], type=self._plain(place)) for place in range(len(self.types))]
+        return [pa.nulls(0, self._plain(place)) for place in range(len(self.types))]
 
     def missing(self) -> list[pa.Array]:
         """Columns of one row in which all is missing."""

@@ -80,8 +80,9 @@ def fits_json(cells: pa.Array, type_: pa.DataType) -> bool:
     >>> [fits_json(pa.array(["31", text]), pa.int64()) for text in ("40", "31.5", '"40"', None)]
     [True, False, False, True]
     """
-    kind, null, missing = kind_of(type_), arrow_scalar("null", cells.type), arrow_scalar(None, cells.type)
-    return kind is not None and kind.fits_json(pc.if_else(pc.equal(cells, null), missing, cells), type_)
+    kind = kind_of(type_)
+    cells = pc.if_else(pc.equal(cells, arrow_scalar("null", cells.type)), arrow_scalar(None, cells.type), cells)
+    return kind is not None and kind.fits_json(cells, type_)
 
 
 def _in_one_piece(column: Any) -> pa.Array:
