@@ -109,14 +109,15 @@ KILLER = """
         sound = db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         accounts = {row[0] for row in db.execute("SELECT epsilon FROM units")}
         counted = db.execute("SELECT count(*) FROM units").fetchone()[0]
-        states = {row[0] for row in db.execute("SELECT state FROM releases")}
+        begun = db.execute("SELECT count(*) FROM releases WHERE number NOT IN (SELECT release FROM finishes)").fetchone()[0]
         db.close()
         # At most one spend may be on the disk without its mark: the one whose process was killed just then.
         if not (sound and marked <= spent and last <= spent and spent <= marked + kill + 1):
             wrong.append((kill, sound, marked, str(spent), str(last)))
         if scope == "unit" and spent and (accounts != {spent * 3 * 10**12} or counted != 500):
             wrong.append((kill, "accounts", len(accounts), counted))
-        started += "started" in states
+        started += begun > 0
+        ledger.check()
         last = spent
     print(wrong, started > 0, last >= kills // 2 or scope == "creation")
 """

@@ -9,7 +9,19 @@ from typing import Literal
 
 from noisewright.core.exact import Exact
 
-__all__ = ["Balance", "BudgetEvent", "Charge", "Entry", "Protected", "Scope", "Spend", "State", "Terms", "downward"]
+__all__ = [
+    "Balance",
+    "BudgetEvent",
+    "Charge",
+    "Checked",
+    "Entry",
+    "Protected",
+    "Scope",
+    "Spend",
+    "State",
+    "Terms",
+    "downward",
+]
 
 Scope = Literal["dataset", "unit"]
 State = Literal["started", "finished"]
@@ -105,6 +117,16 @@ class Balance:
     @property
     def left_delta(self) -> Fraction:
         return max(self.delta - self.spent_delta, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A ledger that was checked as a whole: the records of its chain (None: it has none yet) and the digest of the last."""
+
+    records: int | None
+    head: str
+    releases: int
+    accounts: int
 
 
 @dataclass(frozen=True)
