@@ -282,6 +282,15 @@ class Ledger:
                 return
             db.execute("INSERT INTO finishes (release, time, output) VALUES (?, ?, ?)", (found[0], _now(), output))
 
+    def is_finished(self, release_id: str) -> bool | None:
+        """Whether a release was finished; None if there is no record of it."""
+        with self._reading() as db:
+            found = db.execute(
+                "SELECT f.release IS NOT NULL FROM releases r LEFT JOIN finishes f ON f.release = r.number WHERE r.name = ?",
+                (release_id,),
+            ).fetchone()
+        return None if found is None else bool(found[0])
+
     # What it knows ---------------------------------------------------------------------------------------------------
 
     def datasets(self) -> list[str]:

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from noisewright.releases.output.mark import Mark as Mark
     from noisewright.releases.output.mark import content_digest as content_digest
     from noisewright.releases.output.mark import fingerprint as fingerprint
+    from noisewright.releases.output.recorded import FolderRecord as FolderRecord
+    from noisewright.releases.output.recorded import belongs_to as belongs_to
+    from noisewright.releases.output.recorded import check_record as check_record
+    from noisewright.releases.output.recorded import complete as complete
+    from noisewright.releases.output.recorded import sealed_lock as sealed_lock
     from noisewright.releases.output.staging import Staging as Staging
+    from noisewright.releases.output.staging import clean as clean
     from noisewright.releases.output.verify import FolderCheck as FolderCheck
     from noisewright.releases.output.verify import verify_folder as verify_folder
 else:
