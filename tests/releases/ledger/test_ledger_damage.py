@@ -235,7 +235,6 @@ def test_many_accounts_are_added_up_before_any_is_charged(
     with closing(sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None)) as db:
         db.execute("UPDATE units SET epsilon = epsilon + 1 WHERE unit = (SELECT min(unit) FROM units)")
     monkeypatch.setattr(_integrity, "MANY", 10)
-    monkeypatch.setattr("noisewright.releases.ledger.ledger.MANY", 10)
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with pytest.raises(LedgerError, match="is damaged"):
         ledger.spend("panel", [AGE], "next", "p", units=[b"1"])

@@ -80,8 +80,9 @@ def test_the_kept_ledger_is_read_copied_and_brought_up_to_date(tmp_path: Path) -
     before = known(ledger)
     name = ledger.datasets()[0]
     assert known(back_up(ledger, tmp_path / "copy")) == before
+    balance = ledger.remaining(name)
     ledger.set_budget(
-        name, ledger.remaining(name).epsilon + 1, between=ledger.remaining(name).between, raise_budget=True
+        name, balance.epsilon + 1, balance.delta, balance.scope, between=balance.between, raise_budget=True
     )
     assert [event.event for event in ledger.history(name)] == ["set", "raised"]
     assert (ledger.entries(name), ledger.seal(b"x")) == (before[2], before[0])

@@ -45,7 +45,6 @@ from noisewright.releases.ledger._chain import lost, place_of
 from noisewright.releases.ledger._checks import amount, check_name, check_text, checked, checked_terms, refusal
 from noisewright.releases.ledger._file import create, default_path, opened, reading, trying, writing
 from noisewright.releases.ledger._integrity import (
-    MANY,
     begin_chain,
     check_accounts,
     check_all,
@@ -239,8 +238,7 @@ class Ledger:
                     f"units are named for datasets with the scope unit and for no others; see {dataset!r}."
                 )
             if units is not None:  # the slow part comes before the lock that others wait for
-                if ledger_units.count(db) > MANY:  # fewer were added up when the ledger was opened
-                    check_accounts(db, self.path)
+                check_accounts(db, self.path)
                 ledger_units.gather(db, derived(key_of(db, self.path), "unit", dataset), units)
             with self._writing(db, transaction):
                 if terms is not None and amounts is not None:
