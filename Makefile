@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test bench lint types clean
+.PHONY: demo test bench lint types sbom lock clean
 
 # A made-up clinic's table of 100,000 visits: planned, released, verified, remembered by a ledger.
 CLINIC := out/clinic
@@ -35,6 +35,13 @@ types: $(READY_TO_TEST)
 bench: $(READY_TO_TEST)
 	$(BIN)/python -m bench
 
+# A bill of materials of what is installed, and the versions and hashes of what a release installs.
+sbom: $(READY)
+	$(BIN)/python -m tools.sbom out/sbom.json
+
+lock: $(READY)
+	$(BIN)/python -m tools.lock requirements.lock
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -e ".[plots]"
@@ -42,7 +49,7 @@ $(READY): pyproject.toml constraints.txt
 
 # Tests also need tools, other libraries to compare with, and Spark with a Java runtime of its own.
 $(READY_TO_TEST): $(READY)
-	$(PIP) -e ".[dev,plots,spark]"
+	$(PIP) -e ".[dev,plots,spark,java]"
 	$(PIP) --no-deps -e examples/signbits
 	touch $(READY_TO_TEST)
 

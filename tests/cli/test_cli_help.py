@@ -23,7 +23,20 @@ COMMANDS = (
     "bench",
     "doctor",
 )
-SUBCOMMANDS = ("ledger show", "ledger export", "attack inference", "design optimal", "design kernels", "design laplace")
+SUBCOMMANDS = (
+    *(f"ledger {word}" for word in ("show", "export", "backup", "check")),
+    "attack inference",
+    *(f"design {word}" for word in ("optimal", "kernels", "laplace")),
+)
+    "ledger show",
+    "ledger export",
+    "ledger backup",
+    "ledger check",
+    "attack inference",
+    "design optimal",
+    "design kernels",
+    "design laplace",
+)
 
 
 @pytest.mark.parametrize("words", [*COMMANDS, *SUBCOMMANDS])

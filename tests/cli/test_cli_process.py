@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_support import environment
+from cli_support import environment, own_signals
 
 import noisewright as nw
 
@@ -159,7 +159,7 @@ def start(*words: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]
         stdout=subprocess.PIPE,
         stderr=stderr,
         env=environment(),
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+        preexec_fn=own_signals,  # noqa: PLW1509
     )
 
 

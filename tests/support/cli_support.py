@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,13 @@ def hold_to_the_rules(answer: Answer, arguments: tuple[str, ...]) -> Answer:
     else:
         assert answer.err == ""
     return answer
+
+
+def own_signals() -> None:
+    """For ``preexec_fn``: a child that answers to signals, whatever the tests were started with (``nohup`` and jobs in the
+    background of a shell ignore some, and every child inherits that)."""
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.SIG_DFL)
 
 
 def environment(**more: str) -> dict[str, str]:

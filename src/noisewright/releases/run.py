@@ -22,10 +22,10 @@ import csv
 import os
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,7 +41,8 @@ from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files, has_its_files
 from noisewright.releases.output.lock import LOCK, Lock
 from noisewright.releases.output.mark import Mark, content_digest, fingerprint
-from noisewright.releases.output.staging import Staging
+from noisewright.releases.output.recorded import belongs_to, complete
+from noisewright.releases.output.staging import Staging, clean
 from noisewright.releases.plan import Plan, make_plan
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.report.marginals import Marginal, bins_of, marginal_of
@@ -127,9 +128,10 @@ def release(
         if output is not None:
             _check_apart(source, output)
             runner.check_output(source, plan.columns, format)
+            _mend(output, book)
             if not again and (found := open_release(output, plan, source, book)):
                 return found
-            staging = stack.enter_context(Staging(output, replace or again))
+            staging = stack.enter_context(Staging(output, replace or again, belongs=partial(belongs_to, book)))
             content = b"" if seed is not None else content_digest(source)
         runner.check_units(source, policy.unit)
         runner.check_values(source, [c for c in plan.columns if not c.keep], policy.unit)
@@ -142,6 +144,7 @@ def release(
             if book is None:  # made only now: whatever was refused so far leaves no ledger behind
                 book = ledger_of(ledger, policy)
             balance = spend(book, plan, name, runner, source, raise_budget)
+            reached("recorded")
         # From here on things are drawn.
         certificate = ReleaseCertificate.build(plan, simulated=seed is not None)
         answers = {q.name: q.answer(tables, seed) for q, tables in zip(plan.queries, exact, strict=True)}
@@ -151,7 +154,12 @@ def release(
         mark = Mark.new(book, content)
         done = _to_folder(made, runner, source, staging, format, progress, mark, name)
         _finish(book, name, certificate)
+        reached("finished")
         return done
+
+
+def reached(phase: str) -> None:
+    """Does nothing: the places at which tests end a release, as a kill would."""
 
 
 def plan_for(policy: Policy, source: Source, engine: Engine) -> Plan:
@@ -188,6 +196,14 @@ def open_release(folder: str | os.PathLike[str], plan: Plan, source: Source, boo
 def has_public_rows(policy: Policy) -> bool:
     """Whether neighbours have the same number of rows, which is public then."""
     return policy.neighbours == "replace" and policy.unit.column is None
+
+
+def _mend(output: str | os.PathLike[str], book: Ledger | None) -> None:
+    """Put right what a process that was killed left of an earlier release at this place."""
+    with suppress(OSError, ValueError):  # a place that cannot be written is spoken of later
+        clean(Path(os.path.realpath(output)), partial(belongs_to, book))
+    if book is not None:
+        complete(output, book)
 
 
 # Before the first draw ----------------------------------------------------------------------------------------------------
@@ -276,6 +292,7 @@ def _to_folder(
         every = max(1, round(rows / CHARTED))
         if charted:
             marginals = _marginals(plan, written_batches(path, _output_types(plan), charted, every))
+    reached("drawn")
     if made.answers:
         (folder / ANSWERS).mkdir()
     for file, answer in zip(answer_files(plan), made.answers.values(), strict=True):
@@ -285,6 +302,7 @@ def _to_folder(
     for file, text in ((CERTIFICATE, made.certificate.to_json()), (REPORT, page)):
         outputs[file] = folder / file
         outputs[file].write_text(text, encoding="utf-8")
+    reached("written")
     lock = Lock.build(
         policy=plan.policy,
         release=name,
@@ -297,11 +315,14 @@ def _to_folder(
         rows=rows,
         table_rows=engine.rows(source) if has_public_rows(plan.policy) else None,
         seed=made.seed,
+        head=None if mark.book is None else mark.book.head(),
         seal=None if mark.book is None else mark.book.seal,
         resources=plan.resources,
     )
     (folder / LOCK).write_text(lock.to_json(), encoding="utf-8")
+    reached("sealed")
     staging.publish()
+    reached("published")
     return made.result(rows, staging.target, page)
 
 

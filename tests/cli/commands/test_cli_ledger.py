@@ -142,6 +142,11 @@ def test_export(call, ledger, files):
         (["export", "ledger.sqlite"], "missing option"),
         (["export", "ledger.sqlite", "-o", "a.csv", "-o", "b.csv"], "more than once"),
         (["forget", "ledger.sqlite"], "no such command"),
+        (["backup", "missing", "copy"], "there is no ledger"),
+        (["backup", "ledger.sqlite", "no/copy"], "there is no folder"),
+        (["backup", "ledger.sqlite"], "missing argument"),
+        (["check", "missing"], "there is no ledger"),
+        (["check", "response.csv"], "is not a Noisewright ledger"),
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])
@@ -170,6 +175,78 @@ def test_an_empty_ledger_and_the_command_alone(call, files):
     assert answer.code == 0
     assert "show" in answer.out
     assert "export" in answer.out
+
+
+# Copies and checks --------------------------------------------------------------------------------------------------------
+
+
+def test_backup(call, ledger, files):
+    answer = call("ledger", "backup", ledger.path, files / "copy.sqlite")
+    assert answer.code == 0
+    assert f"{files / 'copy.sqlite'}: a whole copy, checked" in answer.words
+    assert f"ending in {ledger.head()} Releases 3 Accounts 1" in answer.words
+    copy = Ledger(files / "copy.sqlite", create_missing=False)
+    assert copy.remaining("clinic") == ledger.remaining("clinic")
+    found = call("ledger", "backup", ledger.path, files / "second.sqlite", "--json").json
+    assert (found["copy"], found["head"]) == (str(files / "second.sqlite"), ledger.head())
+    answer = call("ledger", "backup", ledger.path, files / "copy.sqlite")
+    assert answer.code == 2
+    assert "a backup overwrites nothing" in answer.err
+
+
+def test_check(call, ledger, files):
+    found = call("ledger", "check", ledger.path, "--json").json
+    assert found == {
+        "ledger": str(ledger.path),
+        "agrees": True,
+        "records": 2 + 3 + 3 + 4 + 1 + 1,  # datasets, budgets, releases, charges, total, finish
+        "head": ledger.head(),
+        "releases": 3,
+        "accounts": 1,
+        "folders": [],
+    }
+    assert f"{ledger.path}: whole Chain 14 records" in call("ledger", "check", ledger.path).words
+    answer = call("ledger", "check", ledger.path, files)
+    assert answer.code == 1
+    assert f"NOT the ledger of every folder Chain 14 records, ending in {ledger.head()}" in answer.words
+    assert "NOT as recorded Wrong it has no policy.lock that" in answer.words
+
+
+def test_check_finds_a_ledger_that_was_replaced_by_an_older_copy(call, files, monkeypatch):
+    monkeypatch.chdir(files)
+    (files / "visits.csv").write_text("smoker\n" + "yes\nno\n" * 20)
+    (files / "policy.toml").write_text(
+        'dataset = "clinic"\nbudget = { epsilon = 4 }\n[[columns]]\nname = "smoker"\nmechanism = "randomised-response"\n'
+        'categories = ["yes", "no"]\nepsilon = 1\n'
+    )
+    words = ("release", "policy.toml", "visits.csv", "--ledger", "mine.sqlite")
+    assert call(*words, "-o", "first").code == 0
+    assert call("ledger", "backup", "mine.sqlite", "older.sqlite").code == 0
+    assert call(*words, "-o", "second").code == 0
+    page = call("ledger", "check", "mine.sqlite", "first", "second").words
+    assert "mine.sqlite: whole" in page
+    assert page.count(": recorded Release") == 2
+    answer = call("ledger", "check", "older.sqlite", "first", "second", "--json")
+    assert (answer.code, answer.json["agrees"]) == (1, False)
+    first, second = answer.json["folders"]
+    assert (first["problem"], first["completed"]) == (None, False)
+    assert "has lost records: it is an older copy" in second["problem"]
+    for command in (("verify", "second"), ("ledger", "check"), words):
+        assert sorted(p.name for p in files.glob("mine.sqlite*")) == ["mine.sqlite"], command  # one file is enough
+
+
+def test_a_damaged_ledger_is_one_sentence(call, ledger):
+    content = ledger.path.read_bytes()
+    ledger.path.write_bytes(content[:-5000])
+    for words in (
+        ("show", ledger.path),
+        ("check", ledger.path),
+        ("backup", ledger.path, ledger.path.with_name("copy")),
+    ):
+        answer = call("ledger", *words)
+        assert answer.code == 2
+        assert "is damaged" in answer.err
+    assert not ledger.path.with_name("copy").exists()
 
 
 def test_in_a_process_of_its_own(shell, ledger):

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from cli_support import environment
+from cli_support import environment, own_signals
 
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.lock import Lock
@@ -388,7 +388,13 @@ def test_killed_at_random_points_there_is_the_old_output_or_the_new_one(clinic):
 def test_ctrl_c_leaves_nothing(clinic):
     pq.write_table(visits(3_000_000), clinic / "visits.parquet")
     call = [*COMMAND, *map(str, words(clinic, *ledger(clinic)))]
-    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    process = subprocess.Popen(
+        call,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        preexec_fn=own_signals,  # noqa: PLW1509
+    )
     deadline = time.monotonic() + 60
     while not any(clinic.glob(".out.*.staging/data.parquet")) and time.monotonic() < deadline:
         time.sleep(0.02)

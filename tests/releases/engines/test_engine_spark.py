@@ -453,7 +453,10 @@ def test_an_old_java_is_passed_over_and_a_new_one_taken(tmp_path: Path, monkeypa
     monkeypatch.setenv("PATH", str(new.parent))
     assert java.java_home() == tmp_path / "new"
     monkeypatch.setattr(java, "_candidates", lambda: iter([old]))
-    with pytest.raises(MissingPartError, match="needs Java 17 or newer"):
+    with pytest.raises(
+        MissingPartError,
+        match=r'Java 17 or newer .*; install a JDK, or: pip install "noisewright\[java\]"',
+    ):
         java.java_home()
 
 

@@ -218,8 +218,18 @@ def test_datasets_have_budgets_of_their_own(ledger):
     assert ledger.datasets() == ["b", "a"]
 
 
-@pytest.mark.parametrize("verb", ["DELETE FROM {}", "UPDATE {} SET {}", "INSERT OR REPLACE INTO {} SELECT * FROM {}"])
-def test_the_file_itself_refuses_to_forget(ledger, verb):
+@pytest.mark.parametrize("recursive", ["ON", "OFF"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "DELETE FROM {}",
+        "UPDATE {} SET {}",
+        "UPDATE OR REPLACE {} SET {}",
+        "INSERT OR REPLACE INTO {} SELECT * FROM {}",
+        "REPLACE INTO {} SELECT * FROM {}",
+    ],
+)
+def test_the_file_itself_refuses_to_forget(ledger, verb, recursive):
     ledger.set_budget("clinic", 3, scope="unit")
     ledger.spend("clinic", [part(1)], "r", "", units=[b"a"])
     ledger.finish("r", "")
@@ -227,12 +237,16 @@ def test_the_file_itself_refuses_to_forget(ledger, verb):
         "secret": "key = x'00'",
         "budgets": "epsilon = '9'",
         "charges": "epsilon = '0'",
-        "releases": "state = 'started'",
+        "releases": "policy = ''",
+        "finishes": "output = ''",
         "units": "epsilon = 0",
         "datasets": "scope = 'dataset'",
+        "totals": "accounts = 0",
+        "chain": "row = 1",
+        "head": "number = 0",
     }
     db = inside(ledger.path)
-    db.execute("PRAGMA recursive_triggers = ON")
+    db.execute(f"PRAGMA recursive_triggers = {recursive}")
     before = list(db.iterdump())
     for table, change in changes.items():
         with pytest.raises(sqlite3.IntegrityError, match="a ledger forgets nothing"):
@@ -281,14 +295,16 @@ def test_delta_of_a_unit(ledger):
 def test_grains_never_hold_less_than_what_was_spent(prices):
     db = sqlite3.connect(":memory:", isolation_level=None)
     db.execute("CREATE TABLE units (dataset, unit, epsilon, delta, latest, PRIMARY KEY (dataset, unit))")
+    db.execute("CREATE TABLE totals (number INTEGER PRIMARY KEY, dataset, accounts, digest)")
     budget = Fraction(2)
     spent = Fraction(0)
     for number, price in enumerate(prices):
         ledger_units.gather(db, b"k" * 32, [b"a", b"b"])
         db.execute("BEGIN")
-        fits = ledger_units.charge(db, 1, number, (price, price / 4), (budget, Fraction(1, 2)))
+        fits = ledger_units.charge(db, b"t" * 32, 1, number, (price, price / 4), (budget, Fraction(1, 2)))
         db.execute("COMMIT" if fits else "ROLLBACK")
         db.execute("DROP TABLE taking_part")
+        assert ledger_units.agree(db, b"t" * 32)
         if fits:
             spent += price
         else:
@@ -487,9 +503,9 @@ def test_a_database_of_another_program_is_left_alone(tmp_path):
 
 
 def test_a_ledger_from_a_newer_version(ledger):
-    sqlite_file(ledger.path, "PRAGMA user_version = 3")
+    sqlite_file(ledger.path, "PRAGMA user_version = 4")
     with pytest.raises(
-        LedgerError, match=r"written by a newer Noisewright \(ledger version 3, this program knows 2\); update it"
+        LedgerError, match=r"written by a newer Noisewright \(ledger version 4, this program knows 3\); update it"
     ):
         Ledger(ledger.path)
     with pytest.raises(LedgerError, match="newer"):

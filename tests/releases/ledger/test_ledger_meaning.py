@@ -1,4 +1,4 @@
-"""What a budget means, and that it keeps its meaning: protected distances, one transaction, names, older ledgers."""
+"""What a budget means, and that it keeps its meaning: protected distances, one transaction, names."""
 
 from __future__ import annotations
 
@@ -214,46 +214,3 @@ def test_names_that_could_be_taken_for_another_are_refused(ledger, name, words):
 def test_names_of_all_languages_are_taken(ledger, name):
     check_name(name)
     assert ledger.set_budget(name, 1).dataset == name
-
-
-# Older ledgers ------------------------------------------------------------------------------------------------------------
-
-
-def as_version_1(path):
-    """The file as version 1 had it: the same tables without protected distances."""
-    db = inside(path)
-    db.execute("DROP TABLE protections")
-    db.execute("PRAGMA user_version = 1")
-    db.close()
-
-
-def shape(path):
-    db = inside(path)
-    found = (
-        sorted(db.execute("SELECT type, name, sql FROM sqlite_master")),
-        db.execute("PRAGMA user_version").fetchone(),
-    )
-    db.close()
-    return found
-
-
-def test_an_older_ledger_without_columns_is_upgraded(ledger, tmp_path):
-    ledger.spend("clinic", [Charge("visits", "query", Fraction(1), Fraction(0), "one row")], "r", "p")
-    before = ledger.remaining("clinic"), ledger.entries("clinic"), ledger.seal(b"x")
-    as_version_1(ledger.path)
-    assert (ledger.remaining("clinic"), ledger.entries("clinic"), ledger.seal(b"x")) == before
-    Ledger(tmp_path / "new")
-    assert shape(ledger.path) == shape(tmp_path / "new")
-    ledger.spend("clinic", [age(5)], "s", "p")
-    assert ledger.protections("clinic") == [Protected(("age",), Fraction(5))]
-
-
-def test_an_older_ledger_with_columns_of_unknown_distance_is_refused_and_left_alone(ledger):
-    ledger.spend("clinic", [Charge("age", "column", Fraction(1), Fraction(0), "at most 5")], "r", "p")
-    as_version_1(ledger.path)
-    before = shape(ledger.path)
-    with pytest.raises(LedgerError, match=r"written by an earlier Noisewright.*; keep it, and name a new ledger\.$"):
-        Ledger(ledger.path)
-    with pytest.raises(LedgerError, match="earlier"):
-        ledger.spend("clinic", [age(5)], "s", "p")
-    assert shape(ledger.path) == before

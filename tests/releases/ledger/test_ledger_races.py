@@ -55,11 +55,42 @@ def test_exactly_one_process_gets_the_last_of_the_budget(tmp_path):
         (entry,) = Ledger(path).entries("clinic")
         assert entry.release_id == f"by {said.index('won')}"
         assert len(Ledger(path).history("clinic")) == 1
+        assert Ledger(path).check().releases == 1
         winners.add(said.index("won"))
     for racer in racers:
         assert racer.communicate(timeout=30)[1] == ""
     assert len(winners) > 1
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(f"ledger{race}" for race in range(24))
+
+
+WRITER = """
+    import sys
+    from fractions import Fraction
+    from noisewright.releases.ledger.ledger import Charge, Ledger
+    path, me = sys.argv[1:]
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(12):
+        ledger = Ledger(path)
+        ledger.spend("clinic", [Charge("age", "query", Fraction(1, 3))], f"{me} {number}", "")
+        ledger.finish(f"{me} {number}", "o")
+        assert ledger.check_holds(ledger.head())
+"""
+
+
+def test_the_chain_stays_one_line_however_many_write_at_once(tmp_path):
+    """Four processes add 12 releases each: every record has one before it, and none is lost."""
+    Ledger(tmp_path / "ledger").set_budget("clinic", 16)
+    writers = [start(WRITER, tmp_path / "ledger", number) for number in range(4)]
+    assert [w.stdout.readline() for w in writers] == ["ready\n"] * 4
+    for writer in writers:
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    assert [writer.communicate(timeout=100) for writer in writers] == [("", "")] * 4
+    ledger = Ledger(tmp_path / "ledger")
+    assert ledger.remaining("clinic").left_epsilon == 0
+    assert ledger.check().records == 2 + 3 * 4 * 12  # dataset and budget; release, charge and finish of each
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ledger"]
 
 
 KILLER = """
@@ -109,14 +140,15 @@ KILLER = """
         sound = db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         accounts = {row[0] for row in db.execute("SELECT epsilon FROM units")}
         counted = db.execute("SELECT count(*) FROM units").fetchone()[0]
-        states = {row[0] for row in db.execute("SELECT state FROM releases")}
+        begun = db.execute("SELECT count(*) FROM releases WHERE number NOT IN (SELECT release FROM finishes)").fetchone()[0]
         db.close()
         # At most one spend may be on the disk without its mark: the one whose process was killed just then.
         if not (sound and marked <= spent and last <= spent and spent <= marked + kill + 1):
             wrong.append((kill, sound, marked, str(spent), str(last)))
         if scope == "unit" and spent and (accounts != {spent * 3 * 10**12} or counted != 500):
             wrong.append((kill, "accounts", len(accounts), counted))
-        started += "started" in states
+        started += begun > 0
+        ledger.check()
         last = spent
     print(wrong, started > 0, last >= kills // 2 or scope == "creation")
 """

@@ -122,9 +122,16 @@ def test_a_changed_lock_is_not_sealed(outputs: dict[str, Path], change: dict[str
 def test_files_that_are_no_part_of_the_release_are_named(outputs: dict[str, Path], tmp_path: Path) -> None:
     lock = locked(outputs=outputs)
     (tmp_path / "policy.lock").write_text(lock.to_json())
-    assert lock.foreign(tmp_path) == []  # what Spark notes beside its files belongs to the table
+    assert lock.foreign(tmp_path) == []  # what Spark noted beside its files was there, and is listed
     assert foreign_file(tmp_path) is None
-    for name in ("my_notes.txt", "parts/_mine", "parts/deep/.hidden", "answers", "linked"):
+    spark = (
+        "parts/_started_1",
+        "parts/_committed_1",
+        "parts/deep/.b.parquet.crc",
+        "parts/deep/_SUCCESS",
+        "parts/c.parquet",
+    )
+    for name in ("my_notes.txt", "parts/_mine", "parts/deep/.hidden", "answers", "linked", *spark):
         other = tmp_path / name
         if name == "answers":
             other.mkdir()
@@ -150,11 +157,9 @@ def test_a_simulation_has_its_seed_and_a_release_none() -> None:
         locked(seed=7)
 
 
-@pytest.mark.parametrize("change", ["edit", "remove", "deep edit", "another file"])
+@pytest.mark.parametrize("change", ["edit", "remove", "deep edit", "a note", "a folder for a file"])
 def test_changed_files_are_found(outputs: dict[str, Path], tmp_path: Path, change: str) -> None:
     lock = locked(outputs=outputs)
-    assert lock.changed(tmp_path) == []
-    (tmp_path / "parts" / "_started").write_bytes(b"a note of a program")
     assert lock.changed(tmp_path) == []
     if change == "edit":
         (tmp_path / "released.csv").write_bytes(b"age\n32\n")
@@ -162,9 +167,46 @@ def test_changed_files_are_found(outputs: dict[str, Path], tmp_path: Path, chang
         (tmp_path / "released.csv").unlink()
     elif change == "deep edit":
         (tmp_path / "parts" / "deep" / "b.parquet").write_bytes(b"tw0")
+    elif change == "a note":
+        (tmp_path / "parts" / ".part.crc").write_bytes(b"y")
     else:
-        (tmp_path / "parts" / "c.parquet").write_bytes(b"three")
-    assert lock.changed(tmp_path) == (["released.csv"] if change in ("edit", "remove") else ["parts"])
+        (tmp_path / "released.csv").unlink()
+        (tmp_path / "released.csv").mkdir()
+    names = {"deep edit": "parts/deep/b.parquet", "a note": "parts/.part.crc"}
+    assert lock.changed(tmp_path) == [names.get(change, "released.csv")]
+
+
+def older(outputs: dict[str, Path]) -> Lock:
+    """A lock of version 3, which had one digest for a table in many files."""
+    parts = hashlib.sha256()
+    for name in ("a.parquet", "deep/b.parquet"):
+        parts.update(f"{name}\0{file_digest(outputs['parts'] / name)}\n".encode())
+    stated = {"released.csv": file_digest(outputs["released.csv"]), "parts": f"sha256:{parts.hexdigest()}"}
+    return Lock.from_json(json.dumps({**locked().document, "version": 3, "outputs": stated}))
+
+
+def test_a_lock_of_the_version_before_is_still_read_and_what_spark_left_is_told_by_its_size(
+    outputs: dict[str, Path], tmp_path: Path
+) -> None:
+    (outputs["parts"] / ".part.crc").unlink()
+    (outputs["parts"] / ".a.parquet.crc").write_bytes(b"crc\0" + bytes(8))
+    lock = older(outputs)
+    (tmp_path / "policy.lock").write_text(lock.to_json())
+    assert (lock.changed(tmp_path), lock.foreign(tmp_path), foreign_file(tmp_path)) == ([], [], None)
+    for name, content in {
+        "_started_1": b"x",
+        "_committed_1": b"x",
+        "_SUCCESS": b"years of work",
+        ".a.parquet.crc": b"crc\0" + bytes(9),
+        ".nothing.crc": b"crc\0" + bytes(8),
+    }.items():
+        path = outputs["parts"] / name
+        before = path.read_bytes() if path.exists() else None
+        path.write_bytes(content)
+        assert lock.foreign(tmp_path) == [f"parts/{name}"]
+        path.unlink() if before is None else path.write_bytes(before)
+    (outputs["parts"] / "deep" / "b.parquet").write_bytes(b"tw0")
+    assert lock.changed(tmp_path) == ["parts"]
 
 
 def test_names_that_lead_outside_are_never_followed(tmp_path: Path) -> None:
@@ -191,8 +233,9 @@ def test_a_large_file_has_the_digest_of_its_bytes(tmp_path: Path) -> None:
         ('{"format": "noisewright-lock"', "not JSON"),
         ("[]", "not a policy.lock"),
         ('{"format": "noisewright-release"}', "not a policy.lock"),
-        ('{"format": "noisewright-lock", "version": 2}', "version 3"),
+        ('{"format": "noisewright-lock", "version": 2}', "version 3 or 4"),
         ('{"format": "noisewright-lock", "version": 3}', "incomplete"),
+        ('{"format": "noisewright-lock", "version": 4}', "incomplete"),
     ],
 )
 def test_what_is_no_lock_is_refused(text: str, words: str) -> None:
@@ -205,6 +248,20 @@ def test_a_field_of_another_kind_is_refused(name: str) -> None:
     document = {**json.loads(locked().to_json()), name: 1}
     with pytest.raises(FileFormatError, match=name):
         Lock.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("stated", [7, None, ["a"], {"a": 7}, {"a": {"b": "c"}}])
+def test_outputs_that_are_no_digests_are_refused(stated: Any) -> None:
+    document = {**json.loads(locked().to_json()), "outputs": {"parts": stated}}
+    with pytest.raises(FileFormatError, match="look at outputs"):
+        Lock.from_json(json.dumps(document))
+
+
+def test_the_head_of_the_ledger_is_kept_and_sealed() -> None:
+    lock = Lock.from_json(locked(head="ab" * 32).to_json())
+    assert (lock.head, locked().head) == ("ab" * 32, None)
+    assert lock.sealed_by(seal)
+    assert not Lock({**lock.document, "head": "00" * 32}).sealed_by(seal)
 
 
 def test_the_time_is_now_in_utc() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -240,16 +241,33 @@ def run(script: str, *arguments: object, **options: object) -> subprocess.Popen[
         from noisewright.files import renames
         from noisewright.releases.output import staging
         from noisewright.releases.output.staging import Staging
+        for ending in (signal.SIGTERM, signal.SIGHUP):  # whatever the tests themselves were started with
+            signal.signal(ending, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         target = Path(sys.argv[1])
         """
     code = textwrap.dedent(head) + textwrap.dedent(script)
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         **options,  # type: ignore[call-overload]
     )
+    RUNNING.append(process)
+    return process
+
+
+RUNNING: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def _no_process_outlives_its_test() -> Iterator[None]:
+    yield
+    while RUNNING:
+        process = RUNNING.pop()
+        process.kill()
+        process.communicate()
 
 
 def outcome(process: subprocess.Popen[str]) -> tuple[int, str]:
@@ -282,17 +300,37 @@ def test_a_signal_to_end_leaves_the_old_output_and_nothing_else(tmp_path, ending
     assert seen(tmp_path / "out") == whole("old")
 
 
-def test_signals_are_given_back_and_a_programs_own_handler_is_left_alone(tmp_path):
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    with Staging(tmp_path / "out"):
-        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+@pytest.mark.parametrize("ending", ["SIGTERM", "SIGHUP"])
+def test_signals_are_given_back_and_one_that_is_ignored_stays_ignored(tmp_path, ending):
+    number = getattr(signal, ending)
+    before = signal.signal(number, signal.SIG_DFL)
     try:
         with Staging(tmp_path / "out"):
-            assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+            assert signal.getsignal(number) is not signal.SIG_DFL
+        assert signal.getsignal(number) is signal.SIG_DFL
+        for own in (signal.SIG_IGN, lambda *_: None):
+            signal.signal(number, own)
+            with Staging(tmp_path / "out"):
+                assert signal.getsignal(number) is own
+                os.kill(os.getpid(), number)
+            assert signal.getsignal(number) is own
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(number, before)
+
+
+def test_under_nohup_a_hangup_ends_nothing(tmp_path):
+    process = run(
+        """
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        with Staging(target) as work:
+            os.kill(os.getpid(), signal.SIGHUP)
+            (work.folder / "certificate.json").write_text("new")
+            work.publish()
+        """,
+        tmp_path / "out",
+    )
+    assert outcome(process) == (0, "")
+    assert seen(tmp_path / "out") == {"certificate.json": "new"}
 
 
 def test_a_forked_child_does_not_remove_its_parents_folder(tmp_path):
@@ -419,9 +457,44 @@ def test_an_output_moved_aside_by_a_process_that_died_is_put_back(tmp_path):
     assert outcome(dead)[0] == -signal.SIGKILL
     assert [name.rpartition(".")[2] for name in names(tmp_path)] == ["backup", "staging"]
     with pytest.raises(ParameterError, match="is there already"):
-        made(tmp_path / "out", "newer")
+        made(tmp_path / "out", "newer", belongs=lambda folder: True)
     assert names(tmp_path) == ["out"]
     assert seen(tmp_path / "out") == whole("old")
+
+
+def test_a_planted_backup_is_never_put_back_and_is_said(tmp_path):
+    """Anybody who may write here can make a folder with the name of a backup, of a process that has surely ended."""
+    ended = run("print(staging.started(os.getpid()), staging.place())", tmp_path / "out")
+    begun, where = outcome(ended)[1].split()
+    planted = tmp_path / f".out.{ended.pid}-{begun}-{where}-abcd.backup"
+    planted.mkdir()
+    fill(planted, "planted")
+    for belongs in (None, lambda folder: False):
+        with pytest.raises(
+            ParameterError, match=r"backup may be the earlier output 'out'.*nothing proves it; look at it"
+        ):
+            made(tmp_path / "out", "new", replace=True, belongs=belongs)
+        assert names(tmp_path) == [planted.name]
+    asked = []
+    with pytest.raises(ParameterError, match="is there already"):
+        made(tmp_path / "out", "new", belongs=lambda folder: not asked.append(folder))
+    assert asked == [planted]
+    assert seen(tmp_path / "out") == whole("planted")
+
+
+def test_a_folder_called_like_a_backup_with_somebodys_files_is_not_removed(tmp_path):
+    ended = run("print(staging.started(os.getpid()), staging.place())", tmp_path / "out")
+    begun, where = outcome(ended)[1].split()
+    theirs = tmp_path / f".out.{ended.pid}-{begun}-{where}-abcd.backup"
+    theirs.mkdir()
+    (theirs / "chapter.txt").write_text("years of work")
+    ours = theirs.with_name(theirs.name.replace("abcd", "ef01"))
+    ours.mkdir()
+    fill(ours, "older")
+    (tmp_path / "out").mkdir()
+    made(tmp_path / "out", "new", replace=True)
+    assert names(tmp_path) == [theirs.name, "out"]
+    assert seen(theirs) == {"chapter.txt": "years of work"}
 
 
 KILLS = """
@@ -436,7 +509,7 @@ KILLS = """
         if not child:
             os.write(begin, b"x")
             for number in range(version + 1, version + 100_000):
-                with Staging(target, replace=True, foreign=lambda folder: None) as work:
+                with Staging(target, replace=True, foreign=lambda folder: None, belongs=lambda folder: True) as work:
                     for name in ("certificate.json", "rows.csv", "report.html"):
                         (work.folder / name).write_text(f"{number} " * 1000)
                     work.publish()
@@ -451,7 +524,7 @@ KILLS = """
         os.waitpid(child, 0)
         if version and not target.exists():
             missing += 1
-            staging._clean(target)
+            staging.clean(target, lambda folder: True)
         if target.exists():
             found = [path.read_text() for path in target.iterdir()]
             value = int(found[0].split()[0])
@@ -461,7 +534,7 @@ KILLS = """
             version = value
         elif version:
             wrong.append("lost")
-    with Staging(target, replace=True, foreign=lambda folder: None):
+    with Staging(target, replace=True, foreign=lambda folder: None, belongs=lambda folder: True):
         pass
     print(missing, wrong, version >= 30, *sorted(path.name for path in target.parent.iterdir()))
 """

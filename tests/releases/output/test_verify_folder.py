@@ -198,7 +198,10 @@ def test_another_ledger_and_a_release_that_broke_off(folder):
     nw.release(POLICY, folder.parent / "visits.parquet", output=folder.parent / "b", ledger=folder.parent / "ledger")
     backup = Ledger(folder.parent / "backup")
     assert verify_folder(folder, backup).problems == ()
-    assert verify_folder(folder.parent / "b", backup).problems == (f"{backup.path} has no record of this release.",)
+    (problem,) = verify_folder(folder.parent / "b", backup).problems
+    assert problem.startswith(
+        f"{backup.path} has lost records: it is an older copy, and what was spent later is missing"
+    )
 
 
 def test_a_simulation_agrees_with_itself_but_no_ledger_knows_it(folder):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from noisewright.core.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.releases.ledger.backup import back_up as back_up
     from noisewright.releases.ledger.export import document as document
     from noisewright.releases.ledger.export import kept as kept
     from noisewright.releases.ledger.ledger import NONCE_BYTES as NONCE_BYTES
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from noisewright.releases.ledger.records import Balance as Balance
     from noisewright.releases.ledger.records import BudgetEvent as BudgetEvent
     from noisewright.releases.ledger.records import Charge as Charge
+    from noisewright.releases.ledger.records import Checked as Checked
     from noisewright.releases.ledger.records import LedgerRecord as LedgerRecord
     from noisewright.releases.ledger.records import Protected as Protected
     from noisewright.releases.ledger.records import Scope as Scope

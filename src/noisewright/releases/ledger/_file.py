@@ -1,96 +1,44 @@
-"""The file of a ledger: how it is made, opened and guarded, and what is said when that fails.
+"""The file of a ledger: how it is made, opened and checked, and what is said when that fails.
 
 One SQLite database in WAL mode with ``synchronous=FULL``: a commit is on the disk before it returns, and a process that dies
-leaves all of a transaction or nothing. The tables refuse, by triggers, whatever would forget or reduce a spend. The file holds
-a secret key and can be read by its owner alone.
+leaves all of a transaction or nothing. Before the file is closed, what the journal holds is written to it, so that the one file
+is all of the ledger whenever nobody writes to it. It holds a secret key and can be read by its owner alone.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import sqlite3
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from noisewright.core.errors import LedgerError
+from noisewright.files.processes import dead, place, started
 from noisewright.files.renames import rename_new, sync_folder
+from noisewright.releases.ledger._schema import APPLICATION, OLDEST, VERSION, build, schema_of, wanted_schema
 
-__all__ = ["KEY_BYTES", "check_place", "create", "default_path", "opened", "reading", "trying", "writing"]
+__all__ = [
+    "KEY_BYTES",
+    "appear",
+    "check_pages",
+    "check_place",
+    "connected",
+    "create",
+    "default_path",
+    "old_version",
+    "opened",
+    "reading",
+    "sentences",
+    "trying",
+    "writing",
+]
 
-APPLICATION = 0x4E57_4C44
-"""``NWLD`` in the header of the database: this is a ledger, not a database of another program."""
-VERSION = 2
-"""Version 1 did not know the protected distances of columns."""
 KEY_BYTES = 32
-
-SCHEMA = """
-CREATE TABLE secret (one INTEGER PRIMARY KEY CHECK (one = 1), key BLOB NOT NULL, created TEXT NOT NULL);
-CREATE TABLE datasets (
-    number INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    scope TEXT NOT NULL CHECK (scope IN ('dataset', 'unit')),
-    neighbours TEXT NOT NULL
-);
-CREATE TABLE budgets (
-    number INTEGER PRIMARY KEY,
-    dataset INTEGER NOT NULL REFERENCES datasets,
-    time TEXT NOT NULL,
-    event TEXT NOT NULL CHECK (event IN ('set', 'raised', 'lowered')),
-    epsilon TEXT NOT NULL,
-    delta TEXT NOT NULL
-);
-CREATE TABLE releases (
-    number INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    dataset INTEGER NOT NULL REFERENCES datasets,
-    time TEXT NOT NULL,
-    policy TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('started', 'finished')),
-    finished TEXT,
-    output TEXT
-);
-CREATE TABLE charges (
-    number INTEGER PRIMARY KEY,
-    release INTEGER NOT NULL REFERENCES releases,
-    name TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    epsilon TEXT NOT NULL,
-    delta TEXT NOT NULL,
-    guarantee TEXT NOT NULL
-);
-CREATE INDEX charges_of_release ON charges (release);
-CREATE TABLE units (
-    dataset INTEGER NOT NULL,
-    unit BLOB NOT NULL,
-    epsilon INTEGER NOT NULL CHECK (typeof(epsilon) = 'integer' AND epsilon >= 0),
-    delta INTEGER NOT NULL CHECK (typeof(delta) = 'integer' AND delta >= 0),
-    latest INTEGER NOT NULL,
-    PRIMARY KEY (dataset, unit)
-) WITHOUT ROWID;
-CREATE TRIGGER releases_finish BEFORE UPDATE ON releases
-    WHEN OLD.state <> 'started' OR NEW.state <> 'finished' OR NEW.number <> OLD.number OR NEW.name <> OLD.name
-        OR NEW.dataset <> OLD.dataset OR NEW.time <> OLD.time OR NEW.policy <> OLD.policy
-    BEGIN SELECT RAISE(ABORT, 'a ledger forgets nothing'); END;
-CREATE TRIGGER units_grow BEFORE UPDATE ON units
-    WHEN NEW.epsilon < OLD.epsilon OR NEW.delta < OLD.delta OR NEW.unit <> OLD.unit OR NEW.dataset <> OLD.dataset
-    BEGIN SELECT RAISE(ABORT, 'a ledger forgets nothing'); END;
-"""
-PROTECTIONS = """
-CREATE TABLE protections (
-    number INTEGER PRIMARY KEY,
-    dataset INTEGER NOT NULL REFERENCES datasets,
-    release INTEGER NOT NULL REFERENCES releases,
-    columns TEXT NOT NULL,
-    distance TEXT NOT NULL,
-    unit TEXT NOT NULL,
-    UNIQUE (dataset, columns)
-);
-"""
-"""The protected distance of every column of a dataset, as its first release had it; what version 2 added."""
-KEPT = ("secret", "datasets", "budgets", "releases", "charges", "units")
-FROZEN = ("secret", "datasets", "budgets", "charges")
+LARGE = 1 << 26
+"""Bytes of a file above which the pages of the accounts of units are not read through on every opening."""
 
 
 def default_path() -> Path:
@@ -113,14 +61,34 @@ def check_place(path: Path, *, with_folder: bool) -> None:
         raise LedgerError(f"{path}: the ledger cannot be created: this user may not write to {folder}.")
 
 
-def create(path: Path, time: str, *, with_folder: bool) -> None:
+def create(path: Path, time: str, begin: Callable[[sqlite3.Connection], object], *, with_folder: bool) -> None:
     """Make a ledger with a key of its own; it appears whole, or nothing does, not even its folder (``with_folder``).
 
-    A ledger that is there already, or is made meanwhile, is left alone.
+    ``begin`` writes what an empty ledger holds besides its key. A ledger that is there already, or is made meanwhile, is left
+    alone.
     """
     missing = [folder for folder in (path.parent, *path.parent.parents) if with_folder and not os.path.lexists(folder)]
+
+    def fill(made: Path) -> None:
+        with sentences(path), closing(sqlite3.connect(made, isolation_level=None)) as db:
+            db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.execute(f"PRAGMA user_version = {VERSION}")
+            with writing(db):
+                build(db)
+                db.execute("INSERT INTO secret VALUES (1, ?, ?)", (os.urandom(KEY_BYTES), time))
+                begin(db)
+            db.execute("PRAGMA journal_mode = WAL")
+
     try:
-        _create(path, time, missing)
+        try:
+            for wanted in reversed(missing):
+                wanted.mkdir(mode=0o700, exist_ok=True)
+            with suppress(FileExistsError):
+                appear(path, fill)
+        except FileNotFoundError:
+            raise _no_folder(path) from None
+        except OSError as problem:
+            raise LedgerError(f"{path}: the ledger cannot be created: {problem.strerror}.") from None
     except BaseException:
         for folder in missing:
             with suppress(OSError):  # it was not made, or somebody else has put something in it
@@ -128,63 +96,32 @@ def create(path: Path, time: str, *, with_folder: bool) -> None:
         raise
 
 
-def _create(path: Path, time: str, missing: list[Path]) -> None:
+def appear(path: Path, fill: Callable[[Path], None]) -> None:
+    """Let ``fill`` write a database under a hidden name that its owner alone can read, and give it its own name in one step.
+
+    What processes that were killed left half made is removed. ``FileExistsError`` if the name is taken.
+    """
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.(\d+)-(\d+)-([0-9a-f]+)-[0-9a-f]+\.making(-journal|-wal|-shm)?")
+    for other in path.parent.iterdir():
+        found = pattern.fullmatch(other.name)
+        if found and dead(int(found[1]), found[2], found[3]):
+            other.unlink(missing_ok=True)
+    tag = f"{os.getpid()}-{started(os.getpid())}-{place()}-{secrets.token_hex(4)}"
+    made = path.with_name(f".{path.name}.{tag}.making")
     try:
-        for wanted in reversed(missing):
-            wanted.mkdir(mode=0o700, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-            made = Path(folder) / "ledger"
-            os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            with _sentences(path), closing(sqlite3.connect(made, isolation_level=None)) as db:
-                _build(db, time)
-            with open(made, "rb+") as file:
-                os.fsync(file.fileno())
-            try:
-                rename_new(made, path)
-            except FileExistsError:
-                return
-            sync_folder(path.parent)
-    except FileNotFoundError:
-        raise _no_folder(path) from None
-    except OSError as problem:
-        raise LedgerError(f"{path}: the ledger cannot be created: {problem.strerror}.") from None
+        os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        fill(made)
+        with open(made, "rb+") as file:
+            os.fsync(file.fileno())
+        rename_new(made, path)
+        sync_folder(path.parent)
+    finally:
+        for ending in ("", "-journal", "-wal", "-shm"):
+            made.with_name(made.name + ending).unlink(missing_ok=True)
 
 
 def _no_folder(path: Path) -> LedgerError:
     return LedgerError(f"{path}: there is no folder {path.parent}; create it, or name another ledger.")
-
-
-def _build(db: sqlite3.Connection, time: str) -> None:
-    db.execute(f"PRAGMA application_id = {APPLICATION}")
-    db.execute(f"PRAGMA user_version = {VERSION}")
-    guards = _guards((*KEPT, "protections"), (*FROZEN, "protections"))
-    db.executescript(f"BEGIN; {SCHEMA} {PROTECTIONS} {' '.join(guards)} COMMIT;")
-    db.execute("INSERT INTO secret VALUES (1, ?, ?)", (os.urandom(KEY_BYTES), time))
-    db.execute("PRAGMA journal_mode = WAL")
-
-
-def _guards(kept: tuple[str, ...], frozen: tuple[str, ...]) -> list[str]:
-    """Triggers that refuse to delete from tables, and to change rows of them."""
-    return [
-        f"CREATE TRIGGER {table}_{name} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, 'a ledger forgets nothing'); END;"
-        for verb, name, tables in (("DELETE", "stay", kept), ("UPDATE", "frozen", frozen))
-        for table in tables
-    ]
-
-
-def _upgrade(db: sqlite3.Connection, path: Path) -> None:
-    """A ledger of version 1 becomes one of version 2, in one transaction, if nothing that it records is of unknown meaning."""
-    with writing(db):
-        if db.execute("PRAGMA user_version").fetchone()[0] == VERSION:  # another process was faster
-            return
-        if db.execute("SELECT 1 FROM charges WHERE kind = 'column' LIMIT 1").fetchone():
-            raise LedgerError(
-                f"{path} was written by an earlier Noisewright, which did not record how far apart the values are that its "
-                "releases of columns protect, so nothing can be added to them; keep it, and name a new ledger."
-            )
-        for command in (PROTECTIONS, *_guards(("protections",), ("protections",))):
-            db.execute(command)
-        db.execute(f"PRAGMA user_version = {VERSION}")
 
 
 @contextmanager
@@ -193,11 +130,42 @@ def opened(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
 
     The file is only ever opened through SQLite: closing any other descriptor of it would drop this process's locks.
     """
-    with _sentences(path, wait), closing(_connected(path, wait)) as db:
+    with sentences(path, wait), closing(connected(path, wait)) as db:
         _recognise(db, path)
-        for setting in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON", "trusted_schema = OFF"):
+        for setting in ("synchronous = FULL", "fullfsync = ON", "trusted_schema = OFF", "recursive_triggers = ON"):
             db.execute(f"PRAGMA {setting}")
+        if old_version(db) is None:  # tables are exchanged when an older ledger is brought up to date
+            db.execute("PRAGMA foreign_keys = ON")
+        before = db.total_changes
         yield db
+        if db.total_changes != before:
+            _settle(db)
+
+
+def _settle(db: sqlite3.Connection) -> None:
+    """Write what the journal holds to the file itself, even while others have the ledger open: a copy of one file is enough then.
+
+    Where somebody reads at this very moment it is left to them, and the journal stays beside the file.
+    """
+    db.execute("PRAGMA busy_timeout = 1000")
+    with suppress(sqlite3.OperationalError):
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def check_pages(db: sqlite3.Connection, path: Path, *, all_of_it: bool = False) -> None:
+    """SQLite's own check that the pages of the file fit together, and the rows the constraints of their tables."""
+    size = db.execute("PRAGMA page_count").fetchone()[0] * db.execute("PRAGMA page_size").fetchone()[0]
+    tables = [name for type_, name, _ in schema_of(db) if type_ == "table" and name != "units"]
+    checks = [""] if all_of_it or size <= LARGE else [f"({name})" for name in tables]
+    for check in checks:
+        if db.execute(f"PRAGMA quick_check{check}").fetchall() != [("ok",)]:
+            raise _damaged(path)
+
+
+def old_version(db: sqlite3.Connection) -> int | None:
+    """The version of a ledger that was not brought up to date yet; None for one of this version."""
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    return None if version == VERSION else version
 
 
 @contextmanager
@@ -234,7 +202,7 @@ def trying(db: sqlite3.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
 
 
-def _connected(path: Path, wait: float) -> sqlite3.Connection:
+def connected(path: Path, wait: float) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=wait, isolation_level=None)
 
 
@@ -250,27 +218,74 @@ def _recognise(db: sqlite3.Connection, path: Path) -> None:
             f"{path} was written by a newer Noisewright (ledger version {version}, this program knows {VERSION}); update it."
         )
     if version < VERSION:
-        _upgrade(db, path)
+        _recognise_old(db, path, version)
+    elif schema_of(db) != wanted_schema():
+        raise _damaged(path)
     if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a copy made with another tool may have lost it
         db.execute("PRAGMA journal_mode = WAL")
 
 
+def _recognise_old(db: sqlite3.Connection, path: Path, version: int) -> None:
+    """An older ledger is read as it is; views stand in for the tables that it has not got."""
+    names = {name for type_, name, _ in schema_of(db) if type_ == "table"}
+    wanted = {
+        "secret",
+        "datasets",
+        "budgets",
+        "releases",
+        "charges",
+        "units",
+        *(("protections",) if version > 1 else ()),
+    }
+    if version < OLDEST or names != wanted:
+        raise _damaged(path)
+    if version == 1:
+        if db.execute("SELECT 1 FROM charges WHERE kind = 'column' LIMIT 1").fetchone():
+            raise LedgerError(
+                f"{path} was written by an earlier Noisewright, which did not record how far apart the values are that its "
+                "releases of columns protect, so nothing can be added to them; keep it, and name a new ledger."
+            )
+        db.execute(
+            "CREATE TEMP VIEW protections AS SELECT 0 AS number, 0 AS dataset, 0 AS release, '' AS columns, '' AS distance, "
+            "'' AS unit WHERE false"
+        )
+    db.execute(
+        "CREATE TEMP VIEW finishes AS SELECT number AS release, finished AS time, output FROM main.releases "
+        "WHERE state = 'finished'"
+    )
+    wrong = "{0} GLOB '*[^0-9/]*' OR {0} NOT GLOB '[0-9]*'"
+    for table in ("budgets", "charges"):
+        amounts = " OR ".join(wrong.format(name) for name in ("epsilon", "delta"))
+        if db.execute(f"SELECT 1 FROM {table} WHERE {amounts} LIMIT 1").fetchone():
+            raise _damaged(path)
+
+
+def _damaged(path: Path) -> LedgerError:
+    return LedgerError(f"{path} {WORDS[sqlite3.SQLITE_CORRUPT]}.")
+
+
+WORDS = {
+    sqlite3.SQLITE_NOTADB: "is not a Noisewright ledger; name the right file",
+    sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a backup, because what was spent must not be forgotten",
+    sqlite3.SQLITE_READONLY: "cannot be written: it or its folder is read-only; a spend is recorded before any draw",
+    sqlite3.SQLITE_FULL: "cannot be written: the disk is full; make room and try again",
+    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk is full or failing, or a limit on file sizes is reached",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: the ledger and its folder must be readable and writable by this user",
+    sqlite3.SQLITE_CONSTRAINT: "refused a change that would make it forget or reduce a spend",
+}
+
+
 @contextmanager
-def _sentences(path: Path, wait: float = 0) -> Iterator[None]:
+def sentences(path: Path, wait: float = 0) -> Iterator[None]:
     """What SQLite says, as one sentence for a person."""
     try:
         yield
-    except sqlite3.Error as problem:
+    except (sqlite3.Error, UnicodeError) as problem:
         code = (getattr(problem, "sqlite_errorcode", None) or 0) & 0xFF
-        words = {
-            sqlite3.SQLITE_NOTADB: "is not a Noisewright ledger; name the right file",
-            sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a backup, because what was spent must not be forgotten",
-            sqlite3.SQLITE_READONLY: "cannot be written: it or its folder is read-only; a spend is recorded before any draw",
-            sqlite3.SQLITE_BUSY: f"has been in use by another program for more than {wait:g} s; try again when that has ended",
-            sqlite3.SQLITE_FULL: "cannot be written: the disk is full; make room and try again",
-            sqlite3.SQLITE_IOERR: "cannot be read or written: the disk is full or failing, or a limit on file sizes is reached",
-            sqlite3.SQLITE_CANTOPEN: "cannot be opened: the ledger and its folder must be readable and writable by this user",
-            sqlite3.SQLITE_CONSTRAINT: "refused a change that would make it forget or reduce a spend",
-        }
-        said = words.get(code, f"cannot be used as a ledger ({problem})")
+        if code == sqlite3.SQLITE_BUSY:
+            said = f"has been in use by another program for more than {wait:g} s; try again when that has ended"
+        elif isinstance(problem, UnicodeError) or str(problem).startswith("Could not decode"):  # text that is none
+            said = WORDS[sqlite3.SQLITE_CORRUPT]
+        else:
+            said = WORDS.get(code, f"cannot be used as a ledger ({problem})")
         raise LedgerError(f"{path} {said}.") from None

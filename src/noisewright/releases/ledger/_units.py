@@ -14,18 +14,23 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from math import ceil, floor
+from struct import Struct
+from struct import error as StructError  # noqa: N812
 
 from noisewright.core.errors import ParameterError
 
-__all__ = ["DELTA_GRAINS", "EPSILON_GRAINS", "charge", "check_budget", "gather"]
+__all__ = ["DELTA_GRAINS", "EPSILON_GRAINS", "agree", "charge", "check_budget", "count", "gather", "record_totals"]
 
 EPSILON_GRAINS, DELTA_GRAINS = 3 * 10**12, 10**18
 """Grains in one."""
 MOST = 2**62 - 1
 """No account and no charge is larger, so their sum stays within 64 bits, beyond which SQLite would turn to floats."""
 NAME_BYTES = 16
+PACKED = Struct(f">{NAME_BYTES}sqqqq").pack
+"""An account as bytes."""
+MODULUS = 2**256
 CACHE = -32_768
 """In KiB, as SQLite wants it: what sorting and the pages of the table may take before they go to the disk."""
 
@@ -40,16 +45,19 @@ def check_budget(epsilon: Fraction) -> None:
 
 
 def gather(db: sqlite3.Connection, key: bytes, units: Iterable[bytes]) -> None:
-    """Put the units that take part into a temporary table, under their hashed names; nothing is locked meanwhile."""
+    """Put the units that take part into a temporary table, once each and in order; nothing is locked meanwhile."""
     db.execute(f"PRAGMA cache_size = {CACHE}")
-    db.execute("CREATE TEMP TABLE taking_part (unit BLOB NOT NULL)")
+    db.execute("CREATE TEMP TABLE arrived (unit BLOB NOT NULL)")
     db.execute("BEGIN")
-    db.executemany("INSERT INTO taking_part VALUES (?)", _names(key, units))
+    db.executemany("INSERT INTO arrived VALUES (?)", _names(key, units))
+    db.execute("CREATE TEMP TABLE taking_part AS SELECT DISTINCT unit FROM arrived ORDER BY unit")
+    db.execute("DROP TABLE arrived")
     db.execute("COMMIT")
 
 
 def charge(
     db: sqlite3.Connection,
+    key: bytes,
     dataset: int,
     release: int,
     price: tuple[Fraction, Fraction],
@@ -57,23 +65,98 @@ def charge(
 ) -> bool:
     """Charge every gathered unit once; False if one of them lacks budget, and then the caller rolls back.
 
-    All accounts are charged before the question is asked, so how long a refusal takes does not tell who lacked what.
+    All accounts are charged before the question is asked, so how long a refusal takes does not tell who lacked what. The total
+    of all accounts is recorded with them (``key``: what it is made with), so that no account can be lost or changed unseen.
     """
     epsilon, delta = ceil(price[0] * EPSILON_GRAINS), ceil(price[1] * DELTA_GRAINS)
     most_epsilon, most_delta = floor(budget[0] * EPSILON_GRAINS), floor(budget[1] * DELTA_GRAINS)
     if epsilon > most_epsilon or delta > most_delta:
         return False
-    db.execute(
-        "INSERT INTO units (dataset, unit, epsilon, delta, latest) "
-        "SELECT ?, unit, ?, ?, ? FROM taking_part WHERE true GROUP BY unit ORDER BY unit "
-        "ON CONFLICT (dataset, unit) DO UPDATE SET epsilon = epsilon + excluded.epsilon, delta = delta + excluded.delta, "
-        "latest = excluded.latest",
-        (dataset, epsilon, delta, release),
+    known, total = _recorded(db).get(dataset, (0, 0))
+    own = "SELECT u.dataset, u.unit, u.epsilon, u.delta, u.latest FROM"
+    total -= _total(
+        key, db.execute(f"{own} taking_part t CROSS JOIN units u ON u.dataset = ? AND u.unit = t.unit", (dataset,))
     )
-    found = db.execute(
-        "SELECT max(epsilon), max(delta) FROM units WHERE dataset = ? AND latest = ?", (dataset, release)
-    ).fetchone()
+    db.execute(
+        "UPDATE units SET epsilon = epsilon + ?, delta = delta + ?, latest = ? "
+        "WHERE dataset = ? AND unit IN (SELECT unit FROM taking_part)",
+        (epsilon, delta, release, dataset),
+    )
+    known += db.execute(
+        "INSERT INTO units (dataset, unit, epsilon, delta, latest) SELECT ?, unit, ?, ?, ? FROM taking_part t "
+        "WHERE NOT EXISTS (SELECT 1 FROM units u WHERE u.dataset = ? AND u.unit = t.unit)",
+        (dataset, epsilon, delta, release, dataset),
+    ).rowcount
+    charged = "units u WHERE u.dataset = ? AND u.latest = ?"
+    total += _total(key, db.execute(f"{own} {charged}", (dataset, release)))
+    _record(db, dataset, known, total)
+    found = db.execute(f"SELECT max(u.epsilon), max(u.delta) FROM {charged}", (dataset, release)).fetchone()
     return found[0] is None or (found[0] <= most_epsilon and found[1] <= most_delta)
+
+
+def count(db: sqlite3.Connection) -> int:
+    """How many accounts there are."""
+    return int(db.execute("SELECT count(*) FROM units").fetchone()[0])
+
+
+def agree(db: sqlite3.Connection, key: bytes) -> bool:
+    """Whether the accounts of every dataset are as many as were recorded last, and have the total that was."""
+    recorded = _recorded(db)
+    try:
+        return all(
+            (_number_of(db, dataset), _total_of(db, key, dataset)) == recorded.get(dataset, (0, 0))
+            for dataset in {*recorded, *_datasets(db)}
+        )
+    except (StructError, TypeError):  # something that is no account
+        return False
+
+
+def record_totals(db: sqlite3.Connection, key: bytes) -> None:
+    """Record the totals of accounts that were made before there were totals."""
+    for dataset in _datasets(db):
+        _record(db, dataset, _number_of(db, dataset), _total_of(db, key, dataset))
+
+
+def _datasets(db: sqlite3.Connection) -> list[int]:
+    """The numbers of datasets that have accounts; a look at each dataset's first, not at all of them."""
+    found, last = [], -(2**63)
+    while (row := db.execute("SELECT min(dataset) FROM units WHERE dataset > ?", (last,)).fetchone())[0] is not None:
+        last = row[0]
+        found.append(last)
+    return found
+
+
+def _number_of(db: sqlite3.Connection, dataset: int) -> int:
+    return int(db.execute("SELECT count(*) FROM units WHERE dataset = ?", (dataset,)).fetchone()[0])
+
+
+def _total_of(db: sqlite3.Connection, key: bytes, dataset: int) -> int:
+    rows = db.execute("SELECT dataset, unit, epsilon, delta, latest FROM units WHERE dataset = ?", (dataset,))
+    return _total(key, rows) % MODULUS
+
+
+def _total(key: bytes, rows: Iterable[tuple[int, bytes, int, int, int]]) -> int:
+    """The sum of a keyed hash of each account: what changes can be taken out and put in without looking at the rest.
+
+    The key goes first, which is a sound way to key BLAKE2 and half the work of its own one.
+    """
+    return sum(
+        int.from_bytes(blake2b(key + PACKED(unit, dataset, epsilon, delta, latest), digest_size=32).digest(), "big")
+        for dataset, unit, epsilon, delta, latest in rows
+    )
+
+
+def _recorded(db: sqlite3.Connection) -> dict[int, tuple[int, int]]:
+    """For each dataset, the number of accounts and their total, as they were recorded last."""
+    rows = db.execute("SELECT dataset, accounts, digest FROM totals ORDER BY number")
+    return {dataset: (accounts, int(digest, 16)) for dataset, accounts, digest in rows}
+
+
+def _record(db: sqlite3.Connection, dataset: int, accounts: int, total: int) -> None:
+    db.execute(
+        "INSERT INTO totals (dataset, accounts, digest) VALUES (?, ?, ?)",
+        (dataset, accounts, f"{total % MODULUS:064x}"),
+    )
 
 
 def _names(key: bytes, units: Iterable[bytes]) -> Iterator[tuple[bytes]]:

@@ -32,23 +32,34 @@ import hmac
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import cast
 
 from noisewright.core.errors import BudgetError, LedgerError, NoLedgerError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.releases.ledger import _units as ledger_units
+from noisewright.releases.ledger._chain import lost, place_of
 from noisewright.releases.ledger._checks import amount, check_name, check_text, checked, checked_terms, refusal
 from noisewright.releases.ledger._file import create, default_path, opened, reading, trying, writing
+from noisewright.releases.ledger._integrity import (
+    begin_chain,
+    check_accounts,
+    check_all,
+    check_records,
+    extend_chain,
+    up_to_date,
+)
+from noisewright.releases.ledger._keys import derived, key_of
 from noisewright.releases.ledger._protection import keep_to, protections
+from noisewright.releases.ledger._recording import balance_of, record_budget, record_release
 from noisewright.releases.ledger.records import (
     Balance,
     BudgetEvent,
     Charge,
+    Checked,
     LedgerRecord,
     Protected,
     Scope,
@@ -73,6 +84,7 @@ __all__ = [
 ]
 
 NONCE_BYTES = 32
+Transaction = Callable[[sqlite3.Connection], AbstractContextManager[None]]
 
 
 class Ledger:
@@ -94,12 +106,29 @@ class Ledger:
         if not os.path.lexists(self.path):
             if not create_missing:
                 raise NoLedgerError(f"there is no ledger {self.path}; a release creates one.")
-            create(self.path, _now(), with_folder=path is None)
-        with opened(self.path, self.wait) as db:
-            _key(db, self.path)
+            create(self.path, _now(), lambda db: begin_chain(db, self.path), with_folder=path is None)
+        with opened(self.path, self.wait) as db, reading(db):
+            self._seen = check_all(db, self.path)
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Questions to one state of the ledger, whose new records are checked first."""
+        with opened(self.path, self.wait) as db, reading(db):
+            self._seen = check_records(db, self.path, self._seen)
+            yield db
+
+    @contextmanager
+    def _writing(self, db: sqlite3.Connection, transaction: Transaction) -> Iterator[None]:
+        """One transaction; what it records is added to the chain at its end, and so is what an older ledger holds."""
+        with transaction(db):
+            head = up_to_date(db, self.path, self._seen)
+            yield
+            head = extend_chain(db, self.path, head)
+        if transaction is writing:
+            self._seen = head
 
     # Budgets ---------------------------------------------------------------------------------------------------------
 
@@ -122,7 +151,7 @@ class Ledger:
         check_name(dataset)
         terms = Terms(epsilon, delta, scope, between, raise_budget)
         amounts = checked_terms(terms)
-        with opened(self.path, self.wait) as db, writing(db):
+        with opened(self.path, self.wait) as db, self._writing(db, writing):
             return self._agree(db, dataset, terms, *amounts)
 
     def _agree(self, db: sqlite3.Connection, dataset: str, terms: Terms, epsilon: Fraction, delta: Fraction) -> Balance:
@@ -131,20 +160,20 @@ class Ledger:
         if found is None:
             found = (terms.scope, terms.between)
             db.execute("INSERT INTO datasets (name, scope, neighbours) VALUES (?, ?, ?)", (dataset, *found))
-            _record_budget(db, dataset, "set", epsilon, delta)
+            record_budget(db, dataset, "set", epsilon, delta, _now())
         self._same_meaning(dataset, found[0], terms.scope, "scope")
         self._same_meaning(dataset, found[1], terms.between, "promise between")
-        before = _balance(db, self.path, dataset)
+        before = balance_of(db, self.path, dataset)
         if epsilon > before.epsilon or delta > before.delta:
             if not terms.raise_budget:
                 raise BudgetError(
                     f"the budget of {dataset!r} in {self.path} is {amount(before.epsilon, before.delta)}, and this policy "
                     f"says {amount(epsilon, delta)}; keep to it, or ask for it to be raised, which is recorded."
                 )
-            _record_budget(db, dataset, "raised", epsilon, delta)
+            record_budget(db, dataset, "raised", epsilon, delta, _now())
         elif (epsilon, delta) != (before.epsilon, before.delta):
-            _record_budget(db, dataset, "lowered", epsilon, delta)
-        return _balance(db, self.path, dataset)
+            record_budget(db, dataset, "lowered", epsilon, delta, _now())
+        return balance_of(db, self.path, dataset)
 
     def _same_meaning(self, dataset: str, recorded: str, given: str, what: str) -> None:
         if recorded != given:
@@ -192,7 +221,7 @@ class Ledger:
         policy: str,
         units: Iterable[bytes] | None,
         terms: Terms | None,
-        transaction: Callable[[sqlite3.Connection], AbstractContextManager[None]],
+        transaction: Transaction,
     ) -> Spend:
         check_name(dataset)
         check_text(release_id, "the name of a release")
@@ -203,68 +232,79 @@ class Ledger:
         amounts = None if terms is None else checked_terms(terms)
         time = _now()
         with opened(self.path, self.wait) as db:
-            scope = _balance(db, self.path, dataset).scope if terms is None else terms.scope
+            scope = balance_of(db, self.path, dataset).scope if terms is None else terms.scope
             if (scope == "unit") != (units is not None):
                 raise ParameterError(
                     f"units are named for datasets with the scope unit and for no others; see {dataset!r}."
                 )
             if units is not None:  # the slow part comes before the lock that others wait for
-                ledger_units.gather(db, _derived(_key(db, self.path), "unit", dataset), units)
-            with transaction(db):
+                check_accounts(db, self.path)
+                ledger_units.gather(db, derived(key_of(db, self.path), "unit", dataset), units)
+            with self._writing(db, transaction):
                 if terms is not None and amounts is not None:
                     self._agree(db, dataset, terms, *amounts)
-                balance = _balance(db, self.path, dataset)
+                balance = balance_of(db, self.path, dataset)
                 if units is None and (epsilon > balance.left_epsilon or delta > balance.left_delta):
                     raise BudgetError(refusal(balance, epsilon, delta))
                 if db.execute("SELECT 1 FROM releases WHERE name = ?", (release_id,)).fetchone():
                     raise LedgerError(
                         f"{self.path} has a release called {release_id!r} already; give this one another name."
                     )
-                number, place = _record(db, dataset, items, release_id, policy, time)
+                number, place = record_release(db, dataset, items, release_id, policy, time)
                 for item in items:
                     if item.protected is not None and (item.epsilon or item.delta):
                         keep_to(db, self.path, dataset, place, number, item.protected)
+                own = derived(key_of(db, self.path), "accounts")
                 if units is not None and not ledger_units.charge(
-                    db, place, number, (epsilon, delta), (balance.epsilon, balance.delta)
+                    db, own, place, number, (epsilon, delta), (balance.epsilon, balance.delta)
                 ):
                     raise BudgetError(
                         f"this release asks for {amount(epsilon, delta)} from every unit, and at least one unit of {dataset!r} "
                         f"has not that much left of its {amount(balance.epsilon, balance.delta)}; ask for less."
                     )
-                after = _balance(db, self.path, dataset)
+                after = balance_of(db, self.path, dataset)
         return Spend(release_id, dataset, time, epsilon, delta, after.left_epsilon, after.left_delta)
 
     def finish(self, release_id: str, output: str) -> None:
         """Note that the output of a release (``output``: its digest) is complete. What was spent stays spent either way."""
-        with opened(self.path, self.wait) as db, writing(db):
-            found = db.execute("SELECT state, output FROM releases WHERE name = ?", (release_id,)).fetchone()
+        with opened(self.path, self.wait) as db, self._writing(db, writing):
+            found = db.execute(
+                "SELECT r.number, f.output FROM releases r LEFT JOIN finishes f ON f.release = r.number WHERE r.name = ?",
+                (release_id,),
+            ).fetchone()
             if found is None:
                 raise LedgerError(f"{self.path} has no release called {release_id!r}; spend before finishing.")
-            if found[0] == "finished":
+            if found[1] is not None:
                 if found[1] != output:
                     raise LedgerError(f"release {release_id!r} is finished already, with another output.")
                 return
-            db.execute(
-                "UPDATE releases SET state = 'finished', finished = ?, output = ? WHERE name = ?",
-                (_now(), output, release_id),
-            )
+            db.execute("INSERT INTO finishes (release, time, output) VALUES (?, ?, ?)", (found[0], _now(), output))
+
+    def is_finished(self, release_id: str) -> bool | None:
+        """Whether a release was finished; None if there is no record of it."""
+        with self._reading() as db:
+            found = db.execute(
+                "SELECT f.release IS NOT NULL FROM releases r LEFT JOIN finishes f ON f.release = r.number WHERE r.name = ?",
+                (release_id,),
+            ).fetchone()
+        return None if found is None else bool(found[0])
 
     # What it knows ---------------------------------------------------------------------------------------------------
 
     def datasets(self) -> list[str]:
         """The names of all datasets, in the order in which they came."""
-        with opened(self.path, self.wait) as db:
+        with self._reading() as db:
             return [name for (name,) in db.execute("SELECT name FROM datasets ORDER BY number")]
 
     def remaining(self, dataset: str) -> Balance:
         """Budget, spent and left."""
-        with opened(self.path, self.wait) as db, reading(db):
-            return _balance(db, self.path, dataset)
+        with self._reading() as db:
+            return balance_of(db, self.path, dataset)
 
     def history(self, dataset: str) -> list[BudgetEvent]:
         """Every budget that the dataset ever had."""
-        with opened(self.path, self.wait) as db, reading(db):
-            _balance(db, self.path, dataset)
+        with self._reading() as db:
+            balance_of(db, self.path, dataset)
             rows = db.execute(
                 "SELECT b.time, b.event, b.epsilon, b.delta FROM budgets b JOIN datasets d ON d.number = b.dataset "
                 "WHERE d.name = ? ORDER BY b.number",
@@ -274,12 +314,13 @@ class Ledger:
 
     def entries(self, dataset: str) -> list[LedgerRecord]:
         """Every part of every release, oldest first."""
-        with opened(self.path, self.wait) as db, reading(db):
-            _balance(db, self.path, dataset)
+        with self._reading() as db:
+            balance_of(db, self.path, dataset)
             rows = db.execute(
-                "SELECT r.time, d.name, r.name, r.state, r.finished, c.name, c.kind, c.epsilon, c.delta, c.guarantee, "
-                "r.policy, r.output FROM charges c JOIN releases r ON r.number = c.release "
-                "JOIN datasets d ON d.number = r.dataset WHERE d.name = ? ORDER BY c.number",
+                "SELECT r.time, d.name, r.name, iif(f.release IS NULL, 'started', 'finished'), f.time, c.name, c.kind, "
+                "c.epsilon, c.delta, c.guarantee, r.policy, f.output FROM charges c JOIN releases r ON r.number = c.release "
+                "JOIN datasets d ON d.number = r.dataset LEFT JOIN finishes f ON f.release = r.number "
+                "WHERE d.name = ? ORDER BY c.number",
                 (dataset,),
             )
             return [
@@ -291,10 +332,39 @@ class Ledger:
 
     def protections(self, dataset: str) -> list[Protected]:
         """How far apart the values are that the budget is about, for each column, as its first release had it."""
-        with opened(self.path, self.wait) as db, reading(db):
-            _balance(db, self.path, dataset)
+        with self._reading() as db:
+            balance_of(db, self.path, dataset)
             number = db.execute("SELECT number FROM datasets WHERE name = ?", (dataset,)).fetchone()[0]
             return protections(db, number)
+
+    # Whether it is whole ---------------------------------------------------------------------------------------------
+
+    def check(self) -> Checked:
+        """Check every page, every record and every account; :class:`LedgerError` if something is not as it was written."""
+        with opened(self.path, self.wait) as db, reading(db):
+            check_records(db, self.path, self._seen)
+            self._seen = check_all(db, self.path, every_account=True)
+            counts = [db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("releases", "units")]
+        return Checked(None if self._seen is None else self._seen.number, self._head(), *counts)
+
+    def head(self) -> str:
+        """The digest of the last record, which locks keep: a copy of the ledger from before does not hold it.
+
+        Empty for a ledger of an earlier version in which nothing was recorded since.
+        """
+        with self._reading():
+            return self._head()
+
+    def _head(self) -> str:
+        return "" if self._seen is None else self._seen.digest.hex()
+
+    def check_holds(self, head: str) -> int:
+        """The number of the record whose digest a lock keeps; :class:`LedgerError` if the ledger has lost it."""
+        with self._reading() as db:
+            found = None if self._seen is None else place_of(db, head)
+        if found is None:
+            raise lost(self.path)
+        return found
 
     # Its key ---------------------------------------------------------------------------------------------------------
 
@@ -319,65 +389,7 @@ class Ledger:
 
     def _hash(self, purpose: str) -> hmac.HMAC:
         with opened(self.path, self.wait) as db:
-            return hmac.new(_derived(_key(db, self.path), purpose), digestmod="sha256")
-
-
-# Inside a connection -------------------------------------------------------------------------------------------------
-
-
-def _balance(db: sqlite3.Connection, path: Path, dataset: str) -> Balance:
-    found = db.execute(
-        "SELECT d.number, d.scope, d.neighbours, b.epsilon, b.delta FROM datasets d JOIN budgets b ON b.dataset = d.number "
-        "WHERE d.name = ? ORDER BY b.number DESC LIMIT 1",
-        (dataset,),
-    ).fetchone()
-    if found is None:
-        raise LedgerError(f"{path} knows no dataset {dataset!r}; set a budget for it first.")
-    number, scope, between, epsilon, delta = found
-    releases = db.execute("SELECT count(*) FROM releases WHERE dataset = ?", (number,)).fetchone()[0]
-    spent = [Fraction(0), Fraction(0)]
-    for *amounts, times in db.execute(
-        "SELECT c.epsilon, c.delta, count(*) FROM charges c JOIN releases r ON r.number = c.release "
-        "WHERE r.dataset = ? GROUP BY c.epsilon, c.delta",
-        (number,),
-    ):
-        spent = [total + times * Fraction(amount) for total, amount in zip(spent, amounts, strict=True)]
-    return Balance(dataset, scope, between, releases, Fraction(epsilon), Fraction(delta), *spent)
-
-
-def _record(
-    db: sqlite3.Connection, dataset: str, items: Sequence[Charge], release_id: str, policy: str, time: str
-) -> tuple[int, int]:
-    """The numbers of the new release and of its dataset."""
-    place = db.execute("SELECT number FROM datasets WHERE name = ?", (dataset,)).fetchone()[0]
-    number = db.execute(
-        "INSERT INTO releases (name, dataset, time, policy, state) VALUES (?, ?, ?, ?, 'started')",
-        (release_id, place, time, policy),
-    ).lastrowid
-    db.executemany(
-        "INSERT INTO charges (release, name, kind, epsilon, delta, guarantee) VALUES (?, ?, ?, ?, ?, ?)",
-        [(number, i.name, i.kind, str(i.epsilon), str(i.delta), i.guarantee) for i in items],
-    )
-    return cast(int, number), place
-
-
-def _record_budget(db: sqlite3.Connection, dataset: str, event: str, epsilon: Fraction, delta: Fraction) -> None:
-    db.execute(
-        "INSERT INTO budgets (dataset, time, event, epsilon, delta) SELECT number, ?, ?, ?, ? FROM datasets WHERE name = ?",
-        (_now(), event, str(epsilon), str(delta), dataset),
-    )
-
-
-def _key(db: sqlite3.Connection, path: Path) -> bytes:
-    found = db.execute("SELECT key FROM secret").fetchone()
-    if found is None:
-        raise LedgerError(f"{path} is damaged: its key is missing; restore it from a backup.")
-    return cast(bytes, found[0])
-
-
-def _derived(key: bytes, *purpose: str) -> bytes:
-    """A key for one purpose alone, so that a hash made for one says nothing about a hash made for another."""
-    return hmac.digest(key, "\0".join(("noisewright", *purpose)).encode(), "sha256")
+            return hmac.new(derived(key_of(db, self.path), purpose), digestmod="sha256")
 
 
 def _now() -> str:

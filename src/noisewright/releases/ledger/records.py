@@ -13,6 +13,7 @@ __all__ = [
     "Balance",
     "BudgetEvent",
     "Charge",
+    "Checked",
     "LedgerRecord",
     "Protected",
     "Scope",
@@ -116,6 +117,16 @@ class Balance:
     @property
     def left_delta(self) -> Fraction:
         return max(self.delta - self.spent_delta, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A ledger that was checked as a whole: the records of its chain (None: it has none yet) and the digest of the last."""
+
+    records: int | None
+    head: str
+    releases: int
+    accounts: int
 
 
 @dataclass(frozen=True)

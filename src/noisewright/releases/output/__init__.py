@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from noisewright.releases.output.proving import Verification as Verification
     from noisewright.releases.output.proving import certificate_bytes as certificate_bytes
     from noisewright.releases.output.proving import examined as examined
+    from noisewright.releases.output.recorded import FolderRecord as FolderRecord
+    from noisewright.releases.output.recorded import belongs_to as belongs_to
+    from noisewright.releases.output.recorded import check_record as check_record
+    from noisewright.releases.output.recorded import complete as complete
+    from noisewright.releases.output.recorded import sealed_lock as sealed_lock
     from noisewright.releases.output.staging import Staging as Staging
+    from noisewright.releases.output.staging import clean as clean
     from noisewright.releases.output.verify import FolderCheck as FolderCheck
     from noisewright.releases.output.verify import verify_folder as verify_folder
 else:

@@ -1,10 +1,12 @@
 """``policy.lock``: what a release was made with, so that it can be told apart from another one and its files checked.
 
 It holds the program's versions, the policy and its digest, the names and types of the table's columns, the engine, where random
-bits came from, the time, and the SHA-256 of every file that was written. The data are named by a *keyed* fingerprint only (an
-HMAC under the ledger's secret key, with a nonce of its own): a plain hash of a table of which all but one value is known would
-confirm a guess of that value, and one without a nonce would tell whether the table changed between two releases. The lock of a
-release ends with a seal, another HMAC under that key: whoever changes a file and its hash in the lock cannot make it.
+bits came from, the time, and the SHA-256 of every file that was written, also of each file of a table in many. The data are named
+by a *keyed* fingerprint only (an HMAC under the ledger's secret key, with a nonce of its own): a plain hash of a table of which
+all but one value is known would confirm a guess of that value, and one without a nonce would tell whether the table changed
+between two releases. The lock of a release ends with a seal, another HMAC under that key: whoever changes a file and its hash in
+the lock cannot make it. It also keeps the head of the ledger's chain: a ledger that does not know this head has lost what it
+recorded before.
 
 >>> import tempfile
 >>> from noisewright.releases.ledger.ledger import Ledger
@@ -23,7 +25,6 @@ False
 from __future__ import annotations
 
 import base64
-import fnmatch
 import hashlib
 import hmac
 import json
@@ -49,12 +50,14 @@ from noisewright.releases.policy.policy import Policy
 __all__ = ["LOCK", "Lock", "file_digest", "foreign_file"]
 
 FORMAT = "noisewright-lock"
-VERSION = 3
+VERSION = 4
+UNLISTED = 3
+"""The version that had one digest for a table in many files; it can still be read."""
 LOCK = "policy.lock"
-NOTES = ("_SUCCESS", "_started*", "_committed*", ".*.crc")
-"""What Spark leaves beside the files of a table."""
 PARTS = {"local": ("numpy", "pyarrow", "duckdb"), "spark": ("numpy", "pyarrow", "duckdb", "pyspark")}
 CHUNK = 1 << 20
+CRC_HEAD, CRC_BYTES, CRC_CHUNK = 8, 4, 512
+"""Of Hadoop's checksum files: a head, then a checksum for each chunk of the file."""
 FIELDS = {
     "made_by": str,
     "versions": dict,
@@ -98,6 +101,7 @@ class Lock:
         table_rows: int | None = None,
         seed: int | None = None,
         at: datetime | None = None,
+        head: str | None = None,
         seal: Seal | None = None,
         resources: Iterable[Resource] = (),
     ) -> Lock:
@@ -105,7 +109,7 @@ class Lock:
 
         ``release``: its name in the ledger. ``fingerprint``: the ledger's keyed fingerprint of the data with ``nonce``.
         ``types``: of the table's columns. ``rows``: of the released table; ``table_rows``: of the given one, where that is
-        public. ``seed``: of a simulation, never of a release. ``seal``: the ledger's, for a release.
+        public. ``seed``: of a simulation, never of a release. ``head`` and ``seal``: the ledger's, for a release.
         ``resources``: the public files that were used.
         """
         if seed is not None and not simulated:
@@ -130,7 +134,8 @@ class Lock:
             **({"providers": found} if (found := _providers(policy, types or {})) else {}),
             **public_keys(resources),
             "at": when.replace(microsecond=0).isoformat().replace("+00:00", "Z"),
-            "outputs": {name: file_digest(path) for name, path in sorted(outputs.items())},
+            "outputs": {name: _digests(path) for name, path in sorted(outputs.items())},
+            **({"head": head} if head else {}),
         }
         if seal is not None:
             document["seal"] = seal(_canonical(document, "seal", "digest"))
@@ -145,11 +150,13 @@ class Lock:
             raise FileFormatError("this is not a policy.lock: it is not JSON, or it was cut short.") from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise FileFormatError("this is JSON, but not a policy.lock of Noisewright.")
-        if document.get("version") != VERSION:
+        if document.get("version") not in (UNLISTED, VERSION):
             raise FileFormatError(
-                f"this policy.lock is not of version {VERSION}; read it with the program that wrote it."
+                f"this policy.lock is not of version {UNLISTED} or {VERSION}; read it with the program that wrote it."
             )
         wrong = [name for name, kind in FIELDS.items() if not isinstance(document.get(name), kind)]
+        if "outputs" not in wrong and not _are_digests(document["outputs"]):
+            wrong.append("outputs")
         if wrong:
             raise FileFormatError(f"the policy.lock is incomplete or malformed: look at {', '.join(wrong)}.")
         return cls(document)
@@ -197,16 +204,34 @@ class Lock:
 
     def foreign(self, folder: Path) -> list[str]:
         """The names of files and folders in ``folder`` that are no part of this release."""
-        return list(_foreign(folder, set(self.document["outputs"])))
+        return list(_foreign(folder, self))
 
     def changed(self, folder: Path) -> list[str]:
         """The names of output files in ``folder`` that are missing or are not as they were written."""
         found = []
-        for name, stated in self.document["outputs"].items():
+        for name, stated in self.files.items():
             path = folder / name
-            if Path(name).is_absolute() or ".." in Path(name).parts or not path.exists() or file_digest(path) != stated:
+            outside = Path(name).is_absolute() or ".." in Path(name).parts
+            old = self.document["version"] == UNLISTED and path.is_dir()
+            if outside or not (old or path.is_file()) or (_table_digest if old else file_digest)(path) != stated:
                 found.append(name)
         return found
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Every file that is listed, with its digest; a table in many files has been one file up to version 3."""
+        found: dict[str, str] = {}
+        for name, stated in self.document["outputs"].items():
+            found |= (
+                {name: stated} if isinstance(stated, str) else {f"{name}/{file}": own for file, own in stated.items()}
+            )
+        return found
+
+    @property
+    def head(self) -> str | None:
+        """The head of the ledger's chain when the lock was made; None in a simulation, and before version 4."""
+        found = self.document.get("head")
+        return found if isinstance(found, str) else None
 
     @property
     def rows(self) -> int | None:
@@ -227,21 +252,11 @@ class Lock:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file; of a folder (a table in many files), of the names and digests of all files in it.
-
-    Names that begin with a dot or an underscore are notes that programs leave beside their data, and do not count.
-    """
+    """SHA-256 of a file."""
     total = hashlib.sha256()
-    if path.is_dir():
-        files = sorted(p for p in path.rglob("*") if p.is_file())
-        for file in files:
-            name = file.relative_to(path)
-            if not any(part.startswith((".", "_")) for part in name.parts):
-                total.update(f"{name.as_posix()}\0{file_digest(file)}\n".encode())
-    else:
-        with path.open("rb") as content:
-            while chunk := content.read(CHUNK):
-                total.update(chunk)
+    with path.open("rb") as content:
+        while chunk := content.read(CHUNK):
+            total.update(chunk)
     return f"sha256:{total.hexdigest()}"
 
 
@@ -251,29 +266,65 @@ def foreign_file(folder: Path) -> str | None:
     It goes by the names that the lock of that release lists. A folder without such a lock is all foreign.
     """
     try:
-        outputs = set(Lock.from_json((folder / LOCK).read_text(encoding="utf-8")).document["outputs"])
+        lock = Lock.from_json((folder / LOCK).read_text(encoding="utf-8"))
     except (OSError, UnicodeError, FileFormatError):
         return next((path.name for path in sorted(folder.iterdir())), None)
-    return next(_foreign(folder, outputs), None)
+    return next(_foreign(folder, lock), None)
 
 
-def _foreign(folder: Path, outputs: set[str]) -> Iterator[str]:
-    known = outputs | {LOCK}
-    parents = {parent.as_posix() for name in outputs for parent in Path(name).parents} - {"."}
-    for place, folders, files in os.walk(folder):
+def _digests(path: Path) -> str | dict[str, str]:
+    """The digest of a file; of a table in many files, that of each, whatever it is called."""
+    if not path.is_dir():
+        return file_digest(path)
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    return {file.relative_to(path).as_posix(): file_digest(file) for file in files}
+
+
+def _are_digests(outputs: Mapping[str, Any]) -> bool:
+    tables = [stated for stated in outputs.values() if not isinstance(stated, str)]
+    return all(isinstance(table, dict) and all(isinstance(own, str) for own in table.values()) for table in tables)
+
+
+def _foreign(folder: Path, lock: Lock) -> Iterator[str]:
+    files, outputs = lock.files, lock.document["outputs"]
+    known = {*files, LOCK}
+    folders_known = {parent.as_posix() for name in files for parent in Path(name).parents} | (set(outputs) - set(files))
+    tables = set(outputs) if lock.document["version"] == UNLISTED else set()
+    for place, folders, names in os.walk(folder):
         here = Path(place).relative_to(folder)
-        inside = bool({p.as_posix() for p in (here, *here.parents)} & outputs)  # a table in many files
-        for name in sorted(files):
+        inside = bool({p.as_posix() for p in (here, *here.parents)} & tables)
+        for name in sorted(names):
             path = (here / name).as_posix()
-            note = any(fnmatch.fnmatch(name, pattern) for pattern in NOTES)
-            plain = not name.startswith((".", "_"))
-            if not (path in known or (inside and (plain or note))):
+            if not (path in known or (inside and (not name.startswith((".", "_")) or _is_note(Path(place) / name)))):
                 yield path
         for name in sorted(folders):
             path = (here / name).as_posix()
-            if os.path.islink(Path(place) / name) or not (path in known | parents or inside):
+            if os.path.islink(Path(place) / name) or not (path in folders_known or path in tables or inside):
                 yield path
                 folders.remove(name)
+
+
+# Tables in many files, as locks of version 3 list them ---------------------------------------------------------------------
+
+
+def _table_digest(path: Path) -> str:
+    """SHA-256 of the names and digests of all files of a table but the notes that Spark left beside them."""
+    total = hashlib.sha256()
+    for file in sorted(p for p in path.rglob("*") if p.is_file()):
+        name = file.relative_to(path)
+        if not any(part.startswith((".", "_")) for part in name.parts):
+            total.update(f"{name.as_posix()}\0{file_digest(file)}\n".encode())
+    return f"sha256:{total.hexdigest()}"
+
+
+def _is_note(path: Path) -> bool:
+    """Whether this can only be what Spark leaves: an empty mark of success, or a checksum of the size that its file asks for."""
+    if path.name == "_SUCCESS":
+        return path.stat().st_size == 0
+    about = path.with_name(path.name[1:].removesuffix(".crc"))
+    if not (path.name.startswith(".") and path.suffix == ".crc" and about.is_file()):
+        return False
+    return path.stat().st_size == CRC_HEAD + CRC_BYTES * -(-about.stat().st_size // CRC_CHUNK)
 
 
 def _digest(document: Mapping[str, Any]) -> str:

@@ -13,7 +13,9 @@ else. A process that is killed outright leaves its hidden folder behind; the nex
 if its process is provably gone: the name holds the process's number, its start time and the boot and container it ran in.
 
 Where a file system cannot exchange two folders in one step, the old output is first renamed to a hidden backup. A crash in the
-moment between the two renames leaves no output under the target's name; the next use puts the backup back.
+moment between the two renames leaves no output under the target's name; the next use puts the backup back, if it is known to
+be what it says (``belongs``: a ledger sealed it). Anybody who may write beside the target can make a folder of that name, so what
+nobody can vouch for is left where it is, and said.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from noisewright.files.processes import alive, dead, place, started
 from noisewright.files.renames import exchange, rename_new, sync_folder
 from noisewright.releases.output.lock import foreign_file
 
-__all__ = ["Staging"]
+__all__ = ["Staging", "clean"]
 
 CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 """Errors of a disk that is full, limited, read-only or failing; they become a sentence about the target."""
@@ -48,6 +50,7 @@ class Staging:
 
     ``replace``: an output that is there may be replaced, if it is one and nothing else: an empty folder, or one in which
     ``foreign`` finds no file that is not of an earlier release. Nobody loses a file of their own to a mistyped name.
+    ``belongs``: whether a folder that was moved aside is surely an output of ours.
     """
 
     def __init__(
@@ -56,8 +59,10 @@ class Staging:
         replace: bool = False,
         *,
         foreign: Callable[[Path], str | None] = foreign_file,
+        belongs: Callable[[Path], bool] | None = None,
     ) -> None:
         self.replace = replace
+        self.belongs = belongs
         self.foreign = foreign
         self.published = False
         self._handlers: dict[signal.Signals, Any] = {}
@@ -71,7 +76,7 @@ class Staging:
 
     def __enter__(self) -> Staging:
         try:
-            _clean(self.target)
+            clean(self.target, self.belongs, self.foreign)
             self._check()
             self._listen()
             self.folder.mkdir()
@@ -198,16 +203,34 @@ def _sync(path: Path) -> None:
 # What dead processes left behind -----------------------------------------------------------------------------------------
 
 
-def _clean(target: Path) -> None:
-    """Remove what dead processes left beside ``target``, and put back an output that one of them had just moved aside."""
+def clean(
+    target: Path,
+    belongs: Callable[[Path], bool] | None = None,
+    foreign: Callable[[Path], str | None] = foreign_file,
+) -> None:
+    """Remove what dead processes left beside ``target``, and put back an output that one of them had just moved aside.
+
+    A backup that nobody vouches for is refused where an output is missing, and is removed only where it is nothing but an output.
+    """
+    unknown = None
     with suppress(OSError):
         for path, (pid, started, place, what) in _hidden_folders(target):
             if not dead(int(pid), started, place):
                 continue
-            if what == "backup" and not os.path.lexists(target):
+            if what == "staging":
+                shutil.rmtree(path, ignore_errors=True)
+            elif os.path.lexists(target):
+                if foreign(path) is None:
+                    shutil.rmtree(path, ignore_errors=True)
+            elif belongs is not None and belongs(path):
                 rename_new(path, target)
             else:
-                shutil.rmtree(path, ignore_errors=True)
+                unknown = path
+    if unknown is not None and not os.path.lexists(target):
+        raise ParameterError(
+            f"{unknown} may be the earlier output {target.name!r}, moved aside by a process that was killed, but nothing proves "
+            f"it; look at it, then rename it to {target.name!r} or remove it."
+        )
 
 
 def _hidden_folders(target: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:

@@ -24,6 +24,7 @@ from noisewright.releases.ledger.spending import charges_of
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE, has_its_files
 from noisewright.releases.output.lock import LOCK, Lock
+from noisewright.releases.output.recorded import complete
 from noisewright.releases.plan import Plan, make_plan
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.sources.open import source_of
@@ -80,7 +81,10 @@ def verify_folder(folder: Path, ledger: Ledger | None = None) -> FolderCheck:
         )
         say(_outputs(folder, plan, lock), "the released columns and answers are those of the policy")
         if ledger is not None:
-            say(_recorded(plan, certificate, lock, ledger), f"{ledger.path} sealed the lock and recorded this release")
+            say(
+                _recorded(folder, plan, certificate, lock, ledger),
+                f"{ledger.path} sealed the lock and recorded this release",
+            )
     return FolderCheck(tuple(agreed), tuple(problems), tuple(missing))
 
 
@@ -152,9 +156,13 @@ def _outputs(folder: Path, plan: Plan, lock: Lock) -> list[str]:
     return []
 
 
-def _recorded(plan: Plan, certificate: ReleaseCertificate, lock: Lock, ledger: Ledger) -> list[str]:
+def _recorded(folder: Path, plan: Plan, certificate: ReleaseCertificate, lock: Lock, ledger: Ledger) -> list[str]:
     if not lock.sealed_by(ledger.seal):
         return [_not_sealed(ledger)]
+    try:
+        complete(folder, ledger)  # its process may have died before its last step
+    except LedgerError as problem:
+        return [str(problem)]
     try:
         entries = [e for e in ledger.entries(plan.policy.dataset) if e.release_id == lock.document["release"]]
     except LedgerError:

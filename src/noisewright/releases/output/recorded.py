@@ -1,0 +1,93 @@
+"""What a ledger knows of the folder of a release, and the last step of a release whose process died before it could take it.
+
+The last step of a release is a note in the ledger that its output is complete. A process that is killed after the output appeared
+and before that note leaves a release that is whole in every way but this. The ledger itself can tell: it sealed the lock, the
+lock lists every file, and nobody without the ledger's key can make such a lock. So whoever next looks at the folder with the
+ledger takes the step.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from noisewright.core.errors import LedgerError, NoisewrightError
+from noisewright.releases.ledger.ledger import Ledger
+from noisewright.releases.output.certificate import ReleaseCertificate
+from noisewright.releases.output.layout import CERTIFICATE
+from noisewright.releases.output.lock import LOCK, Lock
+
+__all__ = ["FolderRecord", "belongs_to", "check_record", "complete", "sealed_lock"]
+
+
+@dataclass(frozen=True)
+class FolderRecord:
+    """What a ledger has to say of a folder: at which record its lock ends (None: the lock is older than chains), or a problem."""
+
+    folder: str
+    release: str | None = None
+    record: int | None = None
+    completed: bool = False
+    """Whether its last step was missing, and was taken now."""
+    problem: str | None = None
+
+
+def sealed_lock(folder: Path, ledger: Ledger) -> Lock | None:
+    """The lock in a folder, if this ledger sealed it; :class:`LedgerError` if the ledger has lost records that it knows of."""
+    try:
+        lock = Lock.from_json((folder / LOCK).read_text(encoding="utf-8"))
+    except (OSError, UnicodeError, NoisewrightError):
+        return None
+    if lock.simulated or not lock.sealed_by(ledger.seal):
+        return None
+    if lock.head is not None:
+        ledger.check_holds(lock.head)
+    return lock
+
+
+def belongs_to(ledger: Ledger | None, folder: Path) -> bool:
+    """Whether a folder is surely a release that this ledger sealed: all of its files, and no other."""
+    if ledger is None:
+        return False
+    try:
+        lock = sealed_lock(folder, ledger)
+        return lock is not None and not lock.changed(folder) and not lock.foreign(folder)
+    except (OSError, NoisewrightError):
+        return False
+
+
+def complete(folder: str | os.PathLike[str], ledger: Ledger) -> bool:
+    """Note that the release in a folder is finished, if it is and its process died before it could; whether it did so now."""
+    path = Path(folder)
+    lock = sealed_lock(path, ledger)
+    if lock is None or ledger.is_finished(lock.document["release"]) is not False:
+        return False
+    try:
+        if lock.changed(path):
+            return False
+        certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
+    except (OSError, UnicodeError, NoisewrightError):
+        return False
+    ledger.finish(lock.document["release"], certificate.digest)
+    return True
+
+
+def check_record(folder: str | os.PathLike[str], ledger: Ledger) -> FolderRecord:
+    """Check that a ledger sealed the lock in a folder, knows the head that it keeps, and has the release as finished.
+
+    The files themselves are the business of :func:`~noisewright.releases.output.verify.verify_folder`.
+    """
+    path, name = Path(folder), str(folder)
+    try:
+        lock = sealed_lock(path, ledger)
+        if lock is None:
+            return FolderRecord(name, problem=f"it has no {LOCK} that {ledger.path} sealed.")
+        release = lock.document["release"]
+        record = None if lock.head is None else ledger.check_holds(lock.head)
+        completed = complete(path, ledger)
+        if not ledger.is_finished(release):
+            return FolderRecord(name, release, record, problem=f"{ledger.path} has no record that it was finished.")
+        return FolderRecord(name, release, record, completed)
+    except LedgerError as problem:
+        return FolderRecord(name, problem=str(problem))

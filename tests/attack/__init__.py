@@ -1,0 +1,1 @@
+"""Attacks that take longer than a test may: ``python -m tests.attack NAME``."""
