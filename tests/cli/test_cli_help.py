@@ -28,15 +28,6 @@ SUBCOMMANDS = (
     "attack inference",
     *(f"design {word}" for word in ("optimal", "kernels", "laplace")),
 )
-    "ledger show",
-    "ledger export",
-    "ledger backup",
-    "ledger check",
-    "attack inference",
-    "design optimal",
-    "design kernels",
-    "design laplace",
-)
 
 
 @pytest.mark.parametrize("words", [*COMMANDS, *SUBCOMMANDS])
