@@ -171,6 +171,7 @@ def test_a_kill_leaves_every_units_account_charged_or_none(tmp_path):
 
 def test_a_kill_while_a_ledger_is_made_leaves_a_ledger_or_none(tmp_path):
     assert killed(tmp_path, "creation", 60) == "[] True True\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["marks", *(f"ledger{kill}" for kill in range(60))])
 
 
 def test_a_spend_is_seen_by_everybody_when_it_returns(tmp_path):
