@@ -59,8 +59,8 @@ def command(folder: Path, *words: str) -> str:
 def test_it_is_found_by_its_entry_points_and_named_as_its_provider() -> None:
     assert ADDRESSES.provider("sign-bits") == "noisewright-signbits 0.1.0"
     assert registry["sign-bits"].takes.gives == "bytes"
-    package = Path(__file__).parents[1] / "examples/signbits/signbits.py"
-    assert str(package.resolve()) == sys.modules["signbits"].__file__
+    module = Path(__file__).parents[1] / "examples/signbits/signbits/mechanism.py"
+    assert str(module.resolve()) == sys.modules["signbits.mechanism"].__file__
 
 
 def test_it_conforms() -> None:

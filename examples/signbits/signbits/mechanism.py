@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 
 import noisewright as nw
-from noisewright.cli import Command
 from noisewright.core import Seed, Takes, public_keys
 from noisewright.core.certificates import Part, product_certificate
 from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
@@ -63,12 +62,5 @@ class SignBits:
         raise NoChannelError("there are infinitely many vectors.")
 
 
-def seed(as_json: bool = False) -> None:
-    """Print a fresh public seed."""
-    hexadecimal = Seed.fresh().hex
-    print(f'{{"seed": "{hexadecimal}"}}' if as_json else hexadecimal)
-
-
-COMMAND = Command(seed)
 TAKES = Takes("vector", gives="bytes", dimension=True)
 ENTRY = Entry("sign-bits", SignBits, TAKES, summary="private sides of public random directions", words="vectors")
