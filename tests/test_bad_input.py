@@ -40,6 +40,7 @@ from noisewright.mechanisms.places.remap import Grid
 from noisewright.mechanisms.places.vectors import product_laplace, spherical_laplace
 from noisewright.mechanisms.registry import registry
 from noisewright.mechanisms.values import Labels
+from noisewright.testing import mechanisms as checks
 
 NAN, INF, HUGE, HALF = math.nan, math.inf, 10**400, "\ud800"
 CHANNEL = nw.Channel([[0.75, 0.25], [0.5, 0.5]])
@@ -775,11 +776,11 @@ def test_a_child_that_crashes_or_hangs_is_reported(monkeypatch: pytest.MonkeyPat
 
     made: Any = Crashing(lambda: os._exit(3))
     with pytest.raises(testing.ConformanceError, match="forking: a child process ended without drawing"):
-        testing._forking(made, [1])
-    monkeypatch.setattr(testing, "CHILD_SECONDS", 0.5)
+        checks._forking(made, [1])
+    monkeypatch.setattr(checks, "CHILD_SECONDS", 0.5)
     made = Crashing(signal.pause)
     with pytest.raises(testing.ConformanceError, match=r"forking: a child process did not draw within 0\.5 seconds"):
-        testing._forking(made, [1])
+        checks._forking(made, [1])
 
 
 def raising(problem: Exception) -> Any:
@@ -791,13 +792,13 @@ def raising(problem: Exception) -> Any:
 
 def test_bad_parameters_must_raise_the_right_error() -> None:
     assert (
-        testing._refused([raising(ParameterError("a long sentence.")), raising(GuaranteeError("a long sentence."))])
+        checks._refused([raising(ParameterError("a long sentence.")), raising(GuaranteeError("a long sentence."))])
         is None
     )
     with pytest.raises(testing.ConformanceError, match="call 0 raises DataError, not ParameterError"):
-        testing._refused([raising(DataError("a long sentence."))])
+        checks._refused([raising(DataError("a long sentence."))])
     with pytest.raises(testing.ConformanceError, match="call 0 is refused without a sentence"):
-        testing._refused([raising(ParameterError("no"))])
+        checks._refused([raising(ParameterError("no"))])
 
 
 @pytest.mark.parametrize(
@@ -820,7 +821,7 @@ def test_bad_parameters_must_raise_the_right_error() -> None:
     ],
 )
 def test_what_counts_as_showing_a_value(message: str, value: Any, shown: bool) -> None:
-    assert testing._shows(message, value) is shown
+    assert checks._shows(message, value) is shown
 
 
 def test_a_message_with_the_value_fails_the_suite() -> None:
@@ -830,4 +831,4 @@ def test_a_message_with_the_value_fails_the_suite() -> None:
 
     made: Any = Telling()
     with pytest.raises(testing.ConformanceError, match="the message shows the value"):
-        testing._unknown(made, [1234])
+        checks._unknown(made, [1234])

@@ -27,6 +27,6 @@ def test_the_main_modules_have_examples():
         "core.metrics.metric",
         "core.accountant",
         "mechanisms.numbers.geometric",
-        "testing",
+        "testing.mechanisms",
     ):
         assert doctest.DocTestFinder().find(importlib.import_module(f"noisewright.{name}"))[0].examples

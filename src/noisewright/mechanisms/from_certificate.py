@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -123,9 +124,9 @@ def table_mechanism(certificate: Certificate) -> Mechanism:
 
 
 def response_mechanism(certificate: Certificate) -> Mechanism | None:
-    """Randomised response; or one whose outputs are answered."""
+    """Randomised response; or one whose outputs are answered, or that has a delta."""
     stated = certificate.document
-    if "answers" in stated:
+    if "answers" in stated or Fraction(str(stated["claim"]["delta"])):
         return AnsweredMechanism.of(certificate)
     names: tuple[Hashable, ...] = tuple(decode_label(label) for label in stated["inputs"])
     return response_of(stated["proof"], certificate.epsilon, names)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import noisewright as nw
 from noisewright.core.certificates.checker.checker_release import loss_of
+from noisewright.core.certificates.claims import claimed
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.guarantee import Guarantee
-from noisewright.mechanisms.from_certificate import claimed
 from noisewright.mechanisms.laws.lattice import LatticeLaw
 from noisewright.releases.columns.plan import compile_column
 from noisewright.releases.columns.prices import charge

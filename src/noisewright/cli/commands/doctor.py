@@ -28,6 +28,7 @@ PACKAGE = "noisewright"
 
 ADDS = {
     "spark": "releases over more than one machine",
+    "java": "a Java runtime for Spark, where there is none",
     "plots": "figures as files",
     "transport": "distances between populations, for any metric",
 }
