@@ -28,7 +28,7 @@ from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.metrics.distances import Distances, LineDistances, TableDistances, UniformDistances
 from noisewright.core.metrics.metric import Metric, Table, named_metric
 
-__all__ = ["RELEASE_RANDOMNESS", "SIMULATION_RANDOMNESS", "Certificate"]
+__all__ = ["RELEASE_RANDOMNESS", "SIMULATION_RANDOMNESS", "Certificate", "read_document"]
 
 RELEASE_RANDOMNESS = "system seed, AES-256-CTR"
 SIMULATION_RANDOMNESS = "numpy generator: simulation, not for release"
@@ -97,11 +97,7 @@ class Certificate:
     @classmethod
     def from_json(cls, text: str) -> Certificate:
         """Read a certificate; it is checked for shape only, :meth:`verify` proves it."""
-        try:
-            document = checker.read(text)
-        except (TypeError, ValueError, RecursionError):
-            raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None
-        return cls.from_document(document)
+        return cls.from_document(read_document(text))
 
     @classmethod
     def from_document(cls, document: Any) -> Certificate:
@@ -214,3 +210,11 @@ def _metric(name: str, distances: Distances, inputs: tuple[Any, ...]) -> Metric:
         name=name,
         tolerance=1e-6,
     )
+
+
+def read_document(text: str) -> Any:
+    """What the text of a certificate holds, of one mechanism or of a release; refused where it is not JSON."""
+    try:
+        return checker.read(text)
+    except (TypeError, ValueError, RecursionError):
+        raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None

@@ -25,7 +25,7 @@ True
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -40,6 +40,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, log_bounds
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.algebra import line_in
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.laws.feasible import Feasible, Range
@@ -269,8 +270,7 @@ class AsymmetricLaplace:
     def _sampler(self) -> HalfLineSampler:
         return HalfLineSampler(self.tail, self.near)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    __getstate__ = fields_alone
 
 
 def _near_rates(tail: float, count: int) -> list[Fraction]:

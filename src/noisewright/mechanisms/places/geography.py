@@ -57,7 +57,7 @@ from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.distances import Distances, TableDistances
 from noisewright.core.metrics.metric import Euclidean, Metric
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, rounding
+from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, loss_before_rounding, rounding
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.planar import PlanarLaplace, alike, per_unit, planar_lattice
 from noisewright.mechanisms.places.remap import Grid, Polygon, Remap, as_remap
@@ -306,10 +306,9 @@ class GeoLaplace:
 
         The guarantee is about lattice points of the map: ``guarantee.bound`` takes their distance.
         """
-        plain = self.guarantee.bound(distance)  # refuses what is no distance
-        if plain in (0, math.inf):
-            return plain
-        return float_up(self.epsilon * (_on_map(as_fraction(distance)) + rounding(self.lattice)))
+        return loss_before_rounding(
+            self.guarantee, distance, lambda apart: float_up(self.epsilon * (_on_map(apart) + rounding(self.lattice)))
+        )
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves: epsilon between lattice points, and the level within the radius."""

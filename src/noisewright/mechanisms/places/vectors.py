@@ -49,7 +49,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Euclidean, Manhattan
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
+from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, loss_before_rounding
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.planar import noise_lattice, per_unit
@@ -201,12 +201,13 @@ class ProductLaplace:
 
         The guarantee is about lattice points: ``guarantee.bound`` takes their distance.
         """
-        plain = self.guarantee.bound(distance)  # refuses what is no distance
-        if plain in (0, math.inf):
-            return plain
-        # Differences of coordinates are rounded up to whole steps at most, and n numbers so by less than n together.
-        steps = self.lattice.steps(distance) + self.dimension - 1
-        return float_up(self.epsilon * self.lattice.step * steps)
+
+        def loss(apart: Fraction) -> float:
+            # Differences of coordinates are rounded up to whole steps at most, and n numbers so by less than n together.
+            steps = self.lattice.steps(apart) + self.dimension - 1
+            return float_up(self.epsilon * self.lattice.step * steps)
+
+        return loss_before_rounding(self.guarantee, distance, loss)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise on each coordinate; losses of coordinates add up, and so does the Manhattan distance."""
