@@ -10,7 +10,8 @@ import pytest
 from resource_support import SEED, Coded, coded_registered, column, forget_places, write_table
 
 from noisewright.core.errors import PolicyError
-from noisewright.core.resource import FOLDERS, Resource, Seed
+from noisewright.core.resource import FOLDERS, Resource
+from noisewright.core.seeds import Seed
 from noisewright.mechanisms.signatures import public_parts
 from noisewright.releases.policy.policy import Policy
 
