@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -28,10 +28,29 @@ from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.metrics.distances import Distances, LineDistances, TableDistances, UniformDistances
 from noisewright.core.metrics.metric import Metric, Table, named_metric
 
-__all__ = ["RELEASE_RANDOMNESS", "SIMULATION_RANDOMNESS", "Certificate", "read_document"]
+if TYPE_CHECKING:
+    from noisewright.core.guarantee import Guarantee
+
+__all__ = ["RELEASE_RANDOMNESS", "SIMULATION_RANDOMNESS", "Certificate", "Stating", "read_document"]
 
 RELEASE_RANDOMNESS = "system seed, AES-256-CTR"
 SIMULATION_RANDOMNESS = "numpy generator: simulation, not for release"
+
+
+class Stating(Protocol):
+    """A mechanism with one exact epsilon for the metric of its guarantee."""
+
+    @property
+    def name(self) -> str:
+        """The name in certificates."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The promised epsilon, exactly."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised, in floats."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +92,30 @@ class Certificate:
             **more,
         }
         return cls({**document, "digest": checker.digest(document)})
+
+    @classmethod
+    def of_mechanism(
+        cls,
+        made: Stating,
+        rng: object | None,
+        *,
+        distances: Mapping[str, Any],
+        proof: Mapping[str, Any],
+        **more: Any,
+    ) -> Certificate:
+        """What a mechanism promises by its name, epsilon and metric; ``rng`` is what it draws from, None for a release.
+
+        ``more`` is as in :meth:`build`.
+        """
+        return cls.build(
+            mechanism=made.name,
+            epsilon=made.epsilon,
+            metric=str(made.guarantee.metric),
+            distances=distances,
+            proof=proof,
+            simulated=rng is not None,
+            **more,
+        )
 
     @classmethod
     def of(cls, certified: CertifiedChannel, mechanism: str = "finite channel", simulated: bool = False) -> Certificate:

@@ -127,10 +127,9 @@ class SelectionMechanism:
 
     def certificate(self, rng: Rng = None) -> Certificate:
         """The law of the choice and the claim it proves."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(1 / self.sensitivity)},
             proof={
                 "kind": "law",
@@ -138,7 +137,6 @@ class SelectionMechanism:
                 "rate": str(self.rate),
                 "candidates": len(self.candidates),
             },
-            simulated=rng is not None,
         )
 
     def audit(self) -> MechanismAudit:

@@ -199,14 +199,12 @@ class AdditiveMechanism:
     def certificate(self, rng: Rng = None) -> Certificate:
         """The law of the noise in lattice steps, and the claim it proves."""
         shape = "adjacent" if self.scope == "adjacent" else "steps"
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
+        return Certificate.of_mechanism(
+            self,
+            rng,
             delta=self.delta,
-            metric=str(self.guarantee.metric),
             distances={"shape": shape, "distance": str(self.lattice.step / self.sensitivity)},
             proof={"kind": "law", **self.law.proof()},
-            simulated=rng is not None,
             step=str(self.lattice.step),
             snapped_to=None if self.within is None else self.within.to_json(),
             outside=self.outside,

@@ -155,13 +155,11 @@ class AsymmetricLaplace:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law on the lattice and the claim it proves."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances=self._distances,
             proof=self._proof,
-            simulated=rng is not None,
             step=str(self.lattice.step),
             within=self.feasible.to_json(),
             answers=self.feasible.to_json(),

@@ -208,13 +208,11 @@ class LaplaceMechanism:
         if self.feasible.kind != "none":
             proof = ranged_proof(self.rate, self.ranges, self.inputs, self.reach)
         shape = "adjacent" if self.scope == "adjacent" else "steps"
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": shape, "distance": str(self.lattice.step / self.sensitivity)},
             proof=proof,
-            simulated=rng is not None,
             step=str(self.lattice.step),
             within=self.feasible.to_json(),
             answers=self.inner.to_json(),

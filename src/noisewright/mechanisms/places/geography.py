@@ -159,13 +159,11 @@ class GeoLaplace:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves: epsilon between lattice points, and the level within the radius."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(self.lattice.step)},
             proof={"kind": "planar", "rate": str(self.plane.rate), "around": self.metric.centre},
-            simulated=rng is not None,
             further={"level": self.level, "radius": self.radius, "on_map": on_map(self.radius)},
             outside=self.outside,
         )

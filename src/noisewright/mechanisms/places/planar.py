@@ -158,13 +158,11 @@ class PlanarLaplace:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves: epsilon between lattice points, and the level within the radius."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(self.lattice.step)},
             proof={"kind": "planar", "rate": str(self.rate)},
-            simulated=rng is not None,
             further=None if self.kept is None else dict(zip(("level", "radius"), self.kept, strict=True)),
         )
 

@@ -137,13 +137,11 @@ class PlanarGeometric:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(self.step)},
             proof={"kind": "planar", "rate": str(self.rate)},
-            simulated=rng is not None,
         )
 
     def error(self, loss: str = "absolute") -> float:

@@ -107,13 +107,11 @@ class SphericalLaplace:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The claim, marked as floating: it cites a theorem and proves nothing about the draw."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "space", "dimension": self.dimension},
             proof={"kind": "theorem", "density": "c exp(-epsilon |v|)", "by": "triangle inequality"},
-            simulated=rng is not None,
             numerics="floating",
         )
 
@@ -211,13 +209,11 @@ class ProductLaplace:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise on each coordinate; losses of coordinates add up, and so does the Manhattan distance."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(self.lattice.step)},
             proof={"kind": "law", "law": "discrete laplace", "scale": str(self.steps), "coordinates": self.dimension},
-            simulated=rng is not None,
         )
 
     def error(self, loss: str = "absolute") -> float:
