@@ -76,12 +76,12 @@ if TYPE_CHECKING:
     from noisewright.core.mechanism import fields_alone as fields_alone
     from noisewright.core.metrics.metric import Metric as Metric
     from noisewright.core.resource import Resource as Resource
+    from noisewright.core.resource import Seed as Seed
+    from noisewright.core.resource import Stream as Stream
     from noisewright.core.resource import in_place as in_place
     from noisewright.core.resource import locate as locate
     from noisewright.core.resource import look_in as look_in
     from noisewright.core.resource import public_keys as public_keys
-    from noisewright.core.seeds import Seed as Seed
-    from noisewright.core.seeds import Stream as Stream
     from noisewright.core.verdict import EXACT as EXACT
     from noisewright.core.verdict import FAILS as FAILS
     from noisewright.core.verdict import UNDECIDED as UNDECIDED

@@ -22,8 +22,7 @@ from noisewright.core.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from noisewright.core.channels.audit import Audit
-    from noisewright.core.resource import Resource
-    from noisewright.core.seeds import Seed
+    from noisewright.core.resource import Resource, Seed
 
 __all__ = ["Described", "Mechanism", "Takes", "as_mechanism", "certificate_once", "described", "fields_alone"]
 

@@ -17,8 +17,7 @@ import noisewright as nw
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError, FileFormatError, ResourceError
-from noisewright.core.resource import FOLDERS, Resource
-from noisewright.core.seeds import Seed
+from noisewright.core.resource import FOLDERS, Resource, Seed
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.lock import Lock
 from noisewright.releases.output.verify import verify_folder

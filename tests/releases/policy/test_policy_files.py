@@ -9,8 +9,7 @@ import pytest
 from resource_support import SEED, Coded, column, forget_places, write_table
 
 from noisewright.core.errors import PolicyError
-from noisewright.core.resource import Resource
-from noisewright.core.seeds import Seed
+from noisewright.core.resource import Resource, Seed
 from noisewright.mechanisms.signatures import public_parts
 from noisewright.releases.policy.policy import Policy
 

@@ -32,8 +32,7 @@ from typing import Any
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import labels_between
 from noisewright.core.metrics.metric import Metric, named_metric
-from noisewright.core.resource import Resource
-from noisewright.core.seeds import Seed
+from noisewright.core.resource import Resource, Seed
 from noisewright.mechanisms.places.remap import Grid, Places, Polygon
 from noisewright.releases.columns.secret import Secret
 

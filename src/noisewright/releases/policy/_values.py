@@ -27,8 +27,7 @@ from typing import Any
 import numpy as np
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from noisewright.core.resource import Resource
-from noisewright.core.seeds import Seed
+from noisewright.core.resource import Resource, Seed
 from noisewright.releases.kinds.spans import Span
 from noisewright.releases.policy._locate import Path
 
