@@ -7,7 +7,7 @@ larger still is refused, so no engine can overflow. Everything is cast openly: n
 >>> from noisewright.releases.queries.dialects import DUCKDB
 >>> four = calculated(column_term("n", pa.int64(), DUCKDB), "*", number_term("4"))
 >>> four.kind, four.bound == 2**65, four.sql
-('whole', True, '(CAST(CAST("n" AS BIGINT) AS DECIMAL(38, 0)) * CAST(CAST(4 AS BIGINT) AS DECIMAL(38, 0)))')
+('integer', True, '(CAST(CAST("n" AS BIGINT) AS DECIMAL(38, 0)) * CAST(CAST(4 AS BIGINT) AS DECIMAL(38, 0)))')
 """
 
 from __future__ import annotations
