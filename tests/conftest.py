@@ -38,6 +38,19 @@ def guests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Addresses, "_entry_points", EVERYBODY)
 
 
+@pytest.fixture
+def coded_afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The toy mechanism with a public file is registered, and this process knows no public file yet."""
+    from resource_support import coded_registered, forget_places
+
+    from noisewright.core.resource import FOLDERS
+
+    monkeypatch.delenv(FOLDERS, raising=False)
+    forget_places()
+    with coded_registered():
+        yield
+
+
 @pytest.fixture(scope="session")
 def spark_session() -> Iterator[Any]:
     from noisewright.releases.engines.spark.session import start_spark

@@ -30,7 +30,8 @@ from noisewright.core.errors import (
 from noisewright.core.exact import as_fraction, exp_bounds, positive_fraction
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.metrics.algebra import Scaled, Sum
-from noisewright.core.metrics.metric import EarthMovers, named_metric
+from noisewright.core.metrics.bags import EarthMovers
+from noisewright.core.metrics.metric import named_metric
 from noisewright.core.metrics.spaces import closure, essential_pairs, induced_metric, sensitivity
 from noisewright.files.channels import load_certificate, load_labelled_csv
 from noisewright.mechanisms.auditing import Neighbours

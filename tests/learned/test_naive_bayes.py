@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import noisewright as nw
 from noisewright.core.exact import float_up
-from noisewright.core.metrics.metric import AddRemove
+from noisewright.core.metrics.bags import AddRemove
 from noisewright.learned import naive_bayes
 from noisewright.learned.naive_bayes import STD_MECHANISMS, PrivateGaussianNB
 from noisewright.mechanisms.numbers.geometric import GeometricMechanism

@@ -131,9 +131,7 @@ class GainWitness:
             "secrets": [encode_label(x) for x in self.gain.secrets],
             "gain": _fractions_as_text(self.exact),
             "prior": list(self.prior),
-            "before": self.before,
-            "after": self.after,
-            "gap": float(self.gap),
+            **_more(self.before, self.after, self.gap),
         }
 
 
@@ -161,9 +159,7 @@ class CorrelationWitness:
             "correlated": [encode_label(z) for z in self.correlated],
             "secrets": [encode_label(x) for x in self.secrets],
             "joint": _fractions_as_text(self.joint),
-            "before": self.before,
-            "after": self.after,
-            "gap": float(self.gap),
+            **_more(self.before, self.after, self.gap),
         }
 
 
@@ -266,6 +262,11 @@ def _in_words(value: Fraction | float) -> str:
     if isinstance(value, Fraction) and value.denominator < 1000:
         return str(value)
     return f"{float(value):.4g}"
+
+
+def _more(before: float, after: float, gap: Fraction) -> dict[str, float]:
+    """What is gained with the old one, with the new one, and how much more that is, as plain data."""
+    return {"before": before, "after": after, "gap": float(gap)}
 
 
 def _pair(before: float, after: float, gap: Fraction) -> str:

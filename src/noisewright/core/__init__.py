@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from noisewright.core.mechanism import as_mechanism as as_mechanism
     from noisewright.core.mechanism import certificate_once as certificate_once
     from noisewright.core.mechanism import described as described
+    from noisewright.core.mechanism import fields_alone as fields_alone
     from noisewright.core.metrics.metric import Metric as Metric
     from noisewright.core.resource import Resource as Resource
     from noisewright.core.resource import Seed as Seed

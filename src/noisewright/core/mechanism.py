@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from noisewright.core.channels.audit import Audit
     from noisewright.core.resource import Resource, Seed
 
-__all__ = ["Described", "Mechanism", "Takes", "as_mechanism", "certificate_once", "described"]
+__all__ = ["Described", "Mechanism", "Takes", "as_mechanism", "certificate_once", "described", "fields_alone"]
 
 
 @dataclass(frozen=True)
@@ -217,3 +217,11 @@ def certificate_once(mechanism: Mechanism, simulated: bool = False) -> Certifica
 
 def _certificate(mechanism: Mechanism, simulated: bool) -> Certificate:
     return mechanism.certificate(np.random.default_rng(0)) if simulated else mechanism.certificate()
+
+
+def fields_alone(made: Any) -> dict[str, Any]:
+    """What is pickled of a dataclass: its fields, without what was computed from them and kept.
+
+    A class says ``__getstate__ = fields_alone``; the rest is made again where it is used.
+    """
+    return {field.name: getattr(made, field.name) for field in fields(made)}

@@ -56,7 +56,8 @@ from noisewright.core.errors import DataError, GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_down, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.algebra import Scaled
-from noisewright.core.metrics.metric import AddRemove, Discrete, Hamming, Line, Metric
+from noisewright.core.metrics.bags import AddRemove
+from noisewright.core.metrics.metric import Discrete, Hamming, Line, Metric
 from noisewright.mechanisms.numbers.geometric import geometric
 from noisewright.mechanisms.numbers.laplace import laplace
 from noisewright.mechanisms.numbers.snapped import snapped_laplace, unsnapped

@@ -37,7 +37,7 @@ from noisewright.core.certificates.product import Part, Whole, product_certifica
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Mechanism, as_mechanism
+from noisewright.core.mechanism import Mechanism, as_mechanism, fields_alone
 from noisewright.mechanisms.sanitised import product_channel
 
 __all__ = ["ProductMechanism", "product"]
@@ -131,5 +131,4 @@ class ProductMechanism:
     def _drawn(mechanism: Mechanism, columns: NDArray[Any], rng: np.random.Generator | None) -> NDArray[Any]:
         return np.asarray(mechanism.release(columns.reshape(-1), rng)).reshape(columns.shape)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"parts": self.parts, "metric": self.metric, "name": self.name}
+    __getstate__ = fields_alone

@@ -13,7 +13,7 @@ import numpy as np
 
 from noisewright.estimation.survey.designs import direct
 from noisewright.estimation.survey.margins import margin_of_error
-from noisewright.estimation.survey.plan import shortened
+from noisewright.estimation.survey.options import shortened
 from noisewright.estimation.survey.region import Region
 from noisewright.plots.figure import COLOURS, blank_figure
 

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from cli_support import Answer
-from resource_support import SEED, coded_registered, column, forget_places, write_table
+from resource_support import SEED, column, forget_places, write_table
 
 import noisewright as nw
-from noisewright.core.resource import FOLDERS
 
+pytestmark = pytest.mark.usefixtures("coded_afresh")
 Call = Callable[..., Answer]
 PARTS = ("design", "coded", "--epsilon", "1", "--within", "0:9")
-
-
-@pytest.fixture(autouse=True)
-def _coded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv(FOLDERS, raising=False)
-    forget_places()
-    with coded_registered():
-        yield
 
 
 @pytest.fixture

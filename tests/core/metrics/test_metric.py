@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from noisewright.core.errors import MetricError, ParameterError
 from noisewright.core.metrics.algebra import Maximum, Product, Scaled, Sum
+from noisewright.core.metrics.bags import EarthMovers
 from noisewright.core.metrics.distances import LineDistances, TableDistances, UniformDistances
 from noisewright.core.metrics.metric import (
     Angular,
     Discrete,
-    EarthMovers,
     Euclidean,
     Hamming,
     Line,

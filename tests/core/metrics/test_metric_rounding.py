@@ -10,7 +10,7 @@ import pytest
 from noisewright.core.metrics import Discrete, Euclidean, Line, Manhattan, Metric, Scaled
 from noisewright.mechanisms.laws.feasible import Feasible
 from noisewright.mechanisms.laws.lattice_metrics import LatticeLine, LatticePoints
-from noisewright.mechanisms.places.geography import LatticeMetres, LocalMetres
+from noisewright.mechanisms.places.metres import LatticeMetres, LocalMetres
 from noisewright.noise import Lattice
 
 QUARTER = Lattice(-2)

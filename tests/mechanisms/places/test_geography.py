@@ -12,7 +12,7 @@ from scipy import stats
 import noisewright as nw
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError, DataError, MetricError, ParameterError
-from noisewright.mechanisms.places.geography import EARTH_RADIUS, LocalMetres
+from noisewright.mechanisms.places.metres import EARTH_RADIUS, LocalMetres
 
 LEVEL = 1e-6
 PARIS = (48.8566, 2.3522)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from noisewright.core.errors import DataError, NoisewrightError, ParameterError
 from noisewright.mechanisms.oracles.oracle import ORACLES
-from noisewright.mechanisms.places.geography import LocalMetres
+from noisewright.mechanisms.places.metres import LocalMetres
 from noisewright.mechanisms.registry import names
 from noisewright.releases.columns.plan import compile_column
 from noisewright.releases.columns.prices import charge, diameter

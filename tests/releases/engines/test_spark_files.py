@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 import resource_support
-from resource_support import SEED, coded_registered, column, forget_places, write_table
+from resource_support import SEED, column, forget_places, write_table
 
 from noisewright.core.errors import DataError, ResourceError
-from noisewright.core.resource import FOLDERS, Resource
+from noisewright.core.resource import Resource
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.engines.local import LocalEngine
 from noisewright.releases.engines.spark.engine import SparkEngine
@@ -21,7 +20,7 @@ from noisewright.releases.engines.spark.shipping import ship
 from noisewright.releases.policy.policy import Policy, UnitPolicy
 from noisewright.releases.sources.open import source_of
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("coded_afresh")]
 ROWS = 5_000
 NOBODY = UnitPolicy()
 TABLE = pa.table({"x": [i % 10 for i in range(ROWS)]})
@@ -31,14 +30,6 @@ TABLE = pa.table({"x": [i % 10 for i in range(ROWS)]})
 def engine(spark_session: Any) -> SparkEngine:
     spark_session.sparkContext.addPyFile(str(resource_support.__file__))  # workers import the class of the mechanism
     return SparkEngine(session=spark_session)
-
-
-@pytest.fixture(autouse=True)
-def _coded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv(FOLDERS, raising=False)
-    forget_places()
-    with coded_registered():
-        yield
 
 
 def plan_of(path: Path, **more: Any) -> ColumnPlan:

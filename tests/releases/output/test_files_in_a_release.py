@@ -6,13 +6,12 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from resource_support import SEED, coded, coded_registered, column, forget_places, write_table
+from resource_support import SEED, coded, column, forget_places, write_table
 
 import noisewright as nw
 from noisewright.core.certificates.certificate import Certificate
@@ -23,16 +22,9 @@ from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.lock import Lock
 from noisewright.releases.output.verify import verify_folder
 
+pytestmark = pytest.mark.usefixtures("coded_afresh")
 TABLE = pa.table({"x": [1, 2, 9, 0]})
 RULES = "the certificate has the parts and prices that follow from the policy in the lock"
-
-
-@pytest.fixture(autouse=True)
-def _coded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv(FOLDERS, raising=False)
-    forget_places()
-    with coded_registered():
-        yield
 
 
 def policy_of(path: Path, **more: Any) -> dict[str, Any]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
 import pytest
-from resource_support import SEED, Coded, coded_registered, column, forget_places, write_table
+from resource_support import SEED, Coded, column, forget_places, write_table
 
 from noisewright.core.errors import PolicyError
-from noisewright.core.resource import FOLDERS, Resource, Seed
+from noisewright.core.resource import Resource, Seed
 from noisewright.mechanisms.signatures import public_parts
 from noisewright.releases.policy.policy import Policy
 
+pytestmark = pytest.mark.usefixtures("coded_afresh")
 WHOLE = {"dataset": "codes", "budget": {"epsilon": 5}}
 TOML = f"""
 dataset = "codes"
@@ -27,14 +27,6 @@ epsilon = 2
 table = "tables/code.bin"
 seed = "{SEED}"
 """
-
-
-@pytest.fixture(autouse=True)
-def _coded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv(FOLDERS, raising=False)
-    forget_places()
-    with coded_registered():
-        yield
 
 
 @pytest.fixture

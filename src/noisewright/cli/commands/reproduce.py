@@ -82,10 +82,10 @@ def _nearest(word: str, names: Sequence[str]) -> str:
 
 
 def _one(experiment: Any, quick: bool, runs: int | None, plot: str | None, as_json: bool) -> None:
-    from noisewright.cli.shared.targets import target_file
+    from noisewright.cli.shared.targets import picture_file
 
     _check(experiment, runs, plot)
-    picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+    picture = picture_file(plot)
     with working(f"running {experiment.name}"):
         result, seconds = _run(experiment, quick, runs)
         if picture is not None:

@@ -11,7 +11,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, printable, working
-from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.targets import json_file, picture_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -88,8 +88,8 @@ def survey(
     from noisewright.estimation.survey import plan as home
     from noisewright.files.channels import save
 
-    target = None if output_file is None else target_file(output_file, "a certificate", (".json",))
-    picture = None if plot_file is None else target_file(plot_file, "a picture", (".png", ".svg", ".pdf"))
+    target = json_file(output_file)
+    picture = picture_file(plot_file)
     with working("planning"):
         plan = home.survey(
             epsilon=check_number(epsilon, "epsilon"),

@@ -28,6 +28,7 @@ __all__ = [
     "plural",
     "printable",
     "round_up",
+    "wants_json",
     "working",
     "write_json",
 ]
@@ -38,6 +39,11 @@ PAGE_WIDTH = 100
 LABEL_LENGTH = 40
 SPINNER_AFTER = 1.0
 BROKEN_PIPE = 141
+
+
+def wants_json(context: typer.Context, as_json: bool) -> bool:
+    """Whether ``--json`` was given: to the command itself, or to the one that it belongs to."""
+    return as_json or bool(context.parent and context.parent.obj)
 
 
 def emit(data: Mapping[str, Any], page: Callable[[], Iterable[RenderableType]], as_json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["target_file"]
+__all__ = ["json_file", "picture_file", "target_file"]
 
 
 def target_file(output: str, what: str, suffixes: tuple[str, ...]) -> Path:
@@ -19,3 +19,13 @@ def target_file(output: str, what: str, suffixes: tuple[str, ...]) -> Path:
     if target.is_dir() or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
         raise ParameterError(f"{output} cannot be written; name a file in a directory that exists and can be written.")
     return target
+
+
+def json_file(output: str | None, what: str = "a certificate") -> Path | None:
+    """Where ``--output`` wants a JSON file, if it was given."""
+    return None if output is None else target_file(output, what, (".json",))
+
+
+def picture_file(plot: str | None) -> Path | None:
+    """Where ``--plot`` wants a picture, if it was given."""
+    return None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS as RELEASE_RANDOMNESS
     from noisewright.core.certificates.certificate import SIMULATION_RANDOMNESS as SIMULATION_RANDOMNESS
     from noisewright.core.certificates.certificate import Certificate as Certificate
+    from noisewright.core.certificates.certificate import Stating as Stating
+    from noisewright.core.certificates.certificate import read_document as read_document
     from noisewright.core.certificates.claims import claimed as claimed
     from noisewright.core.certificates.claims import distances_in_words as distances_in_words
     from noisewright.core.certificates.claims import metric_called as metric_called

@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -28,10 +28,29 @@ from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.metrics.distances import Distances, LineDistances, TableDistances, UniformDistances
 from noisewright.core.metrics.metric import Metric, Table, named_metric
 
-__all__ = ["RELEASE_RANDOMNESS", "SIMULATION_RANDOMNESS", "Certificate"]
+if TYPE_CHECKING:
+    from noisewright.core.guarantee import Guarantee
+
+__all__ = ["RELEASE_RANDOMNESS", "SIMULATION_RANDOMNESS", "Certificate", "Stating", "read_document"]
 
 RELEASE_RANDOMNESS = "system seed, AES-256-CTR"
 SIMULATION_RANDOMNESS = "numpy generator: simulation, not for release"
+
+
+class Stating(Protocol):
+    """A mechanism with one exact epsilon for the metric of its guarantee."""
+
+    @property
+    def name(self) -> str:
+        """The name in certificates."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The promised epsilon, exactly."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised, in floats."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +94,30 @@ class Certificate:
         return cls({**document, "digest": checker.digest(document)})
 
     @classmethod
+    def of_mechanism(
+        cls,
+        made: Stating,
+        rng: object | None,
+        *,
+        distances: Mapping[str, Any],
+        proof: Mapping[str, Any],
+        **more: Any,
+    ) -> Certificate:
+        """What a mechanism promises by its name, epsilon and metric; ``rng`` is what it draws from, None for a release.
+
+        ``more`` is as in :meth:`build`.
+        """
+        return cls.build(
+            mechanism=made.name,
+            epsilon=made.epsilon,
+            metric=str(made.guarantee.metric),
+            distances=distances,
+            proof=proof,
+            simulated=rng is not None,
+            **more,
+        )
+
+    @classmethod
     def of(cls, certified: CertifiedChannel, mechanism: str = "finite channel", simulated: bool = False) -> Certificate:
         """The certificate of an integer table."""
         return cls.build(
@@ -97,11 +140,7 @@ class Certificate:
     @classmethod
     def from_json(cls, text: str) -> Certificate:
         """Read a certificate; it is checked for shape only, :meth:`verify` proves it."""
-        try:
-            document = checker.read(text)
-        except (TypeError, ValueError, RecursionError):
-            raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None
-        return cls.from_document(document)
+        return cls.from_document(read_document(text))
 
     @classmethod
     def from_document(cls, document: Any) -> Certificate:
@@ -214,3 +253,11 @@ def _metric(name: str, distances: Distances, inputs: tuple[Any, ...]) -> Metric:
         name=name,
         tolerance=1e-6,
     )
+
+
+def read_document(text: str) -> Any:
+    """What the text of a certificate holds, of one mechanism or of a release; refused where it is not JSON."""
+    try:
+        return checker.read(text)
+    except (TypeError, ValueError, RecursionError):
+        raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None

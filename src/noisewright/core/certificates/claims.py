@@ -18,10 +18,9 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee, Scope
-from noisewright.core.metrics.metric import Metric, named_metric
+from noisewright.core.metrics.metric import Metric, metric_or_none
 
 __all__ = ["claimed", "distances_in_words", "metric_called", "prove"]
 
@@ -70,12 +69,12 @@ def distances_in_words(document: Mapping[str, Any]) -> str:
 
 def metric_called(name: str) -> Metric:
     """The metric of a name; one that only bears the name where that alone does not give the distances."""
-    try:
-        return named_metric(name)
-    except ParameterError:
-        metric = Metric()
-        metric.name = name
-        return metric
+    known = metric_or_none(name)
+    if known is not None:
+        return known
+    metric = Metric()
+    metric.name = name
+    return metric
 
 
 def _number(value: Fraction) -> str:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from noisewright.core.metrics.algebra import Scaled as Scaled
     from noisewright.core.metrics.algebra import Sum as Sum
     from noisewright.core.metrics.algebra import line_in as line_in
+    from noisewright.core.metrics.bags import AddRemove as AddRemove
+    from noisewright.core.metrics.bags import EarthMovers as EarthMovers
     from noisewright.core.metrics.distances import Distances as Distances
     from noisewright.core.metrics.distances import LineDistances as LineDistances
     from noisewright.core.metrics.distances import TableDistances as TableDistances
     from noisewright.core.metrics.distances import UniformDistances as UniformDistances
-    from noisewright.core.metrics.metric import AddRemove as AddRemove
     from noisewright.core.metrics.metric import Angular as Angular
     from noisewright.core.metrics.metric import Discrete as Discrete
-    from noisewright.core.metrics.metric import EarthMovers as EarthMovers
     from noisewright.core.metrics.metric import Euclidean as Euclidean
     from noisewright.core.metrics.metric import Hamming as Hamming
     from noisewright.core.metrics.metric import Line as Line
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from noisewright.core.metrics.metric import Table as Table
     from noisewright.core.metrics.metric import as_metric as as_metric
     from noisewright.core.metrics.metric import at_most_largest as at_most_largest
+    from noisewright.core.metrics.metric import metric_or_none as metric_or_none
     from noisewright.core.metrics.metric import named_metric as named_metric
     from noisewright.core.metrics.spaces import closure as closure
     from noisewright.core.metrics.spaces import essential_pairs as essential_pairs

@@ -21,7 +21,6 @@ Metrics made of others are in :mod:`~noisewright.core.metrics.algebra`; how poin
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,7 +31,7 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import MetricError
-from noisewright.core.exact import Exact, as_fraction
+from noisewright.core.exact import Exact, as_fraction, fraction_or_none
 from noisewright.core.labels import as_labels, plain_label
 from noisewright.core.metrics._axioms import check_axioms, square_matrix, table_tolerance
 from noisewright.core.metrics._points import (
@@ -49,10 +48,8 @@ from noisewright.core.metrics._points import (
 from noisewright.core.metrics.distances import Distances, LineDistances, TableDistances, UniformDistances
 
 __all__ = [
-    "AddRemove",
     "Angular",
     "Discrete",
-    "EarthMovers",
     "Euclidean",
     "Hamming",
     "Line",
@@ -61,6 +58,7 @@ __all__ = [
     "Table",
     "as_metric",
     "at_most_largest",
+    "metric_or_none",
     "named_metric",
 ]
 
@@ -291,49 +289,6 @@ class Angular(Metric):
         return TableDistances.below(np.maximum(self.matrix(points) - 2.0**-48, 0.0))
 
 
-@dataclass(frozen=True)
-class EarthMovers(Metric):
-    """The least mean distance of a matching between two bags of one size, over a ground metric on their members."""
-
-    ground: Metric = Euclidean()
-
-    def __post_init__(self) -> None:
-        as_metric(self.ground)
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return f"earth-movers({self.ground})"
-
-    def matrix(self, points: Sequence[Point]) -> Floats:
-        from scipy.optimize import linear_sum_assignment
-
-        bags = [list(bag) for bag in as_sequences(points, self.name, "bags, each a sequence of members")]
-        sizes = {len(bag) for bag in bags}
-        if len(sizes) > 1 or 0 in sizes:
-            raise MetricError("the earth mover's metric compares bags of one size above zero; pad or split them first.")
-        size = sizes.pop()
-        ground = self.ground.matrix([member for bag in bags for member in bag])
-        result = np.zeros((len(bags), len(bags)))
-        for i in range(len(bags)):
-            for j in range(i + 1, len(bags)):
-                block = ground[i * size : (i + 1) * size, j * size : (j + 1) * size]
-                rows, columns = linear_sum_assignment(np.where(np.isinf(block), 1e300, block))
-                result[i, j] = result[j, i] = block[rows, columns].sum() / size
-        return result
-
-
-@dataclass(frozen=True)
-class AddRemove(Metric):
-    """How many records must be added or removed to turn one table (a collection of records) into another."""
-
-    name = "records added or removed"
-
-    def matrix(self, points: Sequence[Point]) -> Floats:
-        """All distances: the sizes of the symmetric differences of multisets."""
-        bags: list[Counter[Point]] = [Counter(table) for table in points]
-        return np.array([[float(((a - b) + (b - a)).total()) for b in bags] for a in bags])
-
-
 @dataclass(frozen=True, eq=False)
 class Table(Metric):
     """Any extended pseudo-metric on finitely many points, given as a square matrix.
@@ -391,12 +346,29 @@ def named_metric(name: str) -> Metric:
     """The metric of a plain name, perhaps scaled: ``"line"``, ``"discrete"``, ``"0.5 * euclidean"``."""
     if not isinstance(name, str):
         raise MetricError(f"the name of a metric is a string such as 'line', not {kind_of(name)}.")
+    factor, base = _factor_and_base(name)
+    if base not in _NAMED:
+        raise MetricError(f"there is no metric called {base!r}; choose one of {', '.join(_NAMED)}.")
+    return _NAMED[base] if not factor else _NAMED[base] * as_fraction(factor, "a metric's factor")
+
+
+def metric_or_none(name: str) -> Metric | None:
+    """The metric of a plain name, or None where that does not name one: for who asks rather than refuses.
+
+    >>> str(metric_or_none("1/2 * line")), metric_or_none("metres around here")
+    ('1/2 * line', None)
+    """
+    factor, base = _factor_and_base(name)
+    scale = fraction_or_none(factor or 1)
+    return None if base not in _NAMED or scale is None or scale <= 0 else named_metric(name)
+
+
+def _factor_and_base(name: str) -> tuple[str, str]:
     factor, _, base = name.rpartition("*")
-    simple = {m.name: m for m in (Discrete(), Line(), Euclidean(), Manhattan(), Hamming(), Angular())}
-    metric = simple.get(base.strip())
-    if metric is None:
-        raise MetricError(f"there is no metric called {base.strip()!r}; choose one of {', '.join(simple)}.")
-    return metric if not factor.strip() else metric * as_fraction(factor.strip(), "a metric's factor")
+    return factor.strip(), base.strip()
+
+
+_NAMED: dict[str, Metric] = {m.name: m for m in (Discrete(), Line(), Euclidean(), Manhattan(), Hamming(), Angular())}
 
 
 def at_most_largest(distances: Floats) -> Floats:

@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from noisewright.estimation.fitting.acceleration import accelerated_update as accelerated_update
     from noisewright.estimation.fitting.bayesian_update import Fit as Fit
     from noisewright.estimation.fitting.bayesian_update import bayesian_updates as bayesian_updates
+    from noisewright.estimation.fitting.bayesian_update import begun as begun
     from noisewright.estimation.fitting.bayesian_update import check_update as check_update
+    from noisewright.estimation.fitting.bayesian_update import ended as ended
     from noisewright.estimation.fitting.bayesian_update import reported as reported
     from noisewright.estimation.fitting.bayesian_update import starting_point as starting_point
     from noisewright.estimation.fitting.bayesian_update import stepper as stepper

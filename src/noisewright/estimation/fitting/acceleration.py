@@ -32,8 +32,8 @@ from collections.abc import Callable
 import numpy as np
 
 from noisewright.core.arrays import Floats
-from noisewright.estimation.fitting.bayesian_update import Fit, check_update, reported, starting_point
-from noisewright.estimation.fitting.likelihood import TINY, TracePoint, certify, check_possible, ratios
+from noisewright.estimation.fitting.bayesian_update import Fit, begun, ended, reported
+from noisewright.estimation.fitting.likelihood import TINY, TracePoint, certify, ratios
 from noisewright.estimation.operators.operator import DenseOperator, Operator
 
 __all__ = ["accelerated_update"]
@@ -63,13 +63,11 @@ def accelerated_update(
 ) -> Fit:
     """As :func:`~noisewright.estimation.fitting.bayesian_update.bayesian_update`; ``iterations`` counts updates, forgotten
     ones too."""
-    check_update(iterations, gap, 0.0)
-    p = starting_point(operator, start)
-    check_possible(q, operator)
+    p = begun(q, operator, start, iterations, gap)
     look, strides = _looker(q, operator), _Strides(len(p))
     y = plain = np.log(p)
     trace: list[TracePoint] = []
-    done, last, strode, converged = 0, -math.inf, False, False
+    done, last, strode = 0, -math.inf, False
     while True:
         value, g = look(p)
         if strode and not value >= last:
@@ -84,9 +82,7 @@ def accelerated_update(
         trace.append(TracePoint(done, value, max(bound, 0.0)))
         if progress is not None:
             progress(done, iterations)
-        if bound <= gap and certify(p, q, operator).gap <= gap:
-            converged = True
-        if converged or done == iterations:
+        if done == iterations or (bound <= gap and certify(p, q, operator).gap <= gap):
             break
         f = np.log(np.maximum(g, TINY))
         plain = y + f
@@ -94,8 +90,7 @@ def accelerated_update(
         strode = ahead is not None
         p, y = _population(plain if ahead is None else ahead)
         done += 1
-    found = certify(p, q, operator)
-    return Fit(p, found, done, converged or found.gap <= gap, tuple(trace))
+    return ended(p, q, operator, done, gap, trace)
 
 
 class _Strides:

@@ -25,7 +25,7 @@ ElSalamouny and Palamidessi, *Generalized iterative Bayesian update* (2020).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +37,17 @@ from noisewright.core.errors import ParameterError
 from noisewright.estimation.fitting.likelihood import TINY, Likelihood, TracePoint, certify, check_possible, ratios
 from noisewright.estimation.operators.operator import DenseOperator, Operator
 
-__all__ = ["Fit", "bayesian_update", "bayesian_updates", "check_update", "reported", "starting_point", "stepper"]
+__all__ = [
+    "Fit",
+    "bayesian_update",
+    "bayesian_updates",
+    "begun",
+    "check_update",
+    "ended",
+    "reported",
+    "starting_point",
+    "stepper",
+]
 
 
 CHECKED = 64
@@ -67,13 +77,10 @@ def bayesian_update(
     progress: Callable[[int, int], None] | None = None,
 ) -> Fit:
     """One problem: shares ``q`` of the outputs that sum to 1, and a ``gap`` (per report) to stop at."""
-    check_update(iterations, gap, smoothing)
-    p = starting_point(operator, start)
-    check_possible(q, operator)
+    p = begun(q, operator, start, iterations, gap, smoothing)
     step = stepper(q, operator, smoothing)
     trace: list[TracePoint] = []
     done, following = 0, 1
-    converged = False
     while True:
         m = operator.forward(p)
         bound = float(np.log(operator.backward(ratios(q, m)).max()))
@@ -84,9 +91,7 @@ def bayesian_update(
             following = max(following + 1, int(following * 1.2)) if done == following else following
             if progress is not None:
                 progress(done, iterations)
-        if bound <= gap and certify(p, q, operator).gap <= gap:
-            converged = True
-        if converged or done == iterations:
+        if done == iterations or (bound <= gap and certify(p, q, operator).gap <= gap):
             break
         look = min(max(following, done + 1), iterations)
         if gap:  # no certificate is 0
@@ -94,8 +99,23 @@ def bayesian_update(
         p = step(p, look - done)
         p /= p.sum()  # rounding only: a step keeps the sum
         done = look
+    return ended(p, q, operator, done, gap, trace)
+
+
+def begun(
+    q: Floats, operator: Operator, start: Floats | None, iterations: int, gap: float, smoothing: float = 0.0
+) -> Floats:
+    """Where updates begin, once what they are asked for was checked."""
+    check_update(iterations, gap, smoothing)
+    p = starting_point(operator, start)
+    check_possible(q, operator)
+    return p
+
+
+def ended(p: Floats, q: Floats, operator: Operator, done: int, gap: float, trace: Iterable[TracePoint]) -> Fit:
+    """The population that updates came to, certified."""
     found = certify(p, q, operator)
-    return Fit(p, found, done, converged or found.gap <= gap, tuple(trace))
+    return Fit(p, found, done, found.gap <= gap, tuple(trace))
 
 
 def bayesian_updates(q: Floats, operator: Operator, *, iterations: int, start: Floats | None = None) -> Floats:

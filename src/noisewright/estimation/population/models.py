@@ -278,7 +278,7 @@ def _certified(certificate: Certificate, within: Any) -> Model:
         )
     try:
         channel = behind.channel()
-    except ParameterError:
+    except NoChannelError:
         raise ParameterError(
             f"nothing is estimated from a certificate of {document['mechanism']}: it does not fix finitely many outputs; give "
             "the channel instead, in a .json, .csv or .npz file."

@@ -43,10 +43,11 @@ if TYPE_CHECKING:
     from noisewright.estimation.survey.optimum import disclosing_threshold as disclosing_threshold
     from noisewright.estimation.survey.optimum import four_answer_variance as four_answer_variance
     from noisewright.estimation.survey.optimum import optimal_design as optimal_design
-    from noisewright.estimation.survey.plan import Option as Option
+    from noisewright.estimation.survey.options import Option as Option
+    from noisewright.estimation.survey.options import options_table as options_table
+    from noisewright.estimation.survey.options import shortened as shortened
     from noisewright.estimation.survey.plan import Shares as Shares
     from noisewright.estimation.survey.plan import Survey as Survey
-    from noisewright.estimation.survey.plan import shortened as shortened
     from noisewright.estimation.survey.plan import survey as survey
     from noisewright.estimation.survey.region import Region as Region
     from noisewright.estimation.survey.violation import Comparison as Comparison

@@ -43,6 +43,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, float_up
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Discrete
 from noisewright.estimation.survey._instruments import (
     FAMILIES,
@@ -193,8 +194,7 @@ class Device:
     def _labels(self) -> Labels:
         return Labels(self.answers)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+    __getstate__ = fields_alone
 
 
 def instrument(name: str) -> Instrument:

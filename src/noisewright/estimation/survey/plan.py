@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, in_words, upward
+from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import encode_label
 from noisewright.estimation.fitting.misfit import misfit
@@ -59,6 +59,7 @@ from noisewright.estimation.survey.margins import (
     share_interval,
 )
 from noisewright.estimation.survey.optimum import optimal_design
+from noisewright.estimation.survey.options import Option, options_table
 from noisewright.estimation.survey.region import Region
 from noisewright.estimation.survey.violation import violation
 from noisewright.mechanisms.categories.chances import MOST_ANSWERS, check_promise
@@ -67,7 +68,7 @@ from noisewright.mechanisms.values import counted_labels
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Option", "Shares", "Survey", "shortened", "survey"]
+__all__ = ["Shares", "Survey", "survey"]
 
 
 def survey(
@@ -146,23 +147,6 @@ def _recommended(found: Sequence[Device], spreads: Sequence[float], limit: float
     good = [pair for pair in pairs if pair[1] <= limit]
     discreet = [pair for pair in good if not pair[0].chances().discloses()]  # what is allowed is not yet called for
     return next(iter(discreet or good), None) or min(pairs, key=lambda pair: pair[1])
-
-
-@dataclass(frozen=True)
-class Option:
-    """One way to ask, beside the others."""
-
-    name: str
-    design: Design
-    epsilon: float
-    """What it really has with the delta that was asked for; infinite for a direct question."""
-    variance: float
-    """For one respondent."""
-    margin: float
-    needed: int | None
-    """Respondents for the target margin; None without one, and where nobody could ask so many."""
-    violation: float | None
-    """The belief in the sensitive truth after the answer that speaks for it, at the guessed prevalence."""
 
 
 @dataclass(frozen=True)
@@ -312,39 +296,7 @@ class Survey:
         }
 
     def __rich__(self) -> Table:
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
-        from rich.text import Text
-
-        binary = len(self.device.answers) == 2
-        no, yes = (shortened(answer) for answer in (self.device.answers[0], self.device.answers[-1]))
-        shown = [
-            "Way to ask",
-            "epsilon",
-            *((f"{no} told truly", f"{yes} told truly") if binary else ("said if untrue", "said if true")),
-        ]
-        shown.append(f"± for {self.respondents}")
-        if self.target_margin is not None:
-            shown.append(f"needed for ± {float(self.target_margin):g}")
-        if self.prevalence is not None:
-            shown.append(f"belief after {yes if binary else 'it'}")
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        for place, title in enumerate(shown):
-            table.add_column(Text(title), justify="right" if place else "left", no_wrap=not place, overflow="fold")
-        for row in self.options():
-            cells = [
-                row.name,
-                "none" if math.isinf(row.epsilon) else upward(row.epsilon, 4),
-                _chance(row.design.p00 if binary else 1 - row.design.p00),
-                _chance(row.design.p11),
-                f"{row.margin:.4f}",
-            ]
-            if self.target_margin is not None:
-                cells.append("too many" if row.needed is None else str(row.needed))
-            cells += [] if row.violation is None else [f"{row.violation:.3f}"]
-            chosen = row.name == self.device.instrument.name
-            table.add_row(*cells, style="bold" if chosen else None)
-        return table
+        return options_table(self)
 
     def __str__(self) -> str:
         return (
@@ -395,14 +347,3 @@ def _tolerance(value: Exact) -> Fraction:
     if not 0 <= number <= 100:
         raise ParameterError(f"tolerance is a share of more respondents, from 0 to 100, not {in_words(number)}.")
     return number
-
-
-def shortened(answer: Hashable, length: int = 16) -> str:
-    """An answer as a heading has room for it."""
-    text = str(answer)
-    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
-
-
-def _chance(value: Fraction) -> str:
-    """A small fraction as it is, any other number in digits."""
-    return str(value) if value.denominator <= 100 else f"{float(value):.4f}"

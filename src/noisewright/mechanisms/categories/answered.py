@@ -28,14 +28,13 @@ from noisewright.core.certificates.claims import claimed, metric_called
 from noisewright.core.channels.channel import Channel
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label
-from noisewright.core.mechanism import Mechanism
+from noisewright.core.mechanism import Mechanism, fields_alone
 from noisewright.core.metrics.distances import LineDistances
-from noisewright.mechanisms.categories.categorical import fields_alone
 from noisewright.mechanisms.categories.response import response_of
 from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.values import LARGEST_COUNT, Labels
+from noisewright.mechanisms.values import LARGEST_COUNT, Form, Labels
 
-__all__ = ["AnsweredMechanism"]
+__all__ = ["AnsweredMechanism", "draw_answers"]
 
 
 @dataclass(frozen=True)
@@ -89,8 +88,7 @@ class AnsweredMechanism:
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One answer for every secret."""
         codes, form = self._inputs.encode(values)
-        drawn = np.asarray(self.source.release(codes, rng), dtype=np.intp)
-        return self._outputs.decode(self._places[drawn], form)
+        return draw_answers(self.source, codes, self._places, self._outputs, form, rng)
 
     def map(self, distance: float) -> float:
         """The largest log-ratio of output probabilities for two secrets at this distance."""
@@ -131,6 +129,14 @@ class AnsweredMechanism:
         return Labels(self._actions)
 
     __getstate__ = fields_alone
+
+
+def draw_answers(
+    source: Mechanism, start: Any, places: Any, answers: Labels, form: Form, rng: np.random.Generator | None
+) -> Any:
+    """A draw of the source for every input, answered: output ``y`` with the label in place ``places[y]`` of ``answers``."""
+    drawn = np.asarray(source.release(start, rng), dtype=np.intp)
+    return answers.decode(places[drawn], form)
 
 
 def _check_places(secrets: tuple[Hashable, ...], claim: Any) -> None:

@@ -16,19 +16,22 @@ epsilon = 0.5 per unit of discrete 0.5
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.values import Labels, counted_labels
 
-__all__ = ["OverCategories", "discrete_certificate", "distinct_categories", "fields_alone"]
+__all__ = ["OverCategories", "discrete_certificate", "distinct_categories"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,10 @@ class OverCategories:
     if (
         TYPE_CHECKING
     ):  # a field of most, worked out by others; a dataclass would take a property for the field's default
+
+        @property
+        def name(self) -> str:
+            """What it is called in certificates."""
 
         @property
         def epsilon(self) -> Fraction:
@@ -59,13 +66,7 @@ class OverCategories:
         """The categories, to number values by."""
         return Labels(self.categories)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return fields_alone(self)
-
-
-def fields_alone(made: Any) -> dict[str, Any]:
-    """What is pickled of a dataclass: its fields, without what was computed from them and kept."""
-    return {field.name: getattr(made, field.name) for field in fields(made)}
+    __getstate__ = fields_alone
 
 
 def distinct_categories(categories: Iterable[Hashable] | int, what: str) -> tuple[Hashable, ...]:
@@ -79,15 +80,15 @@ def distinct_categories(categories: Iterable[Hashable] | int, what: str) -> tupl
 
 
 def discrete_certificate(
-    name: str, epsilon: Fraction, proof: dict[str, Any], *, simulated: bool, **named: Any
+    made: OverCategories, proof: dict[str, Any], rng: np.random.Generator | None, **named: Any
 ) -> Certificate:
-    """The claim that any two categories are ``epsilon`` apart, with its proof."""
+    """The claim of ``made`` that any two of its categories are ``epsilon`` apart, with its proof."""
     return Certificate.build(
-        mechanism=name,
-        epsilon=epsilon,
+        mechanism=made.name,
+        epsilon=made.epsilon,
         metric="discrete",
         distances={"shape": "uniform", "distance": "1"},
         proof=proof,
-        simulated=simulated,
+        simulated=rng is not None,
         **named,
     )

@@ -38,8 +38,8 @@ from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words, log_bounds
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label, encode_label
+from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Discrete
-from noisewright.mechanisms.categories.categorical import fields_alone
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.values import Labels
 from noisewright.noise import uniform_below

@@ -25,6 +25,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ChannelError, GuaranteeError
 from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.values import Labels
@@ -112,9 +113,7 @@ class FiniteMechanism:
     def _outputs(self) -> Labels:
         return Labels(self.certified.outputs)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle the table and the name; everything else is built again where it is used."""
-        return {"certified": self.certified, "name": self.name, "parameters": self.parameters}
+    __getstate__ = fields_alone
 
     def __repr__(self) -> str:
         rows, columns = self.certified.table.shape

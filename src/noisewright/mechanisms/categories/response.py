@@ -21,7 +21,7 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -43,10 +43,12 @@ from noisewright.noise import bernoulli, uniform_below
 
 __all__ = [
     "LARGEST_PLAIN",
+    "Response",
     "ResponseMechanism",
     "draw_response",
     "randomised_response",
     "response_channel",
+    "response_error",
     "response_of",
     "response_proof",
 ]
@@ -91,26 +93,23 @@ class ResponseMechanism(OverCategories):
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value: replaced by a uniform category (perhaps the same) or kept."""
-        return draw_response(self._labels, Fraction(self.other, 1 << self.width), values, rng)
+        return draw_response(self, self._labels, values, rng)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities and the claim they prove."""
-        names = [encode_label(label) for label in self.categories]
-        return discrete_certificate(self.name, self.epsilon, self.proof(), simulated=rng is not None, inputs=names)
+        return discrete_certificate(self, self.proof(), rng, inputs=[encode_label(label) for label in self.categories])
 
     def proof(self) -> dict[str, Any]:
         """The two integer probabilities, as a certificate states them."""
-        return response_proof(len(self.categories), self.width, self.precision, self.keep, self.other)
+        return response_proof(self, self.precision)
 
     def error(self, loss: str = "zero-one") -> float:
         """The expected loss for the category where it is largest; ``zero-one`` is the probability of a lie."""
-        if loss == "zero-one":
-            return float(1 - self.keep_probability)
-        return expected_loss(self.channel(), loss)
+        return response_error(self, loss)
 
     def channel(self) -> Channel:
         """The channel of floats."""
-        return response_channel(self.categories, self.width, self.keep, self.other, logs=self.epsilon > LARGEST_PLAIN)
+        return response_channel(self)
 
     def __repr__(self) -> str:
         return f"randomised_response({len(self.categories)} categories, {self.guarantee})"
@@ -119,23 +118,47 @@ class ResponseMechanism(OverCategories):
 # Any response that keeps the truth with one probability and reports each other category with another ---------------------
 
 
-def draw_response(labels: Labels, other: Fraction, values: Any, rng: np.random.Generator | None) -> Any:
+class Response(Protocol):
+    """The truth is reported with probability ``keep / 2**width``, each other category with ``other / 2**width``."""
+
+    @property
+    def categories(self) -> tuple[Hashable, ...]:
+        """The secrets, which are the outputs too."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The promised epsilon, exactly."""
+
+    @property
+    def width(self) -> int:
+        """The probabilities are whole numbers over two to this power."""
+
+    @property
+    def keep(self) -> int:
+        """The one of the truth."""
+
+    @property
+    def other(self) -> int:
+        """The one of each other category."""
+
+
+def draw_response(response: Response, labels: Labels, values: Any, rng: np.random.Generator | None) -> Any:
     """One exact draw for every value: with probability ``k other`` a uniform category (perhaps the same), else the truth."""
     codes, form = labels.encode(values)
-    replaced = np.asarray(bernoulli(len(labels) * other, codes.shape, rng))
+    replaced = np.asarray(bernoulli(Fraction(len(labels) * response.other, 1 << response.width), codes.shape, rng))
     fresh = np.asarray(uniform_below(len(labels), codes.shape, rng))
     return labels.decode(np.where(replaced, fresh, codes), form)
 
 
-def response_proof(size: int, width: int, precision: int, keep: int, other: int) -> dict[str, Any]:
+def response_proof(response: Response, precision: int) -> dict[str, Any]:
     """The two integer probabilities, as a certificate states them."""
     return {
         "kind": "response",
-        "size": size,
-        "width": width,
+        "size": len(response.categories),
+        "width": response.width,
         "precision": precision,
-        "keep": f"{keep:x}",
-        "other": f"{other:x}",
+        "keep": f"{response.keep:x}",
+        "other": f"{response.other:x}",
     }
 
 
@@ -148,19 +171,25 @@ def response_of(proof: Any, epsilon: Fraction, categories: tuple[Hashable, ...] 
     return ResponseMechanism(names, epsilon, proof["width"], proof["precision"], keep, other)
 
 
-def response_channel(
-    categories: tuple[Hashable, ...], width: int, keep: int, other: int, *, logs: bool = False
-) -> Channel:
+def response_error(response: Response, loss: str) -> float:
+    """The expected loss for the category where it is largest; ``zero-one`` is the probability of a lie."""
+    if loss == "zero-one":
+        return float(1 - Fraction(response.keep, 1 << response.width))
+    return expected_loss(response_channel(response), loss)
+
+
+def response_channel(response: Response) -> Channel:
     """The channel of floats; in logarithms where the smaller probability may be too small for a float."""
+    categories, width = response.categories, response.width
     size = len(categories)
     check_dense(size)
-    if logs:
-        lie = math.log(other) - width * math.log(2)
+    if response.epsilon > LARGEST_PLAIN:
+        lie = math.log(response.other) - width * math.log(2)
         found = np.full((size, size), lie)
         np.fill_diagonal(found, math.log1p(-(size - 1) * math.exp(lie)))
         return Channel.from_logs(found, categories, categories)
-    matrix = np.full((size, size), other / (1 << width))
-    np.fill_diagonal(matrix, keep / (1 << width))
+    matrix = np.full((size, size), response.other / (1 << width))
+    np.fill_diagonal(matrix, response.keep / (1 << width))
     return Channel(matrix, categories, categories)
 
 

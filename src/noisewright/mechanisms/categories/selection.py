@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import accumulate
@@ -41,7 +41,7 @@ from noisewright.core.errors import DataError, NoChannelError, NoLossError, Para
 from noisewright.core.exact import Exact, ceil_div, exp_bounds, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels, encode_label
-from noisewright.core.mechanism import Takes
+from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -127,10 +127,9 @@ class SelectionMechanism:
 
     def certificate(self, rng: Rng = None) -> Certificate:
         """The law of the choice and the claim it proves."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(1 / self.sensitivity)},
             proof={
                 "kind": "law",
@@ -138,7 +137,6 @@ class SelectionMechanism:
                 "rate": str(self.rate),
                 "candidates": len(self.candidates),
             },
-            simulated=rng is not None,
         )
 
     def audit(self) -> MechanismAudit:
@@ -211,9 +209,7 @@ class SelectionMechanism:
     def _labels(self) -> Labels:
         return Labels(self.candidates)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the table of labels, which is made again when it is needed."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    __getstate__ = fields_alone
 
 
 class _Law:

@@ -23,7 +23,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes
+from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
@@ -91,9 +91,7 @@ class UniformMechanism:
     def _labels(self) -> Labels:
         return Labels(self.points)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle the points; the index is built again where it is used."""
-        return {"points": self.points}
+    __getstate__ = fields_alone
 
 
 ENTRY = Entry(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.laws.lattice import shifted as shifted
     from noisewright.mechanisms.laws.lattice_metrics import LatticeLine as LatticeLine
     from noisewright.mechanisms.laws.lattice_metrics import LatticePoints as LatticePoints
+    from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding as loss_before_rounding
     from noisewright.mechanisms.laws.lattice_metrics import metric_of as metric_of
     from noisewright.mechanisms.laws.lattice_metrics import rounding as rounding
     from noisewright.mechanisms.laws.roots import root as root

@@ -31,8 +31,9 @@ mechanism does:
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -42,7 +43,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.errors import MetricError
 from noisewright.core.exact import as_fraction
-from noisewright.core.guarantee import Scope
+from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.distances import Distances
 from noisewright.core.metrics.metric import Euclidean, Line, Manhattan, Metric
@@ -160,6 +161,16 @@ def _beside_gaps(point: Fraction, lattice: Lattice, answers: Feasible, lows: lis
     if low is not None and low <= point and place < low:
         return place + step
     return place - step if high is not None and point <= high and place > high else place
+
+
+def loss_before_rounding(guarantee: Guarantee, distance: float, loss: Callable[[Fraction], float]) -> float:
+    """The largest log-ratio for two inputs that are ``distance`` apart themselves, before they are rounded.
+
+    The guarantee is about lattice points, and its ``bound`` takes their distance; ``loss`` says what inputs may lose that are
+    at some distance above 0, rounding counted in.
+    """
+    plain = guarantee.bound(distance)  # refuses what is no distance
+    return plain if plain in (0, math.inf) else loss(as_fraction(distance))
 
 
 def metric_of(lattice: Lattice, sensitivity: Fraction, scope: Scope, answers: Feasible | None = None) -> Metric:

@@ -20,13 +20,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
+from noisewright.core.mechanism import fields_alone
 from noisewright.mechanisms.laws.feasible import Feasible
 from noisewright.mechanisms.laws.lattice import feasible_shares, shifted
 
@@ -190,5 +190,4 @@ class TruncatedLaplace:
             found[:, k] = (np.exp(-gap / self.scale) * shifted(own[:, k - 1 : k] + before, gap))[:, 0]
         return found
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"feasible": self.feasible, "scale": self.scale}
+    __getstate__ = fields_alone

@@ -47,7 +47,7 @@ from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.laws.additive import SPREADS, Indices, Law
 from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
-from noisewright.mechanisms.laws.lattice_metrics import metric_of
+from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding, metric_of
 from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.values import check_dense
@@ -188,22 +188,23 @@ class AdditiveMechanism:
 
         For the metric scope the guarantee is about lattice points: ``guarantee.bound`` takes their distance.
         """
-        plain = self.guarantee.bound(distance)  # refuses what is no distance
-        if self.scope == "adjacent" or plain in (0, math.inf):
-            return plain
-        return self.law.loss(self.lattice.steps(as_fraction(distance) * self.sensitivity), self.delta)
+        if self.scope == "adjacent":
+            return self.guarantee.bound(distance)
+        return loss_before_rounding(
+            self.guarantee,
+            distance,
+            lambda apart: self.law.loss(self.lattice.steps(apart * self.sensitivity), self.delta),
+        )
 
     def certificate(self, rng: Rng = None) -> Certificate:
         """The law of the noise in lattice steps, and the claim it proves."""
         shape = "adjacent" if self.scope == "adjacent" else "steps"
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
+        return Certificate.of_mechanism(
+            self,
+            rng,
             delta=self.delta,
-            metric=str(self.guarantee.metric),
             distances={"shape": shape, "distance": str(self.lattice.step / self.sensitivity)},
             proof={"kind": "law", **self.law.proof()},
-            simulated=rng is not None,
             step=str(self.lattice.step),
             snapped_to=None if self.within is None else self.within.to_json(),
             outside=self.outside,

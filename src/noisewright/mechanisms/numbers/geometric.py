@@ -158,13 +158,11 @@ class GeometricMechanism:
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves."""
         clamp = None if self.within is None else list(self.within)
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(1 / self.sensitivity)},
             proof={"kind": "law", "law": "discrete laplace", "scale": str(self.scale), "clamp": clamp},
-            simulated=rng is not None,
             outside=self.outside,
         )
 

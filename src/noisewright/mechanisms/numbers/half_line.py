@@ -25,7 +25,7 @@ True
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -40,6 +40,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, log_bounds
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.algebra import line_in
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.laws.feasible import Feasible, Range
@@ -154,13 +155,11 @@ class AsymmetricLaplace:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law on the lattice and the claim it proves."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances=self._distances,
             proof=self._proof,
-            simulated=rng is not None,
             step=str(self.lattice.step),
             within=self.feasible.to_json(),
             answers=self.feasible.to_json(),
@@ -269,8 +268,7 @@ class AsymmetricLaplace:
     def _sampler(self) -> HalfLineSampler:
         return HalfLineSampler(self.tail, self.near)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    __getstate__ = fields_alone
 
 
 def _near_rates(tail: float, count: int) -> list[Fraction]:

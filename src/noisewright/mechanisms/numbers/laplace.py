@@ -39,8 +39,7 @@ References: Dwork, McSherry, Nissim and Smith, *Calibrating noise to sensitivity
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -54,11 +53,11 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
-from noisewright.core.mechanism import Takes
+from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.mechanisms.laws.calibrate import continuous, on_lattice, ranged_proof
 from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.laws.lattice import LatticeLaw
-from noisewright.mechanisms.laws.lattice_metrics import metric_of
+from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding, metric_of
 from noisewright.mechanisms.laws.truncated import TruncatedLaplace
 from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
@@ -194,11 +193,14 @@ class LaplaceMechanism:
 
         For the metric scope the guarantee is about lattice points: ``guarantee.bound`` takes their distance.
         """
-        plain = self.guarantee.bound(distance)  # refuses what is no distance
-        if self.scope == "adjacent" or plain in (0, math.inf):
-            return plain
-        steps = self.lattice.steps(as_fraction(distance) * self.sensitivity) + self._beside_gaps
-        return float_up(self.epsilon * steps / self.reach)  # what one step was calibrated for
+        if self.scope == "adjacent":
+            return self.guarantee.bound(distance)
+
+        def loss(apart: Fraction) -> float:
+            steps = self.lattice.steps(apart * self.sensitivity) + self._beside_gaps
+            return float_up(self.epsilon * steps / self.reach)  # what one step was calibrated for
+
+        return loss_before_rounding(self.guarantee, distance, loss)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law on the lattice and the claim it proves."""
@@ -206,13 +208,11 @@ class LaplaceMechanism:
         if self.feasible.kind != "none":
             proof = ranged_proof(self.rate, self.ranges, self.inputs, self.reach)
         shape = "adjacent" if self.scope == "adjacent" else "steps"
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": shape, "distance": str(self.lattice.step / self.sensitivity)},
             proof=proof,
-            simulated=rng is not None,
             step=str(self.lattice.step),
             within=self.feasible.to_json(),
             answers=self.inner.to_json(),
@@ -254,9 +254,7 @@ class LaplaceMechanism:
     def _sampler(self) -> RangedSampler:
         return RangedSampler(self.rate, self.ranges)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the sampler's tables, which are made again when they are needed."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    __getstate__ = fields_alone
 
 
 def _lattice(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.mechanisms.oracles._report_rows import byte_rows, list_rows, plain_column
+from noisewright.mechanisms.oracles.oracle import Support
 from noisewright.mechanisms.values import Form
 from noisewright.noise import Rng
 from noisewright.noise.packed import packed_coins
@@ -35,6 +36,7 @@ __all__ = [
     "set_matrix",
     "set_sizes",
     "support_counts",
+    "support_of",
 ]
 
 Bytes = NDArray[np.uint8]
@@ -115,6 +117,12 @@ def support_counts(rows: Bytes, size: int) -> NDArray[np.int64]:
             bits = np.unpackbits(rows[start : start + 255, left : left + TILE], axis=1, bitorder="little")
             found += np.add.reduce(bits, axis=0, dtype=np.uint8)
     return counts[:size]
+
+
+def support_of(rows: Bytes, there: NDArray[np.bool_], size: int) -> Support:
+    """The counts over those rows that can be reports, and how many rows cannot."""
+    kept = rows if there.all() else rows[there]
+    return Support(support_counts(kept, size), len(kept), len(rows) - len(kept))
 
 
 def set_matrix(size: int) -> tuple[NDArray[np.bool_], list[tuple[int, ...]]]:

@@ -128,15 +128,8 @@ class HadamardMechanism(OverCategories):
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities of the halves, and the claim they prove."""
-        return oracle_certificate(
-            self.name,
-            self.epsilon,
-            self.categories,
-            self.response.proof(),
-            simulated=rng is not None,
-            about="halves of blocks, uniform inside: every output has one of two probabilities, in this proportion",
-            reads={"length": self.length},
-        )
+        about = "halves of blocks, uniform inside: every output has one of two probabilities, in this proportion"
+        return oracle_certificate(self, self.response.proof(), rng, about=about, reads={"length": self.length})
 
     def audit(self) -> MechanismAudit:
         """The loss of a number in the own half of one category and not of another, from the integers themselves."""

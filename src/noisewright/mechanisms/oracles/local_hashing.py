@@ -173,15 +173,8 @@ class LocalHashingMechanism(OverCategories):
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities of the response over buckets, and the claim they prove."""
-        return oracle_certificate(
-            self.name,
-            self.epsilon,
-            self.categories,
-            self.response.proof(),
-            simulated=rng is not None,
-            about="the buckets of any two categories, whatever the hash function, whose law is the same under both",
-            reads={"prime": self.prime},
-        )
+        about = "the buckets of any two categories, whatever the hash function, whose law is the same under both"
+        return oracle_certificate(self, self.response.proof(), rng, about=about, reads={"prime": self.prime})
 
     def audit(self) -> MechanismAudit:
         """The loss of a report of one category's bucket, where another is in a different one; from the integers themselves."""

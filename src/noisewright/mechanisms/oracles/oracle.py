@@ -32,7 +32,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.categories.categorical import discrete_certificate, distinct_categories
+from noisewright.mechanisms.categories.categorical import OverCategories, discrete_certificate, distinct_categories
 from noisewright.mechanisms.categories.response import ResponseMechanism, response_of
 
 __all__ = [
@@ -97,26 +97,17 @@ class Oracle(Protocol):
 
 
 def oracle_certificate(
-    name: str,
-    epsilon: Fraction,
-    categories: tuple[Hashable, ...],
+    made: OverCategories,
     proof: dict[str, Any],
+    rng: np.random.Generator | None,
     *,
     about: str,
-    simulated: bool,
     reads: dict[str, Any] | None = None,
     **named: Any,
 ) -> Certificate:
     """The claim of an oracle for the discrete metric, with its proof and what its reports are read by."""
-    return discrete_certificate(
-        name,
-        epsilon,
-        proof,
-        simulated=simulated,
-        about=about,
-        oracle={**(reads or {}), "domain": domain_json(categories)},
-        **named,
-    )
+    oracle = {**(reads or {}), "domain": domain_json(made.categories)}
+    return discrete_certificate(made, proof, rng, about=about, oracle=oracle, **named)
 
 
 def discrete_audit(ratio: Fraction, words: str) -> MechanismAudit:

@@ -52,7 +52,7 @@ from noisewright.mechanisms.oracles._packed import (
     read_packed,
     set_matrix,
     set_sizes,
-    support_counts,
+    support_of,
 )
 from noisewright.mechanisms.oracles.oracle import (
     Support,
@@ -151,8 +151,7 @@ class SubsetMechanism(OverCategories):
         """How many reports hold each category; a set of another size is no report."""
         rows, there = read_packed(reports, len(self.categories))
         there = there & (set_sizes(rows) == self.size)
-        kept = rows if there.all() else rows[there]
-        return Support(support_counts(kept, len(self.categories)), len(kept), len(rows) - len(kept))
+        return support_of(rows, there, len(self.categories))
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The chances that two secrets are in the set, in whole numbers, and the claim they prove."""
@@ -160,16 +159,14 @@ class SubsetMechanism(OverCategories):
         held, left = self.inside, (1 << self.width) - self.inside
         both, one, other, none = held * (d - 1), held * (k - d), left * d, left * (k - 1 - d)
         return oracle_certificate(
-            self.name,
-            self.epsilon,
-            self.categories,
+            self,
             {
                 "kind": "chances",
                 "total": (k - 1) << self.width,
                 "precision": PRECISION,
                 "table": [[both, one, other, none], [both, other, one, none]],
             },
-            simulated=rng is not None,
+            rng,
             inputs=["one category", "another category"],
             outputs=["both in the set", "only the first", "only the second", "neither"],
             about="any two categories; given which of them are in the set, the rest of it is uniform under both",

@@ -52,7 +52,7 @@ from noisewright.mechanisms.oracles._packed import (
     give_packed,
     read_packed,
     set_matrix,
-    support_counts,
+    support_of,
 )
 from noisewright.mechanisms.oracles.oracle import (
     SMALLEST_LOG,
@@ -135,9 +135,7 @@ class UnaryMechanism(OverCategories):
 
     def support(self, reports: Any) -> Support:
         """How many reports hold each category."""
-        rows, there = read_packed(reports, len(self.categories))
-        kept = rows if there.all() else rows[there]
-        return Support(support_counts(kept, len(self.categories)), len(kept), len(rows) - len(kept))
+        return support_of(*read_packed(reports, len(self.categories)), len(self.categories))
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The integer table of the two bits in which two secrets differ, and the claim it proves."""
@@ -145,16 +143,14 @@ class UnaryMechanism(OverCategories):
         own, foreign = (p, total - p), (q, total - q)
         rows = [[a * b for a in own for b in foreign], [a * b for a in foreign for b in own]]
         return oracle_certificate(
-            self.name,
-            self.epsilon,
-            self.categories,
+            self,
             {
                 "kind": "table",
                 "width": 2 * self.width,
                 "precision": self.precision,
                 "table": [[f"{entry:x}" for entry in row] for row in rows],
             },
-            simulated=rng is not None,
+            rng,
             inputs=["one category", "another category"],
             change=0.0,
             outputs=["both bits 1", "1 and 0", "0 and 1", "both bits 0"],

@@ -8,11 +8,14 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.places.curves import CurveMechanism as CurveMechanism
     from noisewright.mechanisms.places.curves import Differences as Differences
     from noisewright.mechanisms.places.curves import curve as curve
-    from noisewright.mechanisms.places.geography import EARTH_RADIUS as EARTH_RADIUS
     from noisewright.mechanisms.places.geography import GeoLaplace as GeoLaplace
-    from noisewright.mechanisms.places.geography import LatticeMetres as LatticeMetres
-    from noisewright.mechanisms.places.geography import LocalMetres as LocalMetres
     from noisewright.mechanisms.places.geography import geo_laplace as geo_laplace
+    from noisewright.mechanisms.places.metres import EARTH_RADIUS as EARTH_RADIUS
+    from noisewright.mechanisms.places.metres import LatticeMetres as LatticeMetres
+    from noisewright.mechanisms.places.metres import LocalMetres as LocalMetres
+    from noisewright.mechanisms.places.metres import in_degrees as in_degrees
+    from noisewright.mechanisms.places.metres import on_map as on_map
+    from noisewright.mechanisms.places.metres import wrapped as wrapped
     from noisewright.mechanisms.places.planar import LARGEST_LOSS as LARGEST_LOSS
     from noisewright.mechanisms.places.planar import PlanarLaplace as PlanarLaplace
     from noisewright.mechanisms.places.planar import alike as alike

@@ -195,10 +195,9 @@ class CurveMechanism:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise at each point; the checker counts the steps that all points together can differ by."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "adjacent", "distance": str(self.lattice.step / self.sensitivity)},
             proof={
                 "kind": "law",
@@ -208,7 +207,6 @@ class CurveMechanism:
                 "coordinates": len(self.grid),
                 "clamp": None if self.ends is None else list(self.ends),
             },
-            simulated=rng is not None,
             outside=self.outside,
             lattice=str(self.lattice),
             sensitivity=str(self.sensitivity),

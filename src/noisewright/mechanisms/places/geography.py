@@ -36,8 +36,6 @@ Reference: Andrés, Bordenabe, Chatzikokolakis and Palamidessi, *Geo-indistingui
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -50,30 +48,20 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, MetricError, NoChannelError, ParameterError
+from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
-from noisewright.core.metrics.distances import Distances, TableDistances
-from noisewright.core.metrics.metric import Euclidean, Metric
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, rounding
-from noisewright.mechanisms.places._coordinates import as_single, vectors
+from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding, rounding
+from noisewright.mechanisms.places._coordinates import as_single
+from noisewright.mechanisms.places.metres import LatticeMetres, LocalMetres, in_degrees, on_map, wrapped
 from noisewright.mechanisms.places.planar import PlanarLaplace, alike, per_unit, planar_lattice
 from noisewright.mechanisms.places.remap import Grid, Polygon, Remap, as_remap
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise import Lattice
 
-__all__ = ["EARTH_RADIUS", "GeoLaplace", "LatticeMetres", "LocalMetres", "geo_laplace"]
-
-EARTH_RADIUS = 6_371_008.8
-"""The mean radius of the earth in metres (IUGG)."""
-
-DISTORTION = Fraction(1, 100)
-"""How much a projected distance may differ from the one on the globe, in either direction."""
-
-FLOAT_ERROR = Fraction(1, 10**6)
-"""Metres: more than degrees in floats, and what is computed from them, can be off by for two places together."""
+__all__ = ["GeoLaplace", "geo_laplace"]
 
 
 def geo_laplace(
@@ -101,153 +89,12 @@ def geo_laplace(
     size, goal = positive_fraction(radius, "radius"), positive_fraction(level, "level")
     one_of(outside, "outside", ("refuse", "clamp"))
     chosen = planar_lattice(per_unit(goal / size), lattice)
-    epsilon = goal / (_on_map(size) + rounding(chosen))
+    epsilon = goal / (on_map(size) + rounding(chosen))
     planar_lattice(epsilon, chosen.step)
     made = GeoLaplace(epsilon, goal, size, LocalMetres(*_reference(reference)), chosen, as_remap(remap), outside)
     if made.remap is not None:
         _ = made.plane  # refuses places of a remapping that are not on the globe
     return made
-
-
-@dataclass(frozen=True)
-class LocalMetres(Metric):
-    """Straight-line distance in metres in the public projection around a reference, between (latitude, longitude) pairs."""
-
-    latitude: float
-    longitude: float
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return f"metres around {self.centre}"
-
-    @property
-    def unit(self) -> str:
-        return "metre"
-
-    @property
-    def centre(self) -> str:
-        """The reference in words."""
-        return f"({self.latitude:.12g}, {self.longitude:.12g})"
-
-    @property
-    def reach(self) -> float:
-        """How far from the reference, in projected metres, distances are those on the globe to 1 %."""
-        angle, cosine = math.radians(abs(self.latitude)), math.cos(math.radians(self.latitude))
-        stretch = 1 + float(DISTORTION)
-        poleward = math.acos(cosine / stretch) - angle
-        equator = cosine * stretch
-        inward = angle - math.acos(equator) if equator < 1 else math.inf
-        return EARTH_RADIUS * min(poleward, inward) / stretch
-
-    def project(self, degrees: Floats) -> Floats:
-        """Metres north and east of the reference."""
-        north = np.radians(degrees[:, 0] - self.latitude) * EARTH_RADIUS
-        turn = degrees[:, 1] - self.longitude
-        turn = turn - 360 * np.round(turn / 360)  # the short way round; half-way may go either way
-        return np.stack([north, np.radians(turn) * self._parallel], axis=-1)
-
-    def unproject(self, metres: Floats) -> Floats:
-        """Degrees again: latitudes within -90 and 90, longitudes from -180 to below 180."""
-        latitude = self.latitude + np.degrees(metres[:, 0] / EARTH_RADIUS)
-        longitude = self.longitude + np.degrees(metres[:, 1] / self._parallel)
-        latitude = (latitude + 180) % 360 - 180
-        beyond = np.abs(latitude) > 90  # over the pole and down on the other side of the globe
-        latitude = np.where(beyond, np.copysign(180.0, latitude) - latitude, latitude)
-        longitude = np.where(beyond, longitude + 180, longitude)
-        return np.stack([np.clip(latitude, -90, 90), _wrapped(longitude)], axis=-1)
-
-    def towards(self, degrees: Floats) -> Floats:
-        """The places, those beyond a cap within reach moved to its rim along great circles through the reference.
-
-        In the polar coordinates of the reference a length on the globe is ``R sqrt(da^2 + sin(a)^2 db^2)``, and lowering the
-        angle a to that of the rim lengthens no curve as long as the sine rises: up to a quarter of the way round.
-        """
-        cap = self.reach / (1 + float(DISTORTION)) / EARTH_RADIUS  # projected lengths up to 1 % more are within reach
-        centre, given = _on_sphere(np.array([[self.latitude, self.longitude]])), _on_sphere(degrees)
-        along = given @ centre[0]
-        across = given - along[:, None] * centre
-        sine = np.linalg.norm(across, axis=1)
-        far = np.arctan2(sine, along) > cap
-        if (along[far] < 0).any():
-            raise DataError("a place is on the other half of the globe, seen from the reference; drop such rows first.")
-        rim = math.cos(cap) * centre + math.sin(cap) * across / np.maximum(sine, 1e-300)[:, None]
-        latitude = np.degrees(np.arctan2(rim[:, 2], np.hypot(rim[:, 0], rim[:, 1])))
-        longitude = np.degrees(np.arctan2(rim[:, 1], rim[:, 0]))
-        return np.where(far[:, None], np.stack([latitude, longitude], axis=-1), degrees)
-
-    def remap(self, given: Remap) -> Remap:
-        """A remapping given in degrees, in metres of this projection."""
-        try:
-            if not isinstance(given, Grid):
-                return given.moved(lambda degrees: self.project(_degrees(degrees)[0]))
-            last = given.origin[0] + (given.columns - 1) * given.steps[0]
-            (north, east), _ = self.project(_degrees([given.origin, (last, given.origin[1])])[0]).tolist()
-        except DataError as problem:
-            raise ParameterError(f"the remapping is not on the globe: {problem}") from None
-        down, across = (math.radians(step) for step in given.steps)
-        return Grid(given.columns, given.rows, (down * EARTH_RADIUS, across * self._parallel), (north, east))
-
-    def matrix(self, points: Sequence[Any]) -> Floats:
-        import scipy
-
-        try:
-            metres = self.project(_degrees(points)[0])
-        except DataError as problem:
-            raise MetricError(str(problem)) from None
-        return np.asarray(scipy.spatial.distance.cdist(metres, metres))
-
-    def exact(self, points: Sequence[Any]) -> Distances:
-        # Degrees in floats are good to 1e-13, a micrometre on the ground at most: subtract it before rounding down.
-        return TableDistances.below(np.maximum(self.matrix(points) - 1e-6, 0.0))
-
-    @property
-    def _parallel(self) -> float:
-        return EARTH_RADIUS * math.cos(math.radians(self.latitude))
-
-
-@dataclass(frozen=True)
-class LatticeMetres(Metric):
-    """Straight-line distance in metres between the lattice points of the map that (latitude, longitude) pairs are rounded to.
-
-    With ``clamp`` places beyond reach are moved towards the reference first, as they are before a release.
-    """
-
-    plane: LocalMetres
-    lattice: Lattice
-    clamp: bool = False
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return f"{self.plane} between points of the lattice 2^{self.lattice.exponent}"
-
-    @property
-    def unit(self) -> str:
-        return self.plane.unit
-
-    @property
-    def step(self) -> Fraction | None:
-        return self.lattice.step
-
-    def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
-        """Metres on the globe as metres on the map, and a cell's diagonal more."""
-        return _on_map(distance) + rounding(self.lattice)
-
-    def in_words(self) -> str:
-        return self.plane.in_words()
-
-    def matrix(self, points: Sequence[Any]) -> Floats:
-        return LatticePoints(Euclidean(), self.lattice).matrix(self._metres(points))
-
-    def exact(self, points: Sequence[Any]) -> Distances:
-        return LatticePoints(Euclidean(), self.lattice).exact(self._metres(points))
-
-    def _metres(self, points: Sequence[Any]) -> list[list[float]]:
-        try:
-            degrees = _degrees(points)[0]
-            metres = self.plane.project(self.plane.towards(degrees) if self.clamp else degrees)
-        except DataError as problem:
-            raise MetricError(str(problem)) from None
-        return [list(map(float, place)) for place in metres]
 
 
 @dataclass(frozen=True)
@@ -284,7 +131,7 @@ class GeoLaplace:
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every place; a (latitude, longitude) pair gives a pair."""
-        degrees, single = _degrees(values)
+        degrees, single = in_degrees(values)
         metres = self._metres(degrees)
         noisy = PlanarLaplace(self.epsilon, self.lattice).release(metres, rng)
         moved = self.plane.remap
@@ -294,33 +141,30 @@ class GeoLaplace:
             return as_single(self.metric.unproject(moved.nearest(noisy)), single)
         places = self.remap.at(moved.codes(noisy))  # public places come out exactly as they were given
         if isinstance(self.remap, Grid):
-            places[:, 1] = _wrapped(places[:, 1])
+            places[:, 1] = wrapped(places[:, 1])
         return as_single(places, single)
 
     def check(self, values: Any) -> None:
         """Refuse what :meth:`release` would refuse."""
-        self.lattice.indices(self._metres(_degrees(values)[0]))
+        self.lattice.indices(self._metres(in_degrees(values)[0]))
 
     def map(self, distance: float) -> float:
         """The largest log-ratio for two places this many metres apart on the globe: what the map stretches and rounding included.
 
         The guarantee is about lattice points of the map: ``guarantee.bound`` takes their distance.
         """
-        plain = self.guarantee.bound(distance)  # refuses what is no distance
-        if plain in (0, math.inf):
-            return plain
-        return float_up(self.epsilon * (_on_map(as_fraction(distance)) + rounding(self.lattice)))
+        return loss_before_rounding(
+            self.guarantee, distance, lambda apart: float_up(self.epsilon * (on_map(apart) + rounding(self.lattice)))
+        )
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves: epsilon between lattice points, and the level within the radius."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(self.lattice.step)},
             proof={"kind": "planar", "rate": str(self.plane.rate), "around": self.metric.centre},
-            simulated=rng is not None,
-            further={"level": self.level, "radius": self.radius, "on_map": _on_map(self.radius)},
+            further={"level": self.level, "radius": self.radius, "on_map": on_map(self.radius)},
             outside=self.outside,
         )
 
@@ -336,7 +180,7 @@ class GeoLaplace:
         """
         if at is None:
             return self.plane.error(loss)
-        metres = self._metres(_degrees(at)[0])[0].tolist()
+        metres = self._metres(in_degrees(at)[0])[0].tolist()
         return self.plane.error(loss, at=(metres[0], metres[1]))
 
     def channel(self) -> Channel:
@@ -367,32 +211,6 @@ class GeoLaplace:
                 "more than 1 %; choose a nearer public reference, split the data, or clamp with outside='clamp'."
             )
         return metres
-
-
-def _on_map(distance: Fraction) -> Fraction:
-    """How far apart on the map two places within reach can be that are this far apart on the globe."""
-    return (1 + DISTORTION) * distance + FLOAT_ERROR
-
-
-def _on_sphere(degrees: Floats) -> Floats:
-    """Places as points of the unit sphere."""
-    latitude, longitude = np.radians(degrees.T)
-    flat = np.cos(latitude)
-    return np.stack([flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)], axis=-1)
-
-
-def _degrees(values: Any) -> tuple[Floats, bool]:
-    given, single = vectors(values, 2)
-    if (np.abs(given[:, 0]) > 90).any():
-        raise DataError("a latitude is outside -90 to 90 degrees; give latitude first, then longitude.")
-    if (np.abs(given[:, 1]) > 180).any():
-        raise DataError("a longitude is outside -180 to 180 degrees; subtract 360 from those above 180.")
-    return given, single
-
-
-def _wrapped(longitude: Floats) -> Floats:
-    turned = (longitude + 180) % 360 - 180
-    return np.where(turned >= 180, -180.0, turned)  # the remainder may round up to a whole turn
 
 
 def _reference(reference: Any) -> tuple[float, float]:

@@ -41,12 +41,12 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction, upward
+from noisewright.core.exact import Exact, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee, factor_in_words
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Discrete, Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, rounding
+from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, loss_before_rounding, rounding
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.remap import Polygon, Remap, as_remap
@@ -140,11 +140,8 @@ class PlanarLaplace:
 
         The guarantee is about lattice points: ``guarantee.bound`` takes their distance.
         """
-        plain = self.guarantee.bound(distance)  # refuses what is no distance
-        return (
-            plain
-            if plain in (0, math.inf)
-            else float_up(self.epsilon * (as_fraction(distance) + rounding(self.lattice)))
+        return loss_before_rounding(
+            self.guarantee, distance, lambda apart: float_up(self.epsilon * (apart + rounding(self.lattice)))
         )
 
     def in_words(self) -> str:
@@ -161,13 +158,11 @@ class PlanarLaplace:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves: epsilon between lattice points, and the level within the radius."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(self.lattice.step)},
             proof={"kind": "planar", "rate": str(self.rate)},
-            simulated=rng is not None,
             further=None if self.kept is None else dict(zip(("level", "radius"), self.kept, strict=True)),
         )
 

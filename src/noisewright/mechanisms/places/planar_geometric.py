@@ -36,7 +36,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes
+from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.metric import Euclidean
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
@@ -137,13 +137,11 @@ class PlanarGeometric:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(self.step)},
             proof={"kind": "planar", "rate": str(self.rate)},
-            simulated=rng is not None,
         )
 
     def error(self, loss: str = "absolute") -> float:
@@ -229,9 +227,7 @@ class PlanarGeometric:
         finder, numbers = self._finder
         return numbers[finder.codes(cells)]
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle what defines the mechanism; the rest is built again where it is used."""
-        return {"points": self.points, "epsilon": self.epsilon}
+    __getstate__ = fields_alone
 
 
 def _places_of(grid: Grid) -> tuple[tuple[int | float, int | float], ...]:

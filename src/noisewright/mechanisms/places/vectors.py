@@ -49,7 +49,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Euclidean, Manhattan
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
+from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, loss_before_rounding
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.planar import noise_lattice, per_unit
@@ -107,13 +107,11 @@ class SphericalLaplace:
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The claim, marked as floating: it cites a theorem and proves nothing about the draw."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "space", "dimension": self.dimension},
             proof={"kind": "theorem", "density": "c exp(-epsilon |v|)", "by": "triangle inequality"},
-            simulated=rng is not None,
             numerics="floating",
         )
 
@@ -201,22 +199,21 @@ class ProductLaplace:
 
         The guarantee is about lattice points: ``guarantee.bound`` takes their distance.
         """
-        plain = self.guarantee.bound(distance)  # refuses what is no distance
-        if plain in (0, math.inf):
-            return plain
-        # Differences of coordinates are rounded up to whole steps at most, and n numbers so by less than n together.
-        steps = self.lattice.steps(distance) + self.dimension - 1
-        return float_up(self.epsilon * self.lattice.step * steps)
+
+        def loss(apart: Fraction) -> float:
+            # Differences of coordinates are rounded up to whole steps at most, and n numbers so by less than n together.
+            steps = self.lattice.steps(apart) + self.dimension - 1
+            return float_up(self.epsilon * self.lattice.step * steps)
+
+        return loss_before_rounding(self.guarantee, distance, loss)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise on each coordinate; losses of coordinates add up, and so does the Manhattan distance."""
-        return Certificate.build(
-            mechanism=self.name,
-            epsilon=self.epsilon,
-            metric=str(self.guarantee.metric),
+        return Certificate.of_mechanism(
+            self,
+            rng,
             distances={"shape": "steps", "distance": str(self.lattice.step)},
             proof={"kind": "law", "law": "discrete laplace", "scale": str(self.steps), "coordinates": self.dimension},
-            simulated=rng is not None,
         )
 
     def error(self, loss: str = "absolute") -> float:

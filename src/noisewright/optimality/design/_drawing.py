@@ -7,7 +7,7 @@ From a table the actions themselves are drawn. The other two draw an output ``y`
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
@@ -18,7 +18,9 @@ from noisewright.core.arrays import Indices
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.labels import encode_label
+from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Metric
+from noisewright.mechanisms.categories.answered import draw_answers
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.response import ResponseMechanism
 from noisewright.mechanisms.losses import LOSSES, expected_loss
@@ -117,8 +119,7 @@ class _Answered:
     def release(self, values: Any, rng: np.random.Generator | None) -> Any:
         """One action for every secret."""
         codes, form = self._inputs.encode(values)
-        drawn = np.asarray(self.source.release(self._start(codes), rng), dtype=np.intp)
-        return self._outputs.decode(self.places[drawn], form)
+        return draw_answers(self.source, self._start(codes), self.places, self._outputs, form, rng)
 
     def certificate(self, promise: Promise, rng: np.random.Generator | None) -> Certificate:
         """The proof of the source for the promise, and how its outputs are answered."""
@@ -178,9 +179,7 @@ class _Answered:
     def _outputs(self) -> Labels:
         return Labels(self.actions)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What it was made of; everything else is built again where it is used."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
+    __getstate__ = fields_alone
 
 
 @dataclass(frozen=True, eq=False)

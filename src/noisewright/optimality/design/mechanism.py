@@ -7,7 +7,7 @@ randomised response, and what proves the promise, is its :class:`~noisewright.op
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import float_up, upward
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Metric
 from noisewright.optimality.design._drawing import NAME, Drawing, Promise
 from noisewright.optimality.losses.loss import Loss
@@ -151,9 +152,7 @@ class OptimalMechanism:
         """The expected loss of an output taken at face value, for the secret where that is largest."""
         return self.drawing.error(loss)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What it was made of; everything else is built again where it is used."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
+    __getstate__ = fields_alone
 
     def __repr__(self) -> str:
         return f"optimal({len(self.secrets)} secrets to {len(self.actions)} actions, {self.guarantee}, {self.path})"

@@ -47,8 +47,7 @@ from noisewright.mechanisms.categories.categorical import (
     discrete_certificate,
     distinct_categories,
 )
-from noisewright.mechanisms.categories.response import LARGEST_PLAIN, draw_response, response_channel, response_proof
-from noisewright.mechanisms.losses import expected_loss
+from noisewright.mechanisms.categories.response import draw_response, response_channel, response_error, response_proof
 
 __all__ = ["OptimalResponse", "optimal_response"]
 
@@ -125,29 +124,21 @@ class OptimalResponse(OverCategories):
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value: replaced by a uniform category (perhaps the same) or kept."""
-        return draw_response(self._labels, self.lie_probability, values, rng)
+        return draw_response(self, self._labels, values, rng)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integers, which prove the guarantee."""
-        size, names = len(self.categories), [encode_label(label) for label in self.categories]
-        return discrete_certificate(
-            self.name,
-            self.epsilon,
-            response_proof(size, self.width, max(self.precision, 256), self.keep, self.other),
-            delta=self.delta,
-            simulated=rng is not None,
-            inputs=names,
-        )
+        names = [encode_label(label) for label in self.categories]
+        proof = response_proof(self, max(self.precision, 256))
+        return discrete_certificate(self, proof, rng, delta=self.delta, inputs=names)
 
     def error(self, loss: str = "zero-one") -> float:
         """The expected loss for the category where it is largest; ``zero-one`` is the probability of a lie."""
-        if loss == "zero-one":
-            return float(1 - self.keep_probability)
-        return expected_loss(self.channel(), loss)
+        return response_error(self, loss)
 
     def channel(self) -> Channel:
         """The channel of floats."""
-        return response_channel(self.categories, self.width, self.keep, self.other, logs=self.epsilon > LARGEST_PLAIN)
+        return response_channel(self)
 
     def __repr__(self) -> str:
         return f"optimal_response({len(self.categories)} categories, {self.guarantee})"

@@ -15,10 +15,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.mechanisms.arrow import arrow_array, numpy_array
-from noisewright.releases.kinds.kind import Form
+from noisewright.releases.kinds.kind import Form, Kind
 from noisewright.releases.kinds.rows import restore, take_present
 
-__all__ = ["can_hold_whole", "in_form", "is_number", "nullable", "read_whole", "rounded", "signed_ends"]
+__all__ = ["can_hold_whole", "in_form", "is_number", "nullable", "read_whole", "rounded", "signed_ends", "whole_scalar"]
 
 
 def read_whole(stored: pa.Array, per_unit: int = 1) -> NDArray[Any]:
@@ -60,6 +60,13 @@ def signed_ends(bits: int, per_unit: int = 1) -> tuple[int, int]:
 def can_hold_whole(numbers: Sequence[int | float], ends: tuple[int, int]) -> bool:
     """Whether all of the numbers are whole and within two ends."""
     return not any(number % 1 for number in numbers) and ends[0] <= min(numbers) and max(numbers) <= ends[1]
+
+
+def whole_scalar(kind: Kind, value: Any, type_: pa.DataType) -> pa.Scalar:
+    """A value of a kind whose values are whole numbers, in the type of a column; refused where it does not fit there."""
+    if is_number(value) and kind.can_hold([value], type_):
+        return kind.write(np.array([value], dtype=np.int64), kind.output_type(type_))[0]
+    raise kind.unfit(type_)
 
 
 def is_number(value: Any) -> bool:

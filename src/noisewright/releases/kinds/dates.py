@@ -36,11 +36,11 @@ from noisewright.mechanisms.arrow import arrow_array
 from noisewright.releases.kinds._whole import (
     can_hold_whole,
     in_form,
-    is_number,
     nullable,
     read_whole,
     rounded,
     signed_ends,
+    whole_scalar,
 )
 from noisewright.releases.kinds.kind import Form, Kind, Speech
 from noisewright.releases.kinds.rows import all_true
@@ -94,9 +94,7 @@ class Date(Kind):
 
     def scalar(self, value: Any, type_: pa.DataType) -> pa.Scalar:
         """A day that the type can hold."""
-        if is_number(value) and self.can_hold([value], type_):
-            return self.write(np.array([value], dtype=np.int64), self.output_type(type_))[0]
-        raise self.unfit(type_)
+        return whole_scalar(self, value, type_)
 
     def can_hold(self, numbers: Sequence[int | float], type_: pa.DataType) -> bool:
         """Whether they are days of the years 1 to 9999."""
@@ -162,9 +160,7 @@ class Time(Kind):
 
     def scalar(self, value: Any, type_: pa.DataType) -> pa.Scalar:
         """A second that the type can hold."""
-        if is_number(value) and self.can_hold([value], type_):
-            return self.write(np.array([value], dtype=np.int64), self.output_type(type_))[0]
-        raise self.unfit(type_)
+        return whole_scalar(self, value, type_)
 
     def can_hold(self, numbers: Sequence[int | float], type_: pa.DataType) -> bool:
         """Whether they are seconds of the years 1 to 9999 that the type can hold."""

@@ -37,6 +37,7 @@ from noisewright.releases.kinds._whole import (
     read_whole,
     rounded,
     signed_ends,
+    whole_scalar,
 )
 from noisewright.releases.kinds.kind import Form, Kind, Speech
 from noisewright.releases.kinds.rows import Mask, all_true
@@ -71,9 +72,7 @@ class Integer(Kind):
 
     def scalar(self, value: Any, type_: pa.DataType) -> pa.Scalar:
         """A whole number that the type can hold."""
-        if is_number(value) and self.can_hold([value], type_):
-            return self.write(np.array([value], dtype=np.int64), self.output_type(type_))[0]
-        raise self.unfit(type_)
+        return whole_scalar(self, value, type_)
 
     def can_hold(self, numbers: Sequence[int | float], type_: pa.DataType) -> bool:
         """Whether they are whole and within the range of the type."""

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from noisewright.releases.ledger.ledger import Ledger as Ledger
     from noisewright.releases.ledger.records import Balance as Balance
     from noisewright.releases.ledger.records import BudgetEvent as BudgetEvent
+    from noisewright.releases.ledger.records import BudgetScope as BudgetScope
     from noisewright.releases.ledger.records import Charge as Charge
     from noisewright.releases.ledger.records import Checked as Checked
     from noisewright.releases.ledger.records import LedgerRecord as LedgerRecord
     from noisewright.releases.ledger.records import Protected as Protected
-    from noisewright.releases.ledger.records import Scope as Scope
     from noisewright.releases.ledger.records import Spend as Spend
     from noisewright.releases.ledger.records import State as State
     from noisewright.releases.ledger.records import Terms as Terms

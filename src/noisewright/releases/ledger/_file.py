@@ -171,11 +171,8 @@ def old_version(db: sqlite3.Connection) -> int | None:
 @contextmanager
 def reading(db: sqlite3.Connection) -> Iterator[None]:
     """Several questions to the same state of the ledger, whatever others write meanwhile."""
-    db.execute("BEGIN")
-    try:
+    with _undone(db, "BEGIN"):
         yield
-    finally:
-        db.execute("ROLLBACK")
 
 
 @contextmanager
@@ -194,7 +191,14 @@ def writing(db: sqlite3.Connection) -> Iterator[None]:
 @contextmanager
 def trying(db: sqlite3.Connection) -> Iterator[None]:
     """The same transaction, to see what it would say: nothing of it stays."""
-    db.execute("BEGIN IMMEDIATE")
+    with _undone(db, "BEGIN IMMEDIATE"):
+        yield
+
+
+@contextmanager
+def _undone(db: sqlite3.Connection, begin: str) -> Iterator[None]:
+    """A transaction that is taken back at its end, unless an error already did so."""
+    db.execute(begin)
     try:
         yield
     finally:

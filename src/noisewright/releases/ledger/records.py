@@ -12,18 +12,18 @@ from noisewright.core.exact import Exact
 __all__ = [
     "Balance",
     "BudgetEvent",
+    "BudgetScope",
     "Charge",
     "Checked",
     "LedgerRecord",
     "Protected",
-    "Scope",
     "Spend",
     "State",
     "Terms",
     "downward",
 ]
 
-Scope = Literal["dataset", "unit"]
+BudgetScope = Literal["dataset", "unit"]
 State = Literal["started", "finished"]
 MEASURES = ("day", "second", "metre")
 """Units that have a plural; any other is the name of a metric."""
@@ -60,7 +60,7 @@ class Terms:
 
     epsilon: Exact
     delta: Exact = 0
-    scope: Scope = "dataset"
+    scope: BudgetScope = "dataset"
     between: str = "two tables that differ in one unit"
     raise_budget: bool = False
     """A budget that is larger than the recorded one is recorded instead of refused."""
@@ -102,7 +102,7 @@ class Balance:
     """
 
     dataset: str
-    scope: Scope
+    scope: BudgetScope
     between: str
     releases: int
     epsilon: Fraction

@@ -18,7 +18,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from noisewright.core import VERSION as PROGRAM
-from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS, Certificate
+from noisewright.core.certificates.certificate import (
+    RELEASE_RANDOMNESS,
+    SIMULATION_RANDOMNESS,
+    Certificate,
+    read_document,
+)
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.errors import CertificateError
 
@@ -62,10 +67,7 @@ class ReleaseCertificate:
     @classmethod
     def from_json(cls, text: str) -> ReleaseCertificate:
         """Read a release certificate; :meth:`verify` proves it."""
-        try:
-            document = checker.read(text)
-        except (TypeError, ValueError, RecursionError):
-            raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None
+        document = read_document(text)
         if not isinstance(document, dict) or document.get("format") != checker_release.FORMAT:
             raise CertificateError("this is JSON, but not the certificate of a release.")
         return cls(document)

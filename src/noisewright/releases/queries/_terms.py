@@ -7,7 +7,7 @@ larger still is refused, so no engine can overflow. Everything is cast openly: n
 >>> from noisewright.releases.queries.dialects import DUCKDB
 >>> four = calculated(column_term("n", pa.int64(), DUCKDB), "*", number_term("4"))
 >>> four.kind, four.bound == 2**65, four.sql
-('whole', True, '(CAST(CAST("n" AS BIGINT) AS DECIMAL(38, 0)) * CAST(CAST(4 AS BIGINT) AS DECIMAL(38, 0)))')
+('integer', True, '(CAST(CAST("n" AS BIGINT) AS DECIMAL(38, 0)) * CAST(CAST(4 AS BIGINT) AS DECIMAL(38, 0)))')
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ __all__ = [
     "wanted",
 ]
 
-Kind = Literal["whole", "double", "text", "date", "moment", "truth", "nothing", "other"]
-NAMES: dict[Kind, str] = {
-    "whole": "a number",
+SqlType = Literal["integer", "double", "text", "date", "moment", "truth", "nothing", "other"]
+NAMES: dict[SqlType, str] = {
+    "integer": "a number",
     "double": "a number",
     "text": "text",
     "date": "a date",
@@ -65,7 +65,7 @@ EPOCH = datetime.datetime(1970, 1, 1)
 class Term:
     """A value of one row. ``bound``: no whole number, day or microsecond is further from 0; ``literal``: a text in quotes."""
 
-    kind: Kind
+    kind: SqlType
     sql: str
     bound: int = 0
     wide: bool = False
@@ -153,7 +153,7 @@ def column_term(name: str, kind: pa.DataType, dialect: Dialect) -> Term:
     return Term("other", quoted)
 
 
-def wanted(term: Term, kind: Kind, problem: str) -> Term:
+def wanted(term: Term, kind: SqlType, problem: str) -> Term:
     """The term, if it is of that kind."""
     if term.kind == "nothing":
         return term.with_sql("CAST(NULL AS BOOLEAN)" if kind == "truth" else "CAST(NULL AS STRING)")
@@ -173,7 +173,7 @@ def alike(terms: Sequence[Term]) -> list[Term]:
     if times and "text" in kinds:
         terms = [_as_time(term, "moment" in times) if term.kind == "text" else term for term in terms]
         kinds = {term.kind for term in terms} - {"nothing"}
-    if kinds <= {"whole", "double"} and kinds:
+    if kinds <= {"integer", "double"} and kinds:
         if "double" in kinds:
             return [_double(term) for term in terms]
         return _long_or_decimal(terms)
@@ -185,7 +185,7 @@ def alike(terms: Sequence[Term]) -> list[Term]:
             f"the filter compares {first} with {second}; compare like with like, and write text in quotes."
         )
     sql = {"text": "STRING", "truth": "BOOLEAN"}.get(min(kinds, default="truth"), "BIGINT")
-    kind: Kind = next((term.kind for term in terms if term.kind != "nothing"), "truth")
+    kind: SqlType = next((term.kind for term in terms if term.kind != "nothing"), "truth")
     return [Term(kind, f"CAST(NULL AS {sql})") if term.kind == "nothing" else term for term in terms]
 
 
@@ -213,7 +213,7 @@ def negated(term: Term, sign: str) -> Term:
 def absolute(term: Term) -> Term:
     """Its size, without the sign."""
     _number(term, "abs")
-    if term.kind == "whole":
+    if term.kind == "integer":
         return _wide(f"abs({_decimal(term)})", term.bound)
     return term if term.kind == "nothing" else term.with_sql(f"abs({term.sql})")
 
@@ -255,7 +255,7 @@ def part_of_date(term: Term, name: str, dialect: Dialect) -> Term:
 
 
 def _long(sql: str, bound: int) -> Term:
-    return Term("whole", f"CAST({sql} AS BIGINT)", bound)
+    return Term("integer", f"CAST({sql} AS BIGINT)", bound)
 
 
 def _wide(sql: str, bound: int) -> Term:
@@ -264,7 +264,7 @@ def _wide(sql: str, bound: int) -> Term:
         raise ParameterError(
             "the filter has a whole number that is too large, or could become so: it would have more than 38 digits."
         )
-    return Term("whole", sql, bound, wide=True)
+    return Term("integer", sql, bound, wide=True)
 
 
 def _decimal(term: Term) -> str:
@@ -286,8 +286,8 @@ def _double(term: Term) -> Term:
 def _long_or_decimal(terms: Sequence[Term]) -> list[Term]:
     """Whole numbers of one type: BIGINT where all of them are."""
     if any(term.wide for term in terms):
-        return [Term("whole", _decimal(term), term.bound, wide=True) for term in terms]
-    return [Term("whole", "CAST(NULL AS BIGINT)") if term.kind == "nothing" else term for term in terms]
+        return [Term("integer", _decimal(term), term.bound, wide=True) for term in terms]
+    return [Term("integer", "CAST(NULL AS BIGINT)") if term.kind == "nothing" else term for term in terms]
 
 
 def _largest(kind: pa.DataType) -> int:
@@ -296,7 +296,7 @@ def _largest(kind: pa.DataType) -> int:
 
 
 def _number(term: Term, sign: str) -> None:
-    if term.kind not in ("whole", "double", "nothing"):
+    if term.kind not in ("integer", "double", "nothing"):
         raise ParameterError(f"the filter calculates with {NAMES[term.kind]} ({sign}); calculate with numbers only.")
 
 

@@ -31,11 +31,13 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoisewrightError
 from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
 from noisewright.mechanisms.registry import registry
+from noisewright.releases.kinds.kind import Chart
 from noisewright.releases.kinds.registry import kind_of
 
 __all__ = ["Bins", "Marginal", "Perturbed", "bins_of", "marginal_of", "shares_before"]
 
-Kind = Literal["categories", "numbers", "dates", "places"]
+Shown = Chart | Literal["places"]
+"""How a column is shown: as its kind is, or two coordinates together as places."""
 
 MOST_BARS = 30
 MOST_CELLS = 20
@@ -77,7 +79,7 @@ class Marginal:
     """
 
     name: str
-    kind: Kind
+    kind: Shown
     counts: tuple[float, ...]
     labels: tuple[str, ...] = ()
     edges: tuple[float, ...] = ()
@@ -93,7 +95,7 @@ class Bins:
     """Where the released values of a column are counted; chosen from public parameters and released values only."""
 
     name: str
-    kind: Kind
+    kind: Shown
     types: tuple[pa.DataType, ...]
     labels: tuple[Hashable, ...] = ()
     others: bool = False
@@ -187,7 +189,7 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
     )
 
 
-def shares_before(channel: Floats, released: Floats, kind: Kind) -> Floats:
+def shares_before(channel: Floats, released: Floats, kind: Shown) -> Floats:
     """The shares of true values behind each row of shares of released ones, by the estimator for this kind of column."""
     from noisewright.estimation.fitting.fit import Fitting, refitted
     from noisewright.estimation.operators.operator import DenseOperator, Operator, ResponseOperator

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from noisewright.releases.sources.source import BATCH as BATCH
     from noisewright.releases.sources.source import SUFFIXES as SUFFIXES
     from noisewright.releases.sources.source import Format as Format
-    from noisewright.releases.sources.source import Kind as Kind
     from noisewright.releases.sources.source import Source as Source
+    from noisewright.releases.sources.source import SourceKind as SourceKind
     from noisewright.releases.sources.source import dataset_of as dataset_of
     from noisewright.releases.sources.source import stamps_of as stamps_of
     from noisewright.releases.sources.spark import arrow_schema as arrow_schema

@@ -10,13 +10,13 @@ import pyarrow.ipc
 
 from noisewright.files.scratch import Spool
 from noisewright.releases.sources.duck import check_names, quiet
-from noisewright.releases.sources.source import Kind, Source, stamps_of
+from noisewright.releases.sources.source import Source, SourceKind, stamps_of
 
 __all__ = ["spooled", "used_part"]
 
 
 def spooled(
-    kind: Kind,
+    kind: SourceKind,
     name: str,
     reader: pa.RecordBatchReader,
     used: Collection[str] | None,

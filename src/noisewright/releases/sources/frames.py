@@ -16,12 +16,12 @@ from noisewright.releases.sources._copies import used_part
 from noisewright.releases.sources.delimited import misfit
 from noisewright.releases.sources.duck import check_names
 from noisewright.releases.sources.files import from_arrow
-from noisewright.releases.sources.source import Kind, Source, stamps_of
+from noisewright.releases.sources.source import Source, SourceKind, stamps_of
 
 __all__ = ["from_pandas", "from_polars", "in_memory"]
 
 
-def in_memory(kind: Kind, name: str, table: pa.Table) -> Source:
+def in_memory(kind: SourceKind, name: str, table: pa.Table) -> Source:
     check_names(name, table.schema.names)
     return Source(kind, name, "memory", table.schema.remove_metadata(), table.num_rows, held=table)
 

@@ -18,9 +18,9 @@ from noisewright.releases.kinds.numbers import INTEGER
 from noisewright.releases.sources.delimited import misfit
 from noisewright.releases.sources.duck import connected, identifier, literal, quiet
 
-__all__ = ["BATCH", "SUFFIXES", "Format", "Kind", "Source", "dataset_of", "stamps_of"]
+__all__ = ["BATCH", "SUFFIXES", "Format", "Source", "SourceKind", "dataset_of", "stamps_of"]
 
-Kind = Literal["file", "arrow", "reader", "pandas", "polars", "polars-lazy", "duckdb", "spark"]
+SourceKind = Literal["file", "arrow", "reader", "pandas", "polars", "polars-lazy", "duckdb", "spark"]
 """What was handed over, and so what is handed back."""
 Format = Literal["parquet", "csv", "json", "arrow", "duckdb", "memory", "spark", "remote"]
 """How the rows are stored while they are read."""
@@ -46,7 +46,7 @@ PARQUET_BUFFER = 1 << 20
 class Source:
     """A table that can be read more than once, in order; build it with :func:`~noisewright.releases.sources.open.source_of`."""
 
-    kind: Kind
+    kind: SourceKind
     name: str
     """What messages call it: the name of a file, or what kind of table it is."""
     format: Format

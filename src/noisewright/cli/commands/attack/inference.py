@@ -12,8 +12,19 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
-from noisewright.cli.shared.output import AsJson, emit, facts, heading, label, plural, printable, round_up, working
-from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.output import (
+    AsJson,
+    emit,
+    facts,
+    heading,
+    label,
+    plural,
+    printable,
+    round_up,
+    wants_json,
+    working,
+)
+from noisewright.cli.shared.targets import picture_file
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -84,7 +95,7 @@ def command(
     one_of(noise, "--noise", NOISES)
     one_of(missing, "--missing", ("refuse", "drop"))
     budgets = _epsilons(epsilon)
-    picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+    picture = picture_file(plot)
     with working("counting"):
         read = _read(table, (sensitive, useful))
         wanted = None if order is None else _order(read, useful, order)
@@ -98,7 +109,7 @@ def command(
             save_figure(draw_new_row(attack, budgets, noise), picture)
     data = _document(table, sensitive, useful, value, noise, attack, counts.left_out, found)
     data["picture"] = None if picture is None else str(picture)
-    emit(data, lambda: _page(data), as_json or bool(context.parent and context.parent.obj))
+    emit(data, lambda: _page(data), wants_json(context, as_json))
 
 
 # Reading -----------------------------------------------------------------------------------------------------------------

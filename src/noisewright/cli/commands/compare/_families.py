@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from noisewright.cli.shared.output import emit, facts, heading, plural, working
-from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.targets import picture_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,7 +42,7 @@ def families_page(*, families: str, epsilon: str | None, size: int | None, plot:
     if len(wanted) > MOST_EPSILONS:
         raise ParameterError(f"families are compared at {MOST_EPSILONS} epsilons at most, not at {len(wanted)}.")
     largest = max(positive_fraction(word, "epsilon") for word in wanted)
-    picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+    picture = picture_file(plot)
     with working("comparing families"):
         tables = [replacement_table(chosen, epsilons=wanted, size=size, order=order) for order in ORDERS]
         if picture is not None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, emit, facts, printable, working
-from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.output import AsJson, emit, facts, printable, wants_json, working
+from noisewright.cli.shared.targets import json_file, picture_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,10 +38,10 @@ def mechanism_command(entry: Entry) -> Command:
     def command(context: typer.Context, **values: Any) -> None:
         if isinstance(parameters, str):
             raise ParameterError(f"{entry.name} needs {parameters}, which only Python can give; see its docstring.")
-        as_json = bool(values.pop("as_json")) or bool(context.parent and context.parent.obj)
+        as_json = wants_json(context, bool(values.pop("as_json")))
         output, plot = values.pop("output_file"), values.pop("plot_file")
-        target = None if output is None else target_file(output, "a certificate", (".json",))
-        picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+        target = json_file(output)
+        picture = picture_file(plot)
         given = {p.name: values[p.name] for p in parameters if values[p.name] is not None}
         readers = {p.name: p.read for p in parameters}
         with working("designing"):

@@ -9,8 +9,20 @@ import typer
 
 from noisewright.cli.commands.design.optimal import secrets_and_metric
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, emit, facts, heading, label, labels, plain, plural, printable, working
-from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.output import (
+    AsJson,
+    emit,
+    facts,
+    heading,
+    label,
+    labels,
+    plain,
+    plural,
+    printable,
+    wants_json,
+    working,
+)
+from noisewright.cli.shared.targets import json_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -58,10 +70,10 @@ def command(
     from noisewright.files.channels import write_atomically
     from noisewright.optimality.kernels.enumeration import kernels
 
-    as_json = as_json or bool(context.parent and context.parent.obj)
+    as_json = wants_json(context, as_json)
     if (epsilon is None) == (factor is None):
         raise ParameterError("give either --epsilon or --factor (which is e^epsilon), not both and not neither.")
-    target = None if output_file is None else target_file(output_file, "a list of kernels", (".json",))
+    target = json_file(output_file, "a list of kernels")
     secrets, measure = secrets_and_metric(metric)
     with working("listing kernels"):
         found = kernels(

@@ -10,8 +10,8 @@ import typer
 
 from noisewright.cli.commands.design._mechanism import NUMERICS
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, emit, facts, labels, printable, working
-from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.output import AsJson, emit, facts, labels, printable, wants_json, working
+from noisewright.cli.shared.targets import json_file, picture_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -98,9 +98,9 @@ def command(
     from noisewright.optimality.design.optimal import optimal
     from noisewright.optimality.shapes.checks import as_shapes
 
-    as_json = as_json or bool(context.parent and context.parent.obj)
-    target = None if output_file is None else target_file(output_file, "a certificate", (".json",))
-    picture = None if plot_file is None else target_file(plot_file, "a picture", (".png", ".svg", ".pdf"))
+    as_json = wants_json(context, as_json)
+    target = json_file(output_file)
+    picture = picture_file(plot_file)
     secrets, measure = secrets_and_metric(metric)
     if loss is None:
         loss = "zero-one" if any(isinstance(secret, str) for secret in secrets) else "absolute"

@@ -12,7 +12,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, working
-from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.targets import picture_file
 
 if TYPE_CHECKING:
     from noisewright.estimation.population.mixture import Mixture
@@ -96,7 +96,7 @@ def estimate(
     if master is not None and engine != "spark":
         raise ParameterError("--master is for Spark; add --engine spark.")
     pairs = _pairs(reports, mechanism, by)
-    picture = None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+    picture = picture_file(plot)
     with working("reading the mechanism"):
         mixture = _mixture(pairs, _range(within))
     from noisewright.releases.engines.reports import count_into
