@@ -13,13 +13,20 @@ array([0.5, 2. ])
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["arrow_array", "arrow_scalar", "numpy_array"]
+from noisewright.core.doors import later
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+else:
+    pc = later("pyarrow.compute")  # it makes a function with a docstring of each of 300 kernels, which takes a while
+
+__all__ = ["arrow_array", "arrow_scalar", "numpy_array", "pc"]
 
 Bools = NDArray[np.bool_]
 

@@ -29,13 +29,12 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import in_words
 from noisewright.core.labels import as_labels
-from noisewright.mechanisms.arrow import arrow_array, numpy_array
+from noisewright.mechanisms.arrow import arrow_array, numpy_array, pc
 
 __all__ = ["EXTRA", "Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
 

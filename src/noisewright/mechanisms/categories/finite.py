@@ -28,7 +28,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.values import Labels
-from noisewright.noise import TableSampler
+from noisewright.noise.table import TableSampler
 
 __all__ = ["FiniteMechanism", "closest", "log_weights", "mechanism"]
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.mechanisms.oracles._report_rows import byte_rows, list_rows, plain_column
 from noisewright.mechanisms.values import Form
-from noisewright.noise import Rng
+from noisewright.noise.bits import Rng
 from noisewright.noise.packed import packed_coins
 
 __all__ = [

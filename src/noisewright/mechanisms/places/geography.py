@@ -62,7 +62,7 @@ from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.planar import PlanarLaplace, alike, per_unit, planar_lattice
 from noisewright.mechanisms.places.remap import Grid, Polygon, Remap, as_remap
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise import Lattice
+from noisewright.noise.lattice import Lattice
 
 __all__ = ["EARTH_RADIUS", "GeoLaplace", "LatticeMetres", "LocalMetres", "geo_laplace"]
 

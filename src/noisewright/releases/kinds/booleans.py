@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array, pc
 from noisewright.releases.kinds.kind import Form, Kind, Speech
 from noisewright.releases.kinds.rows import all_true
 

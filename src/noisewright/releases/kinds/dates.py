@@ -28,11 +28,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
-from noisewright.mechanisms.arrow import arrow_array
+from noisewright.mechanisms.arrow import arrow_array, pc
 from noisewright.releases.kinds._whole import (
     can_hold_whole,
     in_form,

@@ -28,10 +28,9 @@ from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.arrow import arrow_array, numpy_array
+from noisewright.mechanisms.arrow import arrow_array, numpy_array, pc
 from noisewright.releases.kinds.rows import Mask, all_true
 from noisewright.releases.kinds.spans import Span
 

@@ -24,11 +24,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError
-from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array, pc
 from noisewright.releases.kinds._whole import (
     can_hold_whole,
     in_form,

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.arrow import arrow_array
+from noisewright.mechanisms.arrow import arrow_array, pc
 
 __all__ = ["Mask", "all_true", "as_array", "restore", "take_present"]
 
