@@ -24,9 +24,10 @@ from noisewright.core.doors import later
 if TYPE_CHECKING:
     import pyarrow.compute as pc
 else:
-    pc = later("pyarrow.compute")  # it makes a function with a docstring of each of 300 kernels, which takes a while
+    # It makes functions with docstrings of 300 kernels, which takes a while. What calls a kernel by its name is there before.
+    pc = later("pyarrow.compute", "pyarrow._compute")
 
-__all__ = ["arrow_array", "arrow_scalar", "numpy_array", "pc"]
+__all__ = ["arrow_array", "arrow_cast", "arrow_scalar", "numpy_array", "pc"]
 
 Bools = NDArray[np.bool_]
 
@@ -45,7 +46,12 @@ def arrow_array(
             return _from_list(values.tolist(), pa.string() if type is None else type)
         return pa.array(values, type=type, mask=mask)
     found = _from_numpy(values, None if mask is None else ~np.asarray(mask, dtype=bool))
-    return found if type is None or type == found.type else found.cast(type)
+    return found if type is None or type == found.type else arrow_cast(found, type)
+
+
+def arrow_cast(array: pa.Array, type: pa.DataType) -> pa.Array:
+    """What ``array.cast(type)`` gives: an error of Arrow's if a value has to change for it."""
+    return pc.call_function("cast", [array], pc.CastOptions.safe(type))
 
 
 def arrow_scalar(value: Any, type: pa.DataType | None = None) -> pa.Scalar:
@@ -99,11 +105,11 @@ def _from_list(values: list[Any], kind: pa.DataType | None) -> pa.Array:
         return _from_numpy(np.array([bool(value) for value in values]), valid)
     if types == {int} and number and all(-(2**63) <= value < 2**63 for value in values if value is not None):
         found = _from_numpy(np.array([value or 0 for value in values], dtype=np.int64), valid)
-        return found if kind is None or kind == found.type else found.cast(kind)
+        return found if kind is None or kind == found.type else arrow_cast(found, kind)
     if types == {float} and (kind is None or kind == pa.float64()):
         return _from_numpy(np.array([value or 0.0 for value in values], dtype=np.float64), valid)
     if types == {float} and kind == pa.date32():  # days, of which Arrow takes the whole ones
-        return _from_numpy(np.array([int(value or 0) for value in values], dtype=np.int32), valid).cast(kind)
+        return arrow_cast(_from_numpy(np.array([int(value or 0) for value in values], dtype=np.int32), valid), kind)
     return pa.array(values, type=kind)
 
 

@@ -114,7 +114,7 @@ class Labels:
         """The labels at the given positions: one label, numpy's array, or a column of Arrow."""
         if form == "one":
             return self.labels[int(codes.reshape(()))]
-        return self.array[codes] if form == "array" else self.column.take(arrow_array(codes))
+        return self.array[codes] if form == "array" else pc.call_function("take", [self.column, arrow_array(codes)])
 
     @cached_property
     def column(self) -> Any:
@@ -164,7 +164,7 @@ class Labels:
             column, kind = column.cast(pa.string()), pa.string()
         if kind != known.type:
             raise DataError(_OTHER_KIND)
-        return pc.index_in(column, value_set=known, skip_nulls=True)
+        return pc.call_function("index_in", [column], pc.SetLookupOptions(known, skip_nulls=True))
 
     def _strings(self, values: Any) -> tuple[Codes, Form]:
         # Objects rather than numpy's own strings, which lose characters of code 0 at their end.

@@ -51,4 +51,4 @@ def restore(array: pa.Array, mask: Mask | None) -> pa.Array:
 
 def all_true(truths: pa.Array) -> bool:
     """Whether none of them is false."""
-    return pc.all(truths).as_py() is not False
+    return pc.call_function("all", [truths]).as_py() is not False
