@@ -13,14 +13,15 @@ asked for, and imports only the module that has it.
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
-__all__ = ["door", "homes"]
+__all__ = ["door", "homes", "later"]
 
 
 def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -37,7 +38,8 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         return found
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes(package)})
+        own = (name for name in vars(sys.modules[package]) if name.startswith("__"))
+        return sorted({*own, *homes(package)})
 
     return getattribute, names
 
@@ -45,6 +47,8 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
 @cache
 def homes(package: str) -> dict[str, tuple[str, str]]:
     """The public names of a package that has a door: the module of each, and what it is called there."""
+    import ast
+
     loader: Any = import_module(package).__loader__
     tree = ast.parse(loader.get_source(package))
     blocks = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
@@ -55,6 +59,30 @@ def homes(package: str) -> dict[str, tuple[str, str]]:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
+
+
+class _Later(ModuleType):
+    def __init__(self, module: str, part: str | None) -> None:
+        super().__init__(module)
+        self._part = part
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(import_module(self._part), name, None) if self._part else None
+        if found is None:
+            found = getattr(import_module(self.__name__), name)
+        setattr(self, name, found)
+        return found
+
+
+def later(module: str, part: str | None = None) -> Any:
+    """A module of somebody else's that is slow to load: it is imported when something of it is first asked for.
+
+    ``part``: a module that loads faster and has some of its names, where it is there.
+
+    >>> later("fractions").Fraction(1, 2)
+    Fraction(1, 2)
+    """
+    return _Later(module, part if part and find_spec(part) else None)
 
 
 def _member(home: str, name: str) -> Any:

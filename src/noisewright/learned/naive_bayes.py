@@ -63,7 +63,7 @@ from noisewright.mechanisms.numbers.laplace import laplace
 from noisewright.mechanisms.numbers.snapped import snapped_laplace, unsnapped
 from noisewright.mechanisms.sanitised import neighbour_loss, rounds_at_random
 from noisewright.mechanisms.values import Labels
-from noisewright.noise import Lattice
+from noisewright.noise.lattice import Lattice
 
 __all__ = ["PrivateGaussianNB"]
 

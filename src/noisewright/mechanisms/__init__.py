@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from noisewright.mechanisms import oracles as oracles
     from noisewright.mechanisms import places as places
     from noisewright.mechanisms.arrow import arrow_array as arrow_array
+    from noisewright.mechanisms.arrow import arrow_cast as arrow_cast
     from noisewright.mechanisms.arrow import arrow_scalar as arrow_scalar
     from noisewright.mechanisms.arrow import numpy_array as numpy_array
     from noisewright.mechanisms.auditing import MechanismAudit as MechanismAudit

@@ -13,13 +13,22 @@ array([0.5, 2. ])
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from types import NoneType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["arrow_array", "arrow_scalar", "numpy_array"]
+from noisewright.core.doors import later
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+else:
+    # It makes functions with docstrings of 300 kernels, which takes a while. What calls a kernel by its name is there before.
+    pc = later("pyarrow.compute", "pyarrow._compute")
+
+__all__ = ["arrow_array", "arrow_cast", "arrow_scalar", "numpy_array", "pc"]
 
 Bools = NDArray[np.bool_]
 
@@ -38,7 +47,12 @@ def arrow_array(
             return _from_list(values.tolist(), pa.string() if type is None else type)
         return pa.array(values, type=type, mask=mask)
     found = _from_numpy(values, None if mask is None else ~np.asarray(mask, dtype=bool))
-    return found if type is None or type == found.type else found.cast(type)
+    return found if type is None or type == found.type else arrow_cast(found, type)
+
+
+def arrow_cast(array: pa.Array, type: pa.DataType) -> pa.Array:
+    """What ``array.cast(type)`` gives: an error of Arrow's if a value has to change for it."""
+    return pc.call_function("cast", [array], pc.CastOptions.safe(type))
 
 
 def arrow_scalar(value: Any, type: pa.DataType | None = None) -> pa.Scalar:
@@ -64,8 +78,9 @@ def numpy_array(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     values = np.frombuffer(data, dtype=dtype, count=len(column), offset=column.offset * dtype.itemsize)
     if not column.null_count:
         return values
+    missing = ~_bits(validity, column.offset, len(column))
     found = values.astype(dtype if dtype.kind == "f" else np.float64)
-    found[~_bits(validity, column.offset, len(column))] = np.nan
+    np.putmask(found, missing, np.nan)
     return found
 
 
@@ -80,35 +95,45 @@ def _from_numpy(values: NDArray[Any], valid: Bools | None) -> pa.Array:
 
 
 def _from_list(values: list[Any], kind: pa.DataType | None) -> pa.Array:
-    types = {type(value) for value in values if value is not None}
+    types = set(map(type, values))
+    valid = None
+    if NoneType in types:
+        types.remove(NoneType)
+        valid = np.fromiter((value is not None for value in values), dtype=bool, count=len(values))
     if not types and kind is not None:
         return pa.nulls(len(values), kind)
-    valid = np.fromiter((value is not None for value in values), dtype=bool, count=len(values))
     if types == {str} and (kind is None or kind in (pa.string(), pa.large_string())):
-        found = _text(values, valid)
+        found = _text(values if valid is None else [value or "" for value in values], valid)
         return found if found is not None and (kind is None or kind == found.type) else pa.array(values, type=kind)
-    number = kind is None or pa.types.is_integer(kind)
     if types == {bool} and (kind is None or pa.types.is_boolean(kind)):
-        return _from_numpy(np.array([bool(value) for value in values]), valid)
-    if types == {int} and number and all(-(2**63) <= value < 2**63 for value in values if value is not None):
-        found = _from_numpy(np.array([value or 0 for value in values], dtype=np.int64), valid)
-        return found if kind is None or kind == found.type else found.cast(kind)
-    if types == {float} and (kind is None or kind == pa.float64()):
-        return _from_numpy(np.array([value or 0.0 for value in values], dtype=np.float64), valid)
-    if types == {float} and kind == pa.date32():  # days, of which Arrow takes the whole ones
-        return _from_numpy(np.array([int(value or 0) for value in values], dtype=np.int32), valid).cast(kind)
+        return _from_numpy(np.array(values, dtype=bool), valid)
+    if types == {int} and (kind is None or pa.types.is_integer(kind)):
+        try:
+            numbers = np.array(values if valid is None else [value or 0 for value in values], dtype=np.int64)
+        except OverflowError:
+            return pa.array(values, type=kind)
+        found = _from_numpy(numbers, valid)
+        return found if kind is None or kind == found.type else arrow_cast(found, kind)
+    if types == {float} and (kind is None or kind in (pa.float64(), pa.date32())):
+        numbers = np.array(values if valid is None else [value or 0.0 for value in values], dtype=np.float64)
+        if kind != pa.date32():
+            return _from_numpy(numbers, valid)
+        if np.isfinite(numbers).all() and (np.abs(numbers) < 2**31).all():  # days, of which Arrow takes the whole ones
+            return arrow_cast(_from_numpy(numbers.astype(np.int32), valid), kind)
     return pa.array(values, type=kind)
 
 
-def _text(values: list[str | None], valid: Bools) -> pa.Array | None:
+def _text(values: list[str], valid: Bools | None) -> pa.Array | None:
     """Text: where each value ends, and all of it in one piece."""
-    parts = [(value or "").encode() for value in values]
-    ends = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-    if ends[-1] > TEXT_END:
+    whole = "".join(values)
+    data = whole.encode()
+    if len(data) > TEXT_END:
         return None
-    missing = None if valid.all() else _bitmap(valid)
-    buffers = [missing, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(parts))]
-    return pa.Array.from_buffers(pa.string(), len(values), buffers)
+    lengths = map(len, values) if len(data) == len(whole) else (len(value.encode()) for value in values)
+    ends = np.zeros(len(values) + 1, dtype=np.int32)
+    np.cumsum(np.fromiter(lengths, dtype=np.int32, count=len(values)), out=ends[1:])
+    missing = None if valid is None or valid.all() else _bitmap(valid)
+    return pa.Array.from_buffers(pa.string(), len(values), [missing, pa.py_buffer(ends), pa.py_buffer(data)])
 
 
 def _bitmap(flags: Bools) -> pa.Buffer:

@@ -29,13 +29,12 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import in_words
 from noisewright.core.labels import as_labels
-from noisewright.mechanisms.arrow import arrow_array, numpy_array
+from noisewright.mechanisms.arrow import arrow_array, numpy_array, pc
 
 __all__ = ["EXTRA", "Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
 
@@ -115,7 +114,7 @@ class Labels:
         """The labels at the given positions: one label, numpy's array, or a column of Arrow."""
         if form == "one":
             return self.labels[int(codes.reshape(()))]
-        return self.array[codes] if form == "array" else self.column.take(arrow_array(codes))
+        return self.array[codes] if form == "array" else pc.call_function("take", [self.column, arrow_array(codes)])
 
     @cached_property
     def column(self) -> Any:
@@ -165,7 +164,7 @@ class Labels:
             column, kind = column.cast(pa.string()), pa.string()
         if kind != known.type:
             raise DataError(_OTHER_KIND)
-        return pc.index_in(column, value_set=known, skip_nulls=True)
+        return pc.call_function("index_in", [column], pc.SetLookupOptions(known, skip_nulls=True))
 
     def _strings(self, values: Any) -> tuple[Codes, Form]:
         # Objects rather than numpy's own strings, which lose characters of code 0 at their end.

@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ class Bits(Protocol):
         """The next ``count`` words, each uniform on 0, ..., 2**64 - 1; the array may be read-only."""
 
 
-Rng = np.random.Generator | Bits | None
+Rng: TypeAlias = "np.random.Generator | Bits | None"
 """What every sampler accepts as ``rng``; None for a release."""
 
 
@@ -69,10 +69,10 @@ def bits_from(rng: Rng = None) -> Bits:
     """
     if rng is None:
         return SystemBits()
-    if isinstance(rng, np.random.Generator):
-        return GeneratorBits(rng)
     if isinstance(rng, Bits) and not isinstance(rng, type):
         return rng
+    if isinstance(rng, np.random.Generator):  # which is loaded by now: NumPy loads this part when it is first asked for
+        return GeneratorBits(rng)
     raise ParameterError(
         f"rng is a {type(rng).__name__}, but must be None, a numpy.random.Generator or a Bits source; leave it out for "
         "a release, or give numpy.random.default_rng(seed) for a simulation."

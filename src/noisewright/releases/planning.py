@@ -6,7 +6,7 @@
 ...     {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}]}
 >>> found = plan(policy, pa.table({"age": [44, 31]}), ledger=tempfile.mkdtemp() + "/ledger")
 >>> found.parts[0].error_words, found.budget.fits
-('expected error at most 5.01', True)
+('expected error at most 4.97', True)
 """
 
 from __future__ import annotations

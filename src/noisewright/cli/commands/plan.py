@@ -73,7 +73,7 @@ def plan(
     with working("planning"):
         read = Policy.load(policy)
         found = planned(read, data_of(read, data), ledger=ledger, target_error=_targets(target_error or []))
-    emit(found.to_json(), lambda: _page(policy, found, bool(target_error)), as_json)
+    emit(found.to_json() if as_json else {}, lambda: _page(policy, found, bool(target_error)), as_json)
 
 
 def data_of(policy: Policy, data: str | None) -> Any:

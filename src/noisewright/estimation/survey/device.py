@@ -59,7 +59,7 @@ from noisewright.estimation.survey.region import Region
 from noisewright.mechanisms.categories.chances import Chances, check_promise
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.values import Labels
-from noisewright.noise import uniform_below
+from noisewright.noise.integers import uniform_below
 
 __all__ = ["Device", "best_device", "devices", "instrument"]
 

@@ -42,7 +42,7 @@ from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.values import Labels
-from noisewright.noise import uniform_below
+from noisewright.noise.integers import uniform_below
 
 __all__ = ["Chances", "ChancesMechanism", "check_promise"]
 

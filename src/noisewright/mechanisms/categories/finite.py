@@ -29,7 +29,7 @@ from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.values import Labels
-from noisewright.noise import TableSampler
+from noisewright.noise.table import TableSampler
 
 __all__ = ["FiniteMechanism", "closest", "log_weights", "mechanism"]
 

@@ -39,7 +39,8 @@ from noisewright.mechanisms.categories.categorical import (
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import LARGEST_COUNT, Labels, check_dense
-from noisewright.noise import bernoulli, uniform_below
+from noisewright.noise.integers import uniform_below
+from noisewright.noise.probability import bernoulli
 
 __all__ = [
     "LARGEST_PLAIN",

@@ -45,7 +45,6 @@ from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.places.curves import Differences
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import Labels, whole_numbers
 from noisewright.noise.bits import Bits, Rng, bits_from
@@ -106,6 +105,8 @@ class SelectionMechanism:
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` per ``sensitivity`` units of the largest difference between two lists of scores."""
+        from noisewright.mechanisms.places.curves import Differences
+
         metric: Metric = Differences(len(self.candidates), "sup")
         return Guarantee(
             float_up(self.epsilon), metric if self.sensitivity == 1 else Scaled(metric, 1 / self.sensitivity)

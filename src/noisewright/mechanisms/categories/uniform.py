@@ -28,7 +28,7 @@ from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import Labels, check_dense, counted_labels
-from noisewright.noise import uniform_below
+from noisewright.noise.integers import uniform_below
 
 __all__ = ["UniformMechanism", "uniform"]
 

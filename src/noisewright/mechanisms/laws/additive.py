@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.exact import exp_bounds, float_up
-from noisewright.noise import Rng, discrete_laplace
+from noisewright.noise.bits import Rng
+from noisewright.noise.laws.geometric import discrete_laplace
 
 __all__ = ["SPREADS", "LaplaceLaw", "Law", "lattice_delta", "smallest_epsilon"]
 

@@ -51,8 +51,8 @@ from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding, me
 from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.values import check_dense
-from noisewright.noise import Lattice, Rng
-from noisewright.noise.lattice import LARGEST_INDEX, exact_floats
+from noisewright.noise.bits import Rng
+from noisewright.noise.lattice import LARGEST_INDEX, Lattice, exact_floats
 
 __all__ = [
     "AdditiveMechanism",

@@ -50,7 +50,8 @@ from noisewright.mechanisms.numbers.additive import (
     choose_lattice,
 )
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise import Rng, discrete_gaussian
+from noisewright.noise.bits import Rng
+from noisewright.noise.laws.gaussian import discrete_gaussian
 
 __all__ = ["GaussianLaw", "analytic_delta", "analytic_sigma", "classical_sigma", "gaussian"]
 

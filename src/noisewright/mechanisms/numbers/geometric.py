@@ -45,7 +45,7 @@ from noisewright.core.metrics.algebra import line_in
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import check_dense, whole_numbers
-from noisewright.noise import discrete_laplace
+from noisewright.noise.laws.geometric import discrete_laplace
 
 __all__ = ["GeometricMechanism", "check_range", "geometric"]
 

@@ -46,7 +46,7 @@ from noisewright.mechanisms.numbers.additive import (
     choose_lattice,
 )
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise import Rng
+from noisewright.noise.bits import Rng
 from noisewright.noise.laws.staircase import staircase_noise
 
 __all__ = ["StaircaseLaw", "staircase", "staircase_density"]

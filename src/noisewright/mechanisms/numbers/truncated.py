@@ -45,7 +45,7 @@ from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import LaplaceLaw
 from noisewright.mechanisms.numbers.additive import AdditiveMechanism, additive, additive_of, checked, choose_lattice
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise import Lattice
+from noisewright.noise.lattice import Lattice
 
 __all__ = [
     "ClampedLaplace",

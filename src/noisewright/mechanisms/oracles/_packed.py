@@ -24,7 +24,7 @@ from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.mechanisms.oracles._report_rows import byte_rows, list_rows, plain_column
 from noisewright.mechanisms.oracles.oracle import Support
 from noisewright.mechanisms.values import Form
-from noisewright.noise import Rng
+from noisewright.noise.bits import Rng
 from noisewright.noise.packed import packed_coins
 
 __all__ = [

@@ -56,7 +56,7 @@ from noisewright.mechanisms.oracles.oracle import (
 )
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import LARGEST_CHANNEL
-from noisewright.noise import uniform_below
+from noisewright.noise.integers import uniform_below
 
 __all__ = ["HadamardMechanism", "hadamard_response"]
 

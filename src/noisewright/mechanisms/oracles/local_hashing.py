@@ -61,7 +61,7 @@ from noisewright.mechanisms.oracles.oracle import (
     read_domain,
 )
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise import uniform_below
+from noisewright.noise.integers import uniform_below
 
 __all__ = ["LocalHashingMechanism", "local_hashing"]
 

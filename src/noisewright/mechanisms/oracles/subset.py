@@ -63,7 +63,8 @@ from noisewright.mechanisms.oracles.oracle import (
     read_domain,
 )
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise import bernoulli, uniform_below
+from noisewright.noise.integers import uniform_below
+from noisewright.noise.probability import bernoulli
 
 __all__ = ["SubsetMechanism", "subset_selection"]
 

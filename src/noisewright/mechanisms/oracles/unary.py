@@ -64,7 +64,7 @@ from noisewright.mechanisms.oracles.oracle import (
     read_domain,
 )
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise import bernoulli
+from noisewright.noise.probability import bernoulli
 
 __all__ = ["UnaryMechanism", "unary_encoding"]
 

@@ -59,7 +59,8 @@ from noisewright.mechanisms.places._coordinates import as_numbers
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.sanitised import product_channel
 from noisewright.mechanisms.values import check_dense
-from noisewright.noise import Lattice, discrete_laplace
+from noisewright.noise.lattice import Lattice
+from noisewright.noise.laws.geometric import discrete_laplace
 
 __all__ = ["CurveMechanism", "Differences", "curve"]
 

@@ -59,7 +59,7 @@ from noisewright.mechanisms.places.metres import LatticeMetres, LocalMetres, in_
 from noisewright.mechanisms.places.planar import PlanarLaplace, alike, per_unit, planar_lattice
 from noisewright.mechanisms.places.remap import Grid, Polygon, Remap, as_remap
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise import Lattice
+from noisewright.noise.lattice import Lattice
 
 __all__ = ["GeoLaplace", "geo_laplace"]
 

@@ -51,8 +51,8 @@ from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.remap import Polygon, Remap, as_remap
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise import Lattice, discrete_planar_laplace
-from noisewright.noise.lattice import LARGEST_INDEX
+from noisewright.noise.lattice import LARGEST_INDEX, Lattice
+from noisewright.noise.laws.planar import discrete_planar_laplace
 
 __all__ = [
     "LARGEST_LOSS",

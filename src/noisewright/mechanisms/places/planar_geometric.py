@@ -44,7 +44,7 @@ from noisewright.mechanisms.places.planar import LARGEST_LOSS, planar_budget
 from noisewright.mechanisms.places.remap import Grid, Places
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.values import LARGEST_COUNT, check_dense
-from noisewright.noise import discrete_planar_laplace
+from noisewright.noise.laws.planar import discrete_planar_laplace
 
 __all__ = ["PlanarGeometric", "planar_geometric"]
 

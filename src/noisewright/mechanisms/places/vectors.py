@@ -54,7 +54,9 @@ from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.planar import noise_lattice, per_unit
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise import Bits, Lattice, Rng, bits_from, discrete_laplace
+from noisewright.noise.bits import Bits, Rng, bits_from
+from noisewright.noise.lattice import Lattice
+from noisewright.noise.laws.geometric import discrete_laplace
 
 __all__ = ["ProductLaplace", "SphericalLaplace", "product_laplace", "spherical_laplace", "spherical_noise"]
 

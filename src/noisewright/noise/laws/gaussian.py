@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, ceil_div, positive_fraction
 from noisewright.noise._blocks import Size, draw_blocks
-from noisewright.noise.bernoulli import Probability, coins, settle
 from noisewright.noise.bits import Bits, Rng, bits_from, half_words
 from noisewright.noise.laws.geometric import GeometricPlan, geometric_plan, laplace_block
+from noisewright.noise.probability import Probability, coins, settle
 from noisewright.noise.search import Lookup, decide
 
 __all__ = ["discrete_gaussian"]

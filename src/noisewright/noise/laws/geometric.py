@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, positive_fraction
 from noisewright.noise._blocks import Size, draw_blocks
-from noisewright.noise.bernoulli import Probability, coins
 from noisewright.noise.bits import Bits, Rng, bits_from
+from noisewright.noise.probability import Probability, coins
 
 __all__ = ["GeometricPlan", "discrete_laplace", "geometric", "geometric_block", "geometric_plan", "laplace_block"]
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import ceil_div, exp_bounds
 from noisewright.noise._blocks import BLOCK
-from noisewright.noise.bernoulli import Probability, settle
 from noisewright.noise.bits import Bits, Rng, bits_from, half_words
 from noisewright.noise.laws.geometric import geometric_block, geometric_plan
+from noisewright.noise.probability import Probability, settle
 from noisewright.noise.search import decide
 
 __all__ = ["HalfLineSampler"]

@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, ceil_div, exp_bounds, positive_fraction
 from noisewright.noise._blocks import Size, draw_blocks
-from noisewright.noise.bernoulli import Probability, coins
 from noisewright.noise.bits import Bits, Rng, bits_from
 from noisewright.noise.integers import uniform_below
 from noisewright.noise.laws.geometric import GeometricPlan, geometric_block, geometric_plan
+from noisewright.noise.probability import Probability, coins
 from noisewright.noise.search import Lookup, decide
 
 __all__ = ["staircase_noise"]

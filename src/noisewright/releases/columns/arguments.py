@@ -27,14 +27,16 @@ import math
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import labels_between
 from noisewright.core.metrics.metric import Metric, named_metric
 from noisewright.core.resource import Resource, Seed
-from noisewright.mechanisms.places.remap import Grid, Places, Polygon
 from noisewright.releases.columns.secret import Secret
+
+if TYPE_CHECKING:
+    from noisewright.mechanisms.places.remap import Grid, Places, Polygon
 
 __all__ = ["arguments", "label"]
 
@@ -117,6 +119,8 @@ def _labels(name: str, value: Any, secret: Secret) -> Any:
 
 
 def _shape(name: str, value: Mapping[str, Any]) -> Grid | Places | Polygon:
+    from noisewright.mechanisms.places.remap import Grid, Places, Polygon
+
     plain = {key: _plain(part) for key, part in value.items()}
     if set(plain) == {"polygon"}:
         return Polygon(plain["polygon"])

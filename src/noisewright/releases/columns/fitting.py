@@ -39,7 +39,6 @@ from noisewright.core.errors import MetricError, ParameterError
 from noisewright.core.exact import fraction_or_none, upward
 from noisewright.core.mechanism import Mechanism, Takes, described
 from noisewright.core.metrics.metric import Euclidean, Line, Metric
-from noisewright.mechanisms.places.remap import Grid
 from noisewright.mechanisms.registry import Entry
 from noisewright.releases.columns.arguments import arguments
 from noisewright.releases.columns.prices import charge, diameter
@@ -168,7 +167,11 @@ def _default_metric(points: list[Any]) -> Metric:
 
 def _points(given: Mapping[str, Any], takes: Takes) -> list[Any]:
     """The declared points, one by one; none where secrets are not listed as points."""
-    points = given.get("points", ()) if takes.secrets == "points" else ()
+    if takes.secrets != "points":
+        return []
+    from noisewright.mechanisms.places.remap import Grid
+
+    points = given.get("points", ())
     if isinstance(points, Grid):
         return [tuple(p) for p in points.at(np.arange(points.columns * points.rows)).tolist()]
     return list(range(points)) if isinstance(points, int) else list(points)

@@ -296,9 +296,8 @@ def _fill(column: ColumnPolicy, secret: Secret) -> tuple[Any, ...] | None:
 def _try_out(plan: ColumnPlan, entry: Entry) -> None:
     """Refuse before any data is read what could only be refused for all of it: an empty column, and the public filling."""
     assert plan.secret is not None
-    simulated = np.random.default_rng(0)
     try:
-        plan._released(plan.secret.empty(), simulated)
+        plan._released(plan.secret.empty(), None)
     except DataError:
         raise ParameterError(
             f"{entry.name} was declared for other values than the data hold ({plan.secret.described()}); name as many columns "
@@ -306,7 +305,7 @@ def _try_out(plan: ColumnPlan, entry: Entry) -> None:
         ) from None
     if plan.fill is not None:
         try:
-            plan._released(plan.secret.filled(plan.secret.missing(), plan.fill), simulated)
+            plan._released(plan.secret.filled(plan.secret.missing(), plan.fill), np.random.default_rng(0))
         except DataError:
             raise ParameterError(
                 "fill is not a value that the mechanism takes; choose one of the declared ones."

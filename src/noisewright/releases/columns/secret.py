@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.mechanism import Takes
-from noisewright.mechanisms.arrow import arrow_array
+from noisewright.mechanisms.arrow import arrow_array, pc
 from noisewright.mechanisms.registry import Entry
 from noisewright.releases.kinds.kind import Kind
 from noisewright.releases.kinds.registry import KINDS, describe, kind_named, kind_of, present

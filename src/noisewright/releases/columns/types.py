@@ -72,9 +72,9 @@ def source_for(policy: Policy, data: Any) -> Source:
         source.name.rstrip("/").lower().endswith(suffix) for suffix, form in SUFFIXES.items() if form == "json"
     ):
         raise DataError(f"{source.name}: JSON lines at an address have no types; store the table as Parquet there.")
-    others = ", ".join(name for name in kind_names() if name != "text" and kind_named(name).labels)
     for place, query in enumerate(policy.queries):
         for name in sorted(source.guessed & names_in(query.where or "")):
+            others = ", ".join(name for name in kind_names() if name != "text" and kind_named(name).labels)
             raise PolicyError(
                 f'{policy.where("queries", place, "where")} needs the type of the column "{name}", which {source.name} does '
                 f'not tell; say types = {{ {_key(name)} = "text" }} (or {others}).'

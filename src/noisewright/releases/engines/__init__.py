@@ -19,11 +19,13 @@ excess = "first" to leave the further rows out.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.releases.engines.engine import Engine
-from noisewright.releases.sources.source import Source
+
+if TYPE_CHECKING:
+    from noisewright.releases.sources.source import Source
 
 __all__ = ["Engine", "engine_for"]
 

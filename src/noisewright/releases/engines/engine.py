@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-from noisewright.releases.columns.plan import ColumnPlan
-from noisewright.releases.policy.policy import UnitPolicy
-from noisewright.releases.queries.statistics import Statistic
-from noisewright.releases.sources.source import Source
+    from noisewright.releases.columns.plan import ColumnPlan
+    from noisewright.releases.policy.policy import UnitPolicy
+    from noisewright.releases.queries.statistics import Statistic
+    from noisewright.releases.sources.source import Source
 
 __all__ = ["Engine", "OutputFormat", "Progress"]
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array, pc
 from noisewright.releases.kinds.kind import Form, Kind, Speech
 from noisewright.releases.kinds.rows import all_true
 
@@ -43,11 +42,11 @@ class Boolean(Kind):
 
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
         """Whether every cell is the word true or false, however it is capitalised."""
-        return all_true(pc.is_in(pc.ascii_lower(cells), arrow_array(["true", "false", None])))
+        return all_true(_among(pc.call_function("ascii_lower", [cells]), ["true", "false", None]))
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
         """Whether every value is true or false, without quotes."""
-        return all_true(pc.is_in(cells, arrow_array(["true", "false", None])))
+        return all_true(_among(cells, ["true", "false", None]))
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:
         """A truth value."""
@@ -59,3 +58,7 @@ class Boolean(Kind):
 
 
 BOOLEAN = Boolean("boolean", "true/false", "true or false", pa.bool_(), chart="categories")
+
+
+def _among(cells: pa.Array, values: list[str | None]) -> pa.Array:
+    return pc.call_function("is_in", [cells], pc.SetLookupOptions(arrow_array(values)))

@@ -16,9 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from noisewright.mechanisms.arrow import arrow_scalar
+from noisewright.mechanisms.arrow import arrow_scalar, pc
 from noisewright.releases.kinds.dates import DATE, TIME, ZONED
 from noisewright.releases.kinds.kind import Kind
 from noisewright.releases.kinds.numbers import NUMBER

@@ -28,11 +28,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
-from noisewright.mechanisms.arrow import arrow_array
+from noisewright.mechanisms.arrow import arrow_array, pc
 from noisewright.releases.kinds._whole import (
     can_hold_whole,
     in_form,
@@ -53,6 +52,9 @@ ZONED = pa.timestamp("us", "UTC")
 
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """How many of each unit of a time make a second."""
+
+HOUR_ALONE = r"[ T]\d\d($|[^\d:])"
+"""An hour without its minutes."""
 
 MILLISECONDS = 86_400_000
 """In a day."""
@@ -182,7 +184,9 @@ class Time(Kind):
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
         """Whether every cell is a time; an hour without minutes is one for Arrow alone."""
         return super().fits(cells, type_) and all_true(
-            pc.invert(pc.match_substring_regex(cells, r"[ T]\d\d($|[^\d:])"))
+            pc.call_function(
+                "invert", [pc.call_function("match_substring_regex", [cells], pc.MatchSubstringOptions(HOUR_ALONE))]
+            )
         )
 
     def sql_type(self, type_: pa.DataType, dialect: str = "duckdb") -> str | None:

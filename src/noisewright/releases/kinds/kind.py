@@ -28,10 +28,9 @@ from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.arrow import arrow_array, numpy_array
+from noisewright.mechanisms.arrow import arrow_array, arrow_cast, numpy_array, pc
 from noisewright.releases.kinds.rows import Mask, all_true
 from noisewright.releases.kinds.spans import Span
 
@@ -173,7 +172,7 @@ class Kind:
         if not self.typeless:
             return False
         try:
-            pc.cast(cells, type_)
+            arrow_cast(cells, type_)
         except pa.ArrowException:
             return False
         return True

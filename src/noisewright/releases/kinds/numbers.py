@@ -24,11 +24,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError
-from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
+from noisewright.mechanisms.arrow import arrow_array, arrow_cast, arrow_scalar, numpy_array, pc
 from noisewright.releases.kinds._whole import (
     can_hold_whole,
     in_form,
@@ -81,10 +80,10 @@ class Integer(Kind):
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
         """Whether every cell is a whole number in its plain spelling: ``007`` is a code, not a number."""
         try:
-            values = pc.cast(cells, type_)
+            values = arrow_cast(cells, type_)
         except pa.ArrowInvalid:
             return False
-        return all_true(pc.equal(pc.cast(values, pa.string()), cells))
+        return all_true(pc.call_function("equal", [arrow_cast(values, pa.string()), cells]))
 
     def fits_json(self, cells: pa.Array, type_: pa.DataType) -> bool:
         """Whether every value is a whole number, without quotes."""
@@ -151,7 +150,7 @@ class Number(Kind):
     def fits(self, cells: pa.Array, type_: pa.DataType) -> bool:
         """Whether every cell is a number, none with a superfluous 0, and none a long code that would lose digits."""
         try:
-            pc.cast(cells, type_)
+            arrow_cast(cells, type_)
         except pa.ArrowInvalid:
             return False
         padded = pc.and_(pc.starts_with(cells, "0"), pc.greater(pc.binary_length(cells), arrow_scalar(1)))

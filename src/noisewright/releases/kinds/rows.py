@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.arrow import arrow_array
+from noisewright.mechanisms.arrow import arrow_array, pc
 
 __all__ = ["Mask", "all_true", "as_array", "restore", "take_present"]
 
@@ -52,4 +51,4 @@ def restore(array: pa.Array, mask: Mask | None) -> pa.Array:
 
 def all_true(truths: pa.Array) -> bool:
     """Whether none of them is false."""
-    return pc.all(truths).as_py() is not False
+    return pc.call_function("all", [truths]).as_py() is not False

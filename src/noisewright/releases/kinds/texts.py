@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from noisewright.mechanisms.arrow import arrow_scalar, numpy_array
+from noisewright.mechanisms.arrow import arrow_scalar, numpy_array, pc
 from noisewright.releases.kinds.kind import Form, Kind, rows_of
 from noisewright.releases.kinds.rows import all_true
 

@@ -21,11 +21,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError
-from noisewright.mechanisms.arrow import arrow_array, numpy_array
+from noisewright.mechanisms.arrow import arrow_array, numpy_array, pc
 from noisewright.releases.kinds.kind import BLOCK_BYTES, Form, Kind, rows_of
 from noisewright.releases.kinds.numbers import INTEGER, NUMBER
 from noisewright.releases.kinds.rows import Mask

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from noisewright.releases.engines.engine import OutputFormat
-from noisewright.releases.plan import Plan
+
+if TYPE_CHECKING:
+    from noisewright.releases.plan import Plan
 
 __all__ = ["ANSWERS", "CERTIFICATE", "REPORT", "answer_files", "has_its_files"]
 

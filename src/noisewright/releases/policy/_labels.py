@@ -165,8 +165,8 @@ def _groups(value: Any) -> dict[str, tuple[Scalar, ...]]:
 
 
 def _types(value: Any) -> dict[str, str]:
-    teach = f'write one of {", ".join(kind_names())} for each column, such as types = {{ visit = "date" }}'
     if not isinstance(value, dict):
+        teach = f'write one of {", ".join(kind_names())} for each column, such as types = {{ visit = "date" }}'
         raise wrong(f"must be a table of columns; {teach}")
     found, problems = {}, []
     for key, kind in value.items():

@@ -22,7 +22,8 @@ import tomllib
 from bisect import bisect_right
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 __all__ = ["Path", "Places", "locate"]
 
@@ -32,9 +33,18 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Places:
-    """Lines and columns, counted from 1, of everything in a TOML text."""
+    """Lines and columns, counted from 1, of everything in a TOML text; looked for when a place is first asked for."""
 
-    found: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
+    text: str
+
+    @cached_property
+    def found(self) -> Mapping[Path, tuple[int, int]]:
+        """The place of every path that is in the text."""
+        walk = _Walk(self.text)
+        # What is found before a fault is right, and an error about the fault itself is tomllib's to tell.
+        with suppress(_NotTomlError, RecursionError, ValueError):
+            walk.document()
+        return walk.places()
 
     def line(self, path: Path) -> int:
         """The line of ``path``, or that of the nearest table or array around it."""
@@ -50,27 +60,23 @@ class Places:
 
 def locate(text: str) -> Places:
     """The place of every key, table and array element of a TOML text."""
-    walk = _Walk(text)
-    # What is found before a fault is right, and an error about the fault itself is tomllib's to tell.
-    with suppress(_NotTomlError, RecursionError, ValueError):
-        walk.document()
-    return Places(walk.places())
+    return Places(text)
 
 
 class _NotTomlError(Exception):
     """The walk met something that valid TOML does not hold."""
 
 
-_SPACE = re.compile(r"[ \t]*")
-_GAP = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_BASIC = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-_LITERAL = re.compile(r"'[^'\n]*'")
+_SPACE = r"[ \t]*"
+_GAP = r"(?:[ \t\r\n]+|#[^\n]*)*"
+_BARE_KEY = r"[A-Za-z0-9_-]+"
+_BASIC = r'"(?:[^"\\\n]|\\.)*"'
+_LITERAL = r"'[^'\n]*'"
 # A closing delimiter may be followed by up to two more quotes, which belong to the text.
-_LONG_BASIC = re.compile(r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}')
-_LONG_LITERAL = re.compile(r"'''(?:[^']|'{1,2}(?!'))*'{3,5}")
+_LONG_BASIC = r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}'
+_LONG_LITERAL = r"'''(?:[^']|'{1,2}(?!'))*'{3,5}"
 # A number, a boolean, or a date, which may have a blank before its time.
-_PLAIN = re.compile(r"\d{4}-\d\d-\d\d \d\d:[^\s,\]}#]+|[^\s,\]}#]+")
+_PLAIN = r"\d{4}-\d\d-\d\d \d\d:[^\s,\]}#]+|[^\s,\]}#]+"
 
 
 class _Walk:
@@ -139,7 +145,7 @@ class _Walk:
     def key(self) -> str:
         self.take(_SPACE)
         for pattern in (_BASIC, _LITERAL, _BARE_KEY):
-            written = pattern.match(self.text, self.at)
+            written = re.compile(pattern).match(self.text, self.at)
             if written:
                 self.at = written.end()
                 return _spelled(written[0])
@@ -177,15 +183,15 @@ class _Walk:
                 self.expect("}")
                 return
 
-    def take(self, pattern: re.Pattern[str]) -> str:
+    def take(self, pattern: str) -> str:
         """What ``pattern`` matches here, which is then behind us; empty if it does not match."""
-        found = pattern.match(self.text, self.at)
+        found = re.compile(pattern).match(self.text, self.at)
         if not found:
             return ""
         self.at = found.end()
         return found[0]
 
-    def peek(self, sign: str, gap: re.Pattern[str]) -> bool:
+    def peek(self, sign: str, gap: str) -> bool:
         """Whether ``sign`` comes after a gap; both are then behind us, or else only the gap."""
         self.take(gap)
         if not self.text.startswith(sign, self.at):

@@ -80,7 +80,7 @@ Part = TypeVar("Part", bound=BaseModel)
 class _Strict(BaseModel):
     """No key that is not known, and nothing changed after reading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Budget(_Strict):
@@ -118,7 +118,7 @@ class ColumnPolicy(BaseModel):
     the declared range or set) unless said. Everything else is handed to the mechanism by its own parameter names.
     """
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
     __pydantic_extra__: dict[str, Parameter] = Field(init=False)
 
     name: Names = Field(description="The column, or the columns that form one secret.")

@@ -39,7 +39,6 @@ import pyarrow as pa
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.guarantee import split
-from noisewright.mechanisms.categories.selection import MOST_CANDIDATES, selection
 from noisewright.releases.kinds.registry import place_in
 from noisewright.releases.policy.policy import Policy, QueryPolicy
 from noisewright.releases.queries.answers import QueryPlan
@@ -169,6 +168,8 @@ class _Compiler:
         return None, f"expected absolute error at most about {over:.3g} / n for n rows{self._each}"
 
     def _quantile(self) -> tuple[list[Statistic], float | None, str]:
+        from noisewright.mechanisms.categories.selection import MOST_CANDIDATES, selection
+
         query, value = self.query, self._value()
         quantile = query.quantile if query.quantile is not None else Fraction(1, 2)
         if quantile.denominator > 10**6:

@@ -32,11 +32,10 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError
-from noisewright.mechanisms.arrow import arrow_scalar, numpy_array
+from noisewright.mechanisms.arrow import arrow_scalar, numpy_array, pc
 from noisewright.releases.queries.dialects import Dialect
 from noisewright.releases.queries.filters import Filter
 from noisewright.releases.queries.noise import Noise

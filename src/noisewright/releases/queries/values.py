@@ -25,11 +25,10 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array, pc
 from noisewright.releases.kinds.numbers import INTEGER
 from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.queries.dialects import DUCKDB, Dialect, double

@@ -12,7 +12,7 @@ from scipy import stats
 
 from noisewright.core.errors import ParameterError
 from noisewright.noise import Probability, bernoulli, bernoulli_exp
-from noisewright.noise.bernoulli import coins
+from noisewright.noise.probability import coins
 
 CASES = {
     "1/3": (Probability.fraction("1/3"), None),

@@ -1,0 +1,120 @@
+"""``nw.plan``: what a release would cost, say and be refused for, before anything is drawn."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+import noisewright as nw
+from noisewright.core.errors import DataError, NoisewrightError, ParameterError, PolicyError
+
+POLICY = {
+    "dataset": "clinic",
+    "budget": {"epsilon": 3},
+    "columns": [
+        {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1},
+        {"name": "ward", "keep": True},
+    ],
+    "queries": [{"name": "visits", "aggregate": "count", "where": "age >= 18", "epsilon": "0.5"}],
+}
+TABLE = pa.table({"age": [44, 31, 70], "ward": ["n", "s", "n"], "note": ["a", "b", "c"]})
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return tmp_path / "clinic.ledger"
+
+
+def test_a_plan_tells_parts_prices_and_what_is_left_out(ledger):
+    found = nw.plan(POLICY, TABLE, ledger=ledger)
+    assert [nw.releases.plan.title(part) for part in found.parts] == ["age", "visits"]
+    assert [part.price for part in found.parts] == [1, Fraction(1, 2)]
+    assert (found.epsilon, found.delta) == (Fraction(3, 2), 0)
+    assert found.parts[0].error_words == "expected error at most 4.97"  # 2a / (1 - a^2) for a = e^-0.2 is 4.967
+    assert (found.kept, found.dropped) == (("ward",), ("note",))
+    assert "by at most 5 in age" in found.between
+
+
+def test_nothing_is_written_and_two_plans_are_alike(ledger):
+    first, second = (nw.plan(POLICY, TABLE, ledger=ledger) for _ in range(2))
+    assert first.to_json() == second.to_json()
+    assert list(ledger.parent.iterdir()) == []
+
+
+def test_all_of_the_budget_is_left_where_no_ledger_knows_the_dataset(ledger):
+    left = nw.plan(POLICY, TABLE, ledger=ledger).budget
+    assert (left.epsilon, left.delta, left.releases, left.recorded, left.fits) == (3, 0, 0, False, True)
+
+
+def test_a_ledger_says_what_is_left_and_refuses_what_does_not_fit(ledger):
+    nw.release(POLICY, TABLE, ledger=ledger)
+    once = nw.plan(POLICY, TABLE, ledger=ledger).budget
+    assert (once.epsilon, once.releases, once.recorded, once.fits) == (Fraction(3, 2), 1, True, True)
+    nw.release(POLICY, TABLE, ledger=nw.Ledger(ledger))
+    twice = nw.plan(POLICY, TABLE, ledger=nw.Ledger(ledger)).budget
+    assert (twice.epsilon, twice.releases, twice.fits) == (0, 2, False)
+    with pytest.raises(NoisewrightError) as refused:
+        nw.release(POLICY, TABLE, ledger=ledger)
+    assert twice.refusal == str(refused.value)  # the very sentence
+
+
+def test_a_target_error_gives_the_smallest_epsilon_that_reaches_it(ledger):
+    found = nw.plan(POLICY, TABLE, ledger=ledger, target_error={"age": 10})
+    age, visits = found.parts
+    assert 0 < age.price < 1
+    assert age.error <= 10 < nw.plan(_with_epsilon(age.price * Fraction(99, 100)), TABLE, ledger=ledger).parts[0].error
+    assert found.policy.columns[0].epsilon == age.price
+    assert visits.price == Fraction(1, 2)  # nothing else changes
+
+
+def _with_epsilon(epsilon):
+    age, ward = POLICY["columns"]
+    return {**POLICY, "columns": [{**age, "epsilon": epsilon}, ward]}
+
+
+def test_warnings_look_at_the_data_too(ledger):
+    mixed = pa.table({"age": [(37 * k) % 61 for k in range(61)], "ward": ["n", "s"] * 30 + ["n"]})
+    for table, wanted in ((mixed, False), (mixed.sort_by("age"), True)):
+        warnings = nw.plan(POLICY, table, ledger=ledger).warnings
+        assert any(text.startswith("ward: kept as it is") for text in warnings)
+        assert any(text.startswith("age: the table is sorted by it") for text in warnings) == wanted
+
+
+def test_a_plan_can_be_sent_to_another_process(ledger):
+    found = nw.plan(POLICY, TABLE, ledger=ledger)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.to_json() == found.to_json()
+    assert again.budget == found.budget
+
+
+@pytest.mark.parametrize("form", ["toml", "object"])
+def test_a_policy_is_a_file_or_an_object_and_data_can_be_a_file(form, ledger, tmp_path):
+    data, file = tmp_path / "visits.csv", tmp_path / "policy.toml"
+    data.write_text("age,ward\n44,n\n31,s\n")
+    file.write_text(
+        'dataset = "clinic"\nbudget = { epsilon = 3 }\n[[columns]]\nname = "age"\nmechanism = "geometric"\n'
+        'within = [0, 110]\nprotect = 5\nepsilon = 1\n[[columns]]\nname = "ward"\nkeep = true\n'
+    )
+    found = nw.plan(file if form == "toml" else nw.Policy.load(file), data, ledger=ledger)
+    assert (found.epsilon, found.kept, found.dropped) == (1, ("ward",), ())
+
+
+@pytest.mark.parametrize(
+    ("policy", "table", "target", "kind", "words"),
+    [
+        ({**POLICY, "columns": []}, TABLE.drop_columns("age"), {"height": 1}, ParameterError, "height"),
+        (POLICY, TABLE, {"age": -1}, ParameterError, "age"),
+        (POLICY, TABLE.drop_columns("age"), {}, DataError, "age"),
+        (POLICY, TABLE.set_column(0, "age", pa.array(["x", "y", "z"])), {}, NoisewrightError, "age"),
+        ({**POLICY, "budget": {"epsilon": -3}}, TABLE, {}, PolicyError, "budget.epsilon"),
+        (POLICY, TABLE.slice(0, 0).select([]), {}, DataError, "columns"),
+    ],
+)
+def test_what_a_release_would_refuse_is_refused_without_a_value(policy, table, target, kind, words, ledger):
+    with pytest.raises(kind, match=words) as refused:
+        nw.plan(policy, table, ledger=ledger, target_error=target)
+    assert not {"44", "'x'", "31,"} & set(str(refused.value).split())
+    assert list(ledger.parent.iterdir()) == []
