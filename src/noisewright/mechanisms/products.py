@@ -89,6 +89,8 @@ class ProductMechanism:
             self._drawn(mechanism, columns, rng)
             for (mechanism, _), columns in zip(self.parts, np.split(given, ends, axis=-1), strict=True)
         ]
+        if len({part.dtype.kind for part in drawn}) > 1:  # else numbers beside text would become text
+            drawn = [part.astype(object) for part in drawn]
         return np.concatenate(drawn, axis=-1)
 
     def map(self, distance: float) -> float:
@@ -118,8 +120,11 @@ class ProductMechanism:
         return product_channel([mechanism.channel() for mechanism, count in self.parts for _ in range(count or 1)])
 
     def _rows(self, values: Any) -> NDArray[Any]:
-        given = np.asarray(values)
         wanted = self.coordinates
+        try:
+            given = np.asarray(values)
+        except ValueError:  # rows of different lengths
+            given = np.asarray(None)
         if given.ndim == 0 or (wanted is not None and given.shape[-1] != wanted):
             raise DataError(
                 f"a secret of this product has {'some' if wanted is None else wanted} coordinates, on the last axis; give "
@@ -129,7 +134,9 @@ class ProductMechanism:
 
     @staticmethod
     def _drawn(mechanism: Mechanism, columns: NDArray[Any], rng: np.random.Generator | None) -> NDArray[Any]:
-        return np.asarray(mechanism.release(columns.reshape(-1), rng)).reshape(columns.shape)
+        flat = columns.reshape(-1)
+        values = np.asarray(flat.tolist()) if flat.dtype == object else flat  # of one kind again, where parts differ
+        return np.asarray(mechanism.release(values, rng)).reshape(columns.shape)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"parts": self.parts, "metric": self.metric, "name": self.name}
