@@ -74,6 +74,11 @@ class ProductMechanism:
         counts = [count for _, count in self.parts]
         return None if None in counts else sum(count for count in counts if count is not None)
 
+    @property
+    def dimension(self) -> int | None:
+        """How many coordinates a secret has, as those who release vectors ask for it."""
+        return self.coordinates
+
     @cached_property
     def guarantee(self) -> Guarantee:
         """Losses add up along the metric."""

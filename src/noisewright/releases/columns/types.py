@@ -31,7 +31,7 @@ from noisewright.core.labels import labels_between
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.kinds.dates import ZONED
-from noisewright.releases.kinds.registry import KINDS, kind_named, kind_names
+from noisewright.releases.kinds.registry import KINDS, every_kind, kind_named
 from noisewright.releases.kinds.spans import Span
 from noisewright.releases.policy.policy import ColumnPolicy, Policy, QueryPolicy
 from noisewright.releases.queries.filters import names_in
@@ -72,7 +72,7 @@ def source_for(policy: Policy, data: Any) -> Source:
         source.name.rstrip("/").lower().endswith(suffix) for suffix, form in SUFFIXES.items() if form == "json"
     ):
         raise DataError(f"{source.name}: JSON lines at an address have no types; store the table as Parquet there.")
-    others = ", ".join(name for name in kind_names() if name != "text" and kind_named(name).labels)
+    others = ", ".join(kind.name for kind in every_kind() if kind.name != "text" and kind.labels)
     for place, query in enumerate(policy.queries):
         for name in sorted(source.guessed & names_in(query.where or "")):
             raise PolicyError(
