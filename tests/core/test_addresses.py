@@ -65,7 +65,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("packages", BROKEN.values(), ids=BROKEN)
-def test_what_has_nothing_to_do_with_it_works(installed: Callable[..., Run], packages: dict[str, tuple[str, str]]) -> None:
+def test_what_has_nothing_to_do_with_it_works(
+    installed: Callable[..., Run], packages: dict[str, tuple[str, str]]
+) -> None:
     run = installed(**packages)
     page = run("--help")
     assert page.returncode == 0

@@ -310,7 +310,7 @@ def test_whole_numbers_are_made_of_eight_bytes_each_and_the_excess_is_thrown_awa
 def test_less_than_nothing_is_refused() -> None:
     stream = Seed(bytes(32)).generator()
     for draw in (stream.bytes, stream.bits, lambda count: stream.integers(3, count)):
-        with pytest.raises(ParameterError, match="0 .* or more"):
+        with pytest.raises(ParameterError, match=r"0 .* or more"):
             draw(-1)
     assert stream.bytes(5) == Seed(bytes(32)).generator().bytes(5)
 

@@ -120,8 +120,8 @@ class Addresses:
             for name, points in found.items():
                 if not re.fullmatch(NAME, name):
                     self._problems[name] = (
-                        f"{_name(points[0])} offers a {self.what} with a name that nobody can type; use letters, digits, '-', '_' "
-                        "and '.'."
+                        f"{_name(points[0])} offers a {self.what} with a name that nobody can type; use letters, digits, '-', "
+                        "'_' and '.'."
                     )
                 elif name in self._own or len({point.value for point in points}) > 1:
                     providers = sorted({*map(_name, points), *([OWN] if name in self._own else [])})

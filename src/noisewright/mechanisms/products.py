@@ -23,8 +23,9 @@ epsilon = 0.5 per unit of hamming, at 3: 1.5
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,13 +33,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.claims import claimed
 from noisewright.core.certificates.product import Part, Whole, product_certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import as_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Mechanism, as_mechanism
+from noisewright.core.metrics.metric import Manhattan
+from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
 from noisewright.mechanisms.sanitised import product_channel
+from noisewright.noise.lattice import Lattice
 
 __all__ = ["ProductMechanism", "product"]
 
@@ -81,8 +87,12 @@ class ProductMechanism:
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """Losses add up along the metric."""
-        return claimed(self.certificate().document)
+        """Losses add up along the metric, which is between lattice points where the parts round to them."""
+        document = self.certificate().document
+        found, (plain, rounds, power) = claimed(document), str(document["claim"]["metric"]).partition(checker.LATTICE)
+        if not rounds or plain != "manhattan":
+            return found
+        return replace(found, metric=LatticePoints(Manhattan(), Lattice(int(power))))
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One draw for every secret: the last axis runs over the coordinates."""
@@ -99,8 +109,13 @@ class ProductMechanism:
         return np.concatenate(drawn, axis=-1)
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance in the guarantee's metric."""
-        return self.guarantee.bound(distance)
+        """The largest log-ratio for two secrets at this distance, a step more for each further coordinate that is rounded."""
+        metric, plain = self.guarantee.metric, self.guarantee.bound(distance)  # refuses what is no distance
+        if metric.step is None or plain in (0, math.inf):
+            return plain
+        if self.coordinates is None:
+            return math.inf  # of any number of coordinates any number may be rounded apart
+        return self.guarantee.bound(metric.after_rounding(as_fraction(distance, "a distance"), self.coordinates))
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proofs of all parts, and the sum of their losses."""

@@ -36,6 +36,7 @@ __all__ = ["Part", "parts_of", "product_certificate"]
 
 Whole = Literal["hamming", "manhattan", "discrete"]
 
+
 @dataclass(frozen=True)
 class Part:
     """The certificate of one coordinate, and how many coordinates are drawn alike; None for any number of them."""
@@ -95,7 +96,10 @@ def product_certificate(
         proof={
             "kind": "product",
             "parts": [
-                {"count": part.count, **{key: value for key, value in document.items() if key not in checker_release.HEAD}}
+                {
+                    "count": part.count,
+                    **{key: value for key, value in document.items() if key not in checker_release.HEAD},
+                }
                 for part, document in zip(parts, documents, strict=True)
             ],
         },
