@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -116,6 +117,45 @@ def test_a_changed_file_is_refused_before_and_after_it_was_opened(file: Path) ->
             found.open()
         file.write_bytes(CONTENT)
         assert found.bytes == CONTENT
+
+
+def test_a_file_that_was_rewritten_in_place_with_its_old_times_is_refused(file: Path) -> None:
+    named, before = Resource.at(file), file.stat()
+    assert named.bytes == CONTENT
+    file.write_bytes(CONTENT[::-1])
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert named.place() is None
+    with pytest.raises(ResourceError, match="was changed"):
+        named.open()
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(content: BinaryIO, name: str) -> Any:
+        found = hashlib.new(name, content.read())
+        with file.open("ab") as more:
+            more.write(b"more")
+        return found
+
+    monkeypatch.setattr(resource.hashlib, "file_digest", slow)
+    with pytest.raises(ResourceError, match="it changes while it is read"):
+        Resource.at(file)
+
+
+@pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="files without a size are Linux's")
+def test_a_file_that_holds_more_than_its_size_says_is_refused() -> None:
+    with pytest.raises(ResourceError, match="cannot be read"):
+        Resource.at("/proc/cpuinfo")
+
+
+@pytest.mark.parametrize("path", [3, None, b"weights.bin"])
+def test_a_path_is_text(path: Any) -> None:
+    with pytest.raises(ParameterError, match="a path, which is text"):
+        Resource.at(path)
+
+
+def test_folders_of_nobody_are_passed_over(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDERS, os.pathsep.join(["~nobody-of-this-name/files", str(tmp_path / "none"), str(tmp_path)]))
+    assert locate(DIGEST, len(CONTENT)) == file
 
 
 def test_a_missing_file_is_refused_in_one_sentence_with_its_name_and_digest(file: Path) -> None:
@@ -265,6 +305,14 @@ def test_whole_numbers_are_made_of_eight_bytes_each_and_the_excess_is_thrown_awa
     for bad in (0, 1 << 63):
         with pytest.raises(ParameterError, match="below must be"):
             seed.generator().integers(bad, 1)
+
+
+def test_less_than_nothing_is_refused() -> None:
+    stream = Seed(bytes(32)).generator()
+    for draw in (stream.bytes, stream.bits, lambda count: stream.integers(3, count)):
+        with pytest.raises(ParameterError, match=r"0 .* or more"):
+            draw(-1)
+    assert stream.bytes(5) == Seed(bytes(32)).generator().bytes(5)
 
 
 def test_a_seed_is_its_32_bytes() -> None:

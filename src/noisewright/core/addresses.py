@@ -1,7 +1,9 @@
 """Tables of addresses: things that are found by name and imported when they are first asked for.
 
 An address is ``"package.module:NAME"``. The house has its own; other packages add theirs by entry points of a group, and a
-program adds things that live only as long as it does. Two providers of one name is an error, never a silent choice.
+program adds things that live only as long as it does. Two providers of one name is an error, never a silent choice: whoever asks
+for that name is told, and so is whoever lists all (:attr:`Addresses.problems`). The names of others, and the house's own, are
+found all the same.
 
 >>> Addresses("noisewright.examples", "example", {"pi": "math:pi"}).load("pi")
 3.141592653589793
@@ -9,6 +11,7 @@ program adds things that live only as long as it does. Two providers of one name
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
@@ -18,6 +21,8 @@ from noisewright.core.errors import ParameterError
 __all__ = ["Addresses"]
 
 OWN = "noisewright"
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+"""What a name looks like."""
 
 
 class Addresses:
@@ -28,12 +33,18 @@ class Addresses:
         self._own = dict(own)
         self._added: dict[str, Any] = {}
         self._foreign: dict[str, Any] | None = None
+        self._problems: dict[str, str] = {}
         self._loaded: dict[str, Any] = {}
 
     @property
     def own(self) -> tuple[str, ...]:
         """The names of the house itself, in their order; nobody else is asked."""
         return tuple(self._own)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with what other packages offer, in a sentence for each name that is not found for it."""
+        return tuple(self._problems.values()) if self._entry_points is not None else ()
 
     def load(self, name: str) -> Any:
         """What a name leads to; a :class:`KeyError` for a name that nobody offers."""
@@ -59,7 +70,7 @@ class Addresses:
             return OWN
         if name in self._added:
             return "this program"
-        distribution = self._entry_points[name].dist
+        distribution = self._point(name).dist
         return f"{distribution.name} {distribution.version}" if distribution is not None else "an unknown package"
 
     def foreign(self, names: Iterable[str]) -> dict[str, str]:
@@ -67,7 +78,8 @@ class Addresses:
         return {name: self.provider(name) for name in sorted(names) if name in self and name not in self._own}
 
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._added or name in self._entry_points
+        """Whether asking for a name makes sense: also where the answer is what is wrong with it."""
+        return name in self._own or name in self._added or name in self._entry_points or name in self._problems
 
     def __iter__(self) -> Iterator[str]:
         yield from (*self._own, *self._entry_points, *self._added)
@@ -80,31 +92,43 @@ class Addresses:
         return getattr(import_module(module), member)
 
     def _foreign_thing(self, name: str) -> Any:
-        point = self._entry_points[name]
+        point = self._point(name)
         try:
             return point.load()
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             raise ParameterError(
                 f"the {self.what} {name!r} of {self.provider(name)} cannot be loaded ({type(problem).__name__}); repair or "
                 "remove that package."
             ) from problem
 
+    def _point(self, name: str) -> Any:
+        """The entry point of a name."""
+        found = self._entry_points.get(name)
+        if found is None and name in self._problems:
+            raise ParameterError(self._problems[name])
+        return self._entry_points[name]
+
     @property
     def _entry_points(self) -> dict[str, Any]:
-        """What other packages offer, by name."""
+        """What other packages offer, by name; what cannot be offered goes to the problems."""
         if self._foreign is None:
             from importlib.metadata import entry_points
 
-            found: dict[str, Any] = {}
+            found: dict[str, list[Any]] = {}
             for point in entry_points(group=self.group):
-                others = [found[point.name]] if point.name in found else []
-                if point.name in self._own or any(other.value != point.value for other in others):
-                    providers = sorted({OWN if not others else str(getattr(others[0].dist, "name", "?")), _name(point)})
-                    raise ParameterError(
-                        f"two packages offer a {self.what} called {point.name!r}: {' and '.join(providers)}; remove one of them."
+                found.setdefault(point.name, []).append(point)
+            for name, points in found.items():
+                if not re.fullmatch(NAME, name):
+                    self._problems[name] = (
+                        f"{_name(points[0])} offers a {self.what} with a name that nobody can type; use letters, digits, '-', "
+                        "'_' and '.'."
                     )
-                found[point.name] = point
-            self._foreign = found
+                elif name in self._own or len({point.value for point in points}) > 1:
+                    providers = sorted({*map(_name, points), *([OWN] if name in self._own else [])})
+                    self._problems[name] = (
+                        f"two packages offer a {self.what} called {name!r}: {' and '.join(providers)}; remove one of them."
+                    )
+            self._foreign = {name: points[0] for name, points in found.items() if name not in self._problems}
         return self._foreign
 
 

@@ -26,6 +26,7 @@ them (a semicolon on Windows).
 from __future__ import annotations
 
 import builtins
+import errno
 import hashlib
 import mmap
 import os
@@ -50,8 +51,9 @@ SHOWN = 12
 """So many digits of a SHA-256 tell files apart in a message."""
 LONGEST_NAME = 255
 
-_Signature = tuple[str, int, int, int]
-"""A path, its inode, its time of change and its size: while these are as they were, so is the content."""
+_Signature = tuple[str, int, int, int, int]
+"""A path, its inode, the times of its last writing and of its last change, which nobody can set back, and its size: while these
+are as they were, so is the content."""
 
 _guard = threading.RLock()
 _places: dict[str, list[Path]] = {}
@@ -85,9 +87,11 @@ class Resource:
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Resource:
         """The file at a path; this process remembers the place."""
-        place = Path(os.path.expanduser(path)).absolute()
         try:
+            place = Path(os.path.expanduser(path)).absolute()
             signature, digest = _read(place)
+        except TypeError:
+            raise ParameterError("a public file is named by a path, which is text.") from None
         except FileNotFoundError:
             raise ResourceError(f"there is no file {os.fspath(path)}; name a public file that is there.") from None
         except _NoFileError:
@@ -97,7 +101,7 @@ class Resource:
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or "its name is not that of a file"
             raise ResourceError(f"{os.fspath(path)!r} cannot be read ({reason}); name a public file.") from None
-        found = cls(place.name, digest, signature[3])
+        found = cls(place.name, digest, signature[-1])
         with _guard:
             known = _places.setdefault(digest, [])
             if place not in known:
@@ -267,6 +271,8 @@ class Stream:
 
     def bytes(self, count: int) -> builtins.bytes:
         """The next bytes."""
+        if count < 0:
+            raise ParameterError("a public stream gives 0 bytes or more, not fewer.")
         parts = [self._left]
         have = len(self._left)
         while have < count:
@@ -279,6 +285,8 @@ class Stream:
 
     def bits(self, count: int) -> NDArray[np.bool_]:
         """The bits of the next whole bytes, the lowest of each byte first; what is left of the last byte is thrown away."""
+        if count < 0:
+            raise ParameterError("a public stream gives 0 bits or more, not fewer.")
         content = np.frombuffer(self.bytes(-(-count // 8)), dtype=np.uint8)
         return np.unpackbits(content, count=count, bitorder="little").astype(np.bool_)
 
@@ -290,6 +298,8 @@ class Stream:
         """
         if not 0 < below < 1 << 63:
             raise ParameterError("below must be a whole number from 1 to 2^63 - 1.")
+        if count < 0:
+            raise ParameterError("a public stream gives 0 numbers or more, not fewer.")
         limit = (1 << 64) - (1 << 64) % below
         found: list[NDArray[np.uint64]] = []
         missing = count
@@ -356,7 +366,7 @@ class _NoFileError(Exception):
 def _candidates(sha256: str, size: int | None) -> Iterator[Path]:
     yield from _places.get(sha256, ())
     named = filter(None, os.environ.get(FOLDERS, "").split(os.pathsep))
-    folders = list(dict.fromkeys([*_folders, *(Path(name).expanduser() for name in named)]))
+    folders = list(dict.fromkeys([*_folders, *(Path(os.path.expanduser(name)) for name in named)]))
     yield from (folder / sha256 for folder in folders)
     for folder in folders if size is not None else ():
         try:
@@ -375,12 +385,15 @@ def _read(path: Path) -> tuple[_Signature, str]:
         signature = _signature(path, os.fstat(file.fileno()))
         with _guard:
             if signature not in _digests:
-                _digests[signature] = hashlib.file_digest(file, "sha256").hexdigest()
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                if file.tell() != signature[-1] or _signature(path, os.fstat(file.fileno())) != signature:
+                    raise OSError(errno.EBUSY, "it changes while it is read")
+                _digests[signature] = digest
             return signature, _digests[signature]
 
 
 def _signature(path: Path, found: os.stat_result) -> _Signature:
-    return str(path), found.st_ino, found.st_mtime_ns, found.st_size
+    return str(path), found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 def _is_still(path: Path, signature: _Signature) -> bool:

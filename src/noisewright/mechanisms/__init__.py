@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.proofs import ProofKind as ProofKind
     from noisewright.mechanisms.registry import Entry as Entry
     from noisewright.mechanisms.registry import build as build
+    from noisewright.mechanisms.registry import entries as entries
     from noisewright.mechanisms.registry import foreign as foreign
     from noisewright.mechanisms.registry import forget as forget
     from noisewright.mechanisms.registry import names as names

@@ -23,8 +23,9 @@ epsilon = 0.5 per unit of hamming, at 3: 1.5
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,13 +33,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.claims import claimed
 from noisewright.core.certificates.product import Part, Whole, product_certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import as_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Mechanism, as_mechanism, fields_alone
+from noisewright.core.metrics.metric import Manhattan
+from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
 from noisewright.mechanisms.sanitised import product_channel
+from noisewright.noise.lattice import Lattice
 
 __all__ = ["ProductMechanism", "product"]
 
@@ -74,10 +80,19 @@ class ProductMechanism:
         counts = [count for _, count in self.parts]
         return None if None in counts else sum(count for count in counts if count is not None)
 
+    @property
+    def dimension(self) -> int | None:
+        """How many coordinates a secret has, as those who release vectors ask for it."""
+        return self.coordinates
+
     @cached_property
     def guarantee(self) -> Guarantee:
-        """Losses add up along the metric."""
-        return claimed(self.certificate().document)
+        """Losses add up along the metric, which is between lattice points where the parts round to them."""
+        document = self.certificate().document
+        found, (plain, rounds, power) = claimed(document), str(document["claim"]["metric"]).partition(checker.LATTICE)
+        if not rounds or plain != "manhattan":
+            return found
+        return replace(found, metric=LatticePoints(Manhattan(), Lattice(int(power))))
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One draw for every secret: the last axis runs over the coordinates."""
@@ -89,11 +104,18 @@ class ProductMechanism:
             self._drawn(mechanism, columns, rng)
             for (mechanism, _), columns in zip(self.parts, np.split(given, ends, axis=-1), strict=True)
         ]
+        if len({part.dtype.kind for part in drawn}) > 1:  # else numbers beside text would become text
+            drawn = [part.astype(object) for part in drawn]
         return np.concatenate(drawn, axis=-1)
 
     def map(self, distance: float) -> float:
-        """The largest log-ratio for two secrets at this distance in the guarantee's metric."""
-        return self.guarantee.bound(distance)
+        """The largest log-ratio for two secrets at this distance, a step more for each further coordinate that is rounded."""
+        metric, plain = self.guarantee.metric, self.guarantee.bound(distance)  # refuses what is no distance
+        if metric.step is None or plain in (0, math.inf):
+            return plain
+        if self.coordinates is None:
+            return math.inf  # of any number of coordinates any number may be rounded apart
+        return self.guarantee.bound(metric.after_rounding(as_fraction(distance, "a distance"), self.coordinates))
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proofs of all parts, and the sum of their losses."""
@@ -118,8 +140,11 @@ class ProductMechanism:
         return product_channel([mechanism.channel() for mechanism, count in self.parts for _ in range(count or 1)])
 
     def _rows(self, values: Any) -> NDArray[Any]:
-        given = np.asarray(values)
         wanted = self.coordinates
+        try:
+            given = np.asarray(values)
+        except ValueError:  # rows of different lengths
+            given = np.asarray(None)
         if given.ndim == 0 or (wanted is not None and given.shape[-1] != wanted):
             raise DataError(
                 f"a secret of this product has {'some' if wanted is None else wanted} coordinates, on the last axis; give "
@@ -129,6 +154,8 @@ class ProductMechanism:
 
     @staticmethod
     def _drawn(mechanism: Mechanism, columns: NDArray[Any], rng: np.random.Generator | None) -> NDArray[Any]:
-        return np.asarray(mechanism.release(columns.reshape(-1), rng)).reshape(columns.shape)
+        flat = columns.reshape(-1)
+        values = np.asarray(flat.tolist()) if flat.dtype == object else flat  # of one kind again, where parts differ
+        return np.asarray(mechanism.release(values, rng)).reshape(columns.shape)
 
     __getstate__ = fields_alone

@@ -16,6 +16,7 @@ point in its ``pyproject.toml``::
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.core.mechanism import Mechanism, Takes
 
-__all__ = ["Entry", "build", "foreign", "forget", "names", "register", "registry"]
+__all__ = ["Entry", "build", "entries", "foreign", "forget", "names", "register", "registry"]
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,15 @@ def build(name: str, *args: Any, **parameters: Any) -> Mechanism:
     if name not in registry:
         raise ParameterError(f"there is no mechanism called {name!r}; choose one of {', '.join(names())}.")
     return registry[name].make(*args, **parameters)
+
+
+def entries() -> list[Entry]:
+    """All entries in alphabetical order; one that cannot be loaded is passed over, and told of where it is asked for by name."""
+    found = []
+    for name in names():
+        with suppress(ParameterError):
+            found.append(registry[name])
+    return found
 
 
 def names() -> list[str]:

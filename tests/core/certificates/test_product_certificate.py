@@ -17,6 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import noisewright as nw
@@ -265,8 +266,15 @@ def product(parts: Any = None, metric: str = "hamming", epsilon: str = "1", delt
 
 
 BIT: Document = dict(product_certificate("made", [Part(HONEST, 3)]).document)["proof"]["parts"][0]
-NOISE: Document = {**dict(nw.geometric(epsilon=1).certificate().document), "count": 2}
-NEAR: Document = {**dict(nw.laplace(epsilon=1).certificate().document), "count": 2}
+
+
+def coordinates(certificate: Certificate, count: int) -> Document:
+    return {"count": count, **{k: v for k, v in certificate.document.items() if k not in checker_release.HEAD}}
+
+
+NOISE = coordinates(nw.geometric(epsilon=1).certificate(), 2)
+NEAR = coordinates(nw.laplace(epsilon=1).certificate(), 2)
+FILE = {"name": "words.bin", "sha256": "0" * 64, "bytes": 3}
 
 
 @pytest.mark.parametrize(
@@ -291,6 +299,10 @@ NEAR: Document = {**dict(nw.laplace(epsilon=1).certificate().document), "count":
         (product([{**BIT, "proof": {**BIT["proof"], "keep": "0"}}]), "keep"),
         (product([{**BIT, "proof": {**BIT["proof"], "precision": 1 << 17}}] * 3), "too long"),
         (product([{**BIT, "claim": {**BIT["claim"], "delta": "1/10"}}], delta="1/2"), "by the counts"),
+        (product([{**BIT, "randomness": "simulation"}]), "on its own how it is drawn"),
+        (product([{**BIT, "numerics": "floating"}]), "on its own how it is drawn"),
+        (product([{**BIT, "resources": [FILE]}]), "the whole does not state"),
+        (product([{**BIT, "seed": "1" * 64}], seed="2" * 64), "the whole does not state"),
     ],
 )  # fmt: skip
 def test_refused_in_a_sentence(forged: Document, sentence: str) -> None:
@@ -349,6 +361,32 @@ def test_a_release_counts_all_coordinates() -> None:
     assert checker_release.loss_of(made.document, "2") == (2, "values at most 2 apart (hamming)")
     whole = product_certificate("bits", [Part(HONEST, 8)], metric="discrete")
     assert checker_release.loss_of(whole.document, "any") == (8, "any two values that differ")
+
+
+def test_a_release_pays_for_one_coordinate_at_least_and_says_whole_numbers() -> None:
+    bits = product_certificate("bits", [Part(HONEST, 8)])
+    for less in ("1/2", "1/1000"):
+        with pytest.raises(NotProved, match="as near as the distance that is paid for"):
+            checker_release.loss_of(bits.document, less)
+    noise = product_certificate("noise", [Part(nw.geometric(epsilon=1).certificate(), 3)], metric="manhattan")
+    assert checker_release.loss_of(noise.document, "2") == (2, "whole numbers at most 2 apart (manhattan)")
+
+
+def test_simulated_parts_make_a_simulation() -> None:
+    drawn = nw.randomised_response([0, 1], epsilon=1).certificate(np.random.default_rng(0))
+    assert product_certificate("bits", [Part(HONEST), Part(drawn)]).verify().endswith("NOT FOR RELEASE")
+
+
+def test_public_files_and_seeds_of_parts_are_those_of_the_whole() -> None:
+    more = {key: value for key, value in HONEST.document.items() if key != "digest"} | {"seed": "1" * 64}
+    parts = [Part(Certificate.from_document(sealed({**more, "resources": [FILE]})), 2), Part(HONEST)]
+    made = product_certificate("bits", parts)
+    assert made.verify().endswith("; uses the public file 'words.bin' (sha256 000000000000...) and the public seed "
+                                  "111111111111..., as stated")  # fmt: skip
+    assert [part.certificate.document.get("seed") for part in parts_of(made)] == ["1" * 64, None]
+    other = Certificate.from_document(sealed({**more, "seed": "2" * 64}))
+    with pytest.raises(ParameterError, match="different public seeds"):
+        product_certificate("bits", [*parts, Part(other)])
 
 
 def test_the_parts_come_back() -> None:

@@ -22,7 +22,7 @@ Sub-commands are a table again, with a group of entry points of its own, such as
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -30,6 +30,7 @@ import typer
 from typer.core import TyperCommand
 
 from noisewright.cli.shared.arguments import Leaf, Stem
+from noisewright.core.addresses import Addresses
 from noisewright.core.errors import ParameterError
 
 __all__ = ["Command", "Table", "built", "offered"]
@@ -87,7 +88,10 @@ def offered(table: Table, name: str) -> Command:
     """The command that a table has under a name; an error for anything else."""
     found = table.load(name)
     if not isinstance(found, Command):
-        raise ParameterError(f"the command {name!r} is no Command of noisewright.cli; repair or remove its package.")
+        whose = f" of {table.provider(name)}" if isinstance(table, Addresses) else ""
+        raise ParameterError(
+            f"the command {name!r}{whose} is no Command of noisewright.cli; repair or remove its package."
+        )
     return found
 
 
@@ -138,12 +142,8 @@ class _Doorway(TyperCommand):
 
 
 def _names(table: Table) -> tuple[list[str], str | None]:
-    """The names in a table, and what is wrong with it: packages that offer the same name take away only their own."""
-    try:
-        return list(table), None
-    except ParameterError as problem:
-        own: Iterable[str] = getattr(table, "own", ())
-        return list(own), str(problem)
+    """The names in a table, and what is wrong with what other packages offer."""
+    return list(table), " ".join(getattr(table, "problems", ())) or None
 
 
 def _application(**settings: Any) -> typer.Typer:

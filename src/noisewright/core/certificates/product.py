@@ -23,7 +23,7 @@ The Manhattan distance is between the lattice points that numbers are rounded to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -35,9 +35,6 @@ from noisewright.core.errors import ParameterError
 __all__ = ["Part", "parts_of", "product_certificate"]
 
 Whole = Literal["hamming", "manhattan", "discrete"]
-
-HEAD = {"format", "version", "made_by", "numerics", "randomness", "digest"}
-"""What a certificate states once, for all of its parts."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +55,7 @@ def product_certificate(
 ) -> Certificate:
     """The certificate of independent parts with the smallest epsilon that their claims give; ``more`` are further fields.
 
+    It is that of a simulation if any part is, and states the public files and the public seed of all parts.
     Refused with a :class:`~noisewright.core.errors.ParameterError` where the parts do not prove anything for the metric.
     """
     if metric not in ("hamming", "manhattan", "discrete"):
@@ -98,12 +96,16 @@ def product_certificate(
         proof={
             "kind": "product",
             "parts": [
-                {"count": part.count, **{key: value for key, value in document.items() if key not in HEAD}}
+                {
+                    "count": part.count,
+                    **{key: value for key, value in document.items() if key not in checker_release.HEAD},
+                }
                 for part, document in zip(parts, documents, strict=True)
             ],
         },
-        simulated=simulated,
-        **more,
+        simulated=simulated or any(part.certificate.simulated for part in parts),
+        **_public([*documents, more]),
+        **{key: value for key, value in more.items() if key not in ("resources", "seed")},
     )
 
 
@@ -126,3 +128,14 @@ def _metric(metric: Whole, parts: Sequence[Part]) -> str:
     base = checker.unit_of(parts[0].certificate.document["claim"]["metric"])[2]
     _, rounding, power = base.partition(checker.LATTICE)
     return f"manhattan{rounding}{power}"
+
+
+def _public(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The public files and the public seed that any of these state; see :func:`~noisewright.core.resource.public_keys`."""
+    files: list[Any] = []
+    for document in documents:
+        files += [file for file in document.get("resources", []) if file not in files]
+    seeds = {document["seed"] for document in documents if "seed" in document}
+    if len(seeds) > 1:
+        raise ParameterError("the parts of a product use different public seeds; give them all the same one.")
+    return {**({"resources": files} if files else {}), **({"seed": seeds.pop()} if seeds else {})}

@@ -31,7 +31,7 @@ from noisewright.core.labels import labels_between
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.kinds.dates import ZONED
-from noisewright.releases.kinds.registry import KINDS, kind_named, kind_names
+from noisewright.releases.kinds.registry import KINDS, every_kind, kind_named
 from noisewright.releases.kinds.spans import Span
 from noisewright.releases.policy.policy import ColumnPolicy, Policy, QueryPolicy
 from noisewright.releases.queries.filters import names_in
@@ -74,7 +74,7 @@ def source_for(policy: Policy, data: Any) -> Source:
         raise DataError(f"{source.name}: JSON lines at an address have no types; store the table as Parquet there.")
     for place, query in enumerate(policy.queries):
         for name in sorted(source.guessed & names_in(query.where or "")):
-            others = ", ".join(name for name in kind_names() if name != "text" and kind_named(name).labels)
+            others = ", ".join(kind.name for kind in every_kind() if kind.name != "text" and kind.labels)
             raise PolicyError(
                 f'{policy.where("queries", place, "where")} needs the type of the column "{name}", which {source.name} does '
                 f'not tell; say types = {{ {_key(name)} = "text" }} (or {others}).'

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from noisewright.releases.kinds.numbers import Number as Number
     from noisewright.releases.kinds.registry import KINDS as KINDS
     from noisewright.releases.kinds.registry import describe as describe
+    from noisewright.releases.kinds.registry import every_kind as every_kind
     from noisewright.releases.kinds.registry import forget_kind as forget_kind
     from noisewright.releases.kinds.registry import kind_named as kind_named
     from noisewright.releases.kinds.registry import kind_names as kind_names

@@ -130,6 +130,8 @@ class Image(Kind):
             if found.stat().st_size > LARGEST_FILE:
                 raise DataError(f"a file is larger than {LARGEST_FILE >> 20} MB, which no picture is; leave it out.")
             return found.read_bytes()
+        except DataError:
+            raise
         except (OSError, ValueError, RuntimeError):
             raise DataError("a file of a picture cannot be read; correct the data, or the folder.") from None
 

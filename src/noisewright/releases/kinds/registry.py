@@ -13,7 +13,8 @@ A package offers a kind by an entry point in its ``pyproject.toml``::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +27,7 @@ from noisewright.releases.kinds.rows import Mask
 __all__ = [
     "KINDS",
     "describe",
+    "every_kind",
     "forget_kind",
     "kind_named",
     "kind_names",
@@ -76,11 +78,19 @@ def kind_of(type_: pa.DataType) -> Kind | None:
     Where several kinds hold a type (text and documents, bytes and pictures) the plainer one comes first, and a policy or a
     mechanism says where it is another.
     """
-    for names in (_PLACES, KINDS):  # other packages are only looked for where no kind of our own holds the type
-        for kind in map(kind_named, names):
-            if kind.holds(type_):
-                return kind
-    return None
+    return next((kind for kind in every_kind() if kind.holds(type_)), None)
+
+
+def every_kind() -> Iterator[Kind]:
+    """All kinds, the house's own first; other packages are only looked for after those, and one that is broken is passed over.
+
+    Whoever asks for that one by its name is told what is wrong with it.
+    """
+    yield from map(kind_named, _PLACES)
+    for name in KINDS:
+        if name not in _PLACES:
+            with suppress(ParameterError):
+                yield kind_named(name)
 
 
 def present(kinds: Sequence[Kind], arrays: Sequence[pa.Array]) -> Mask | None:

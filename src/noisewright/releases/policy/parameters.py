@@ -31,7 +31,7 @@ from noisewright.core.exact import whole_or_fraction
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import named_metric
 from noisewright.core.resource import Resource, Seed
-from noisewright.mechanisms.registry import Entry, names, registry
+from noisewright.mechanisms.registry import Entry, entries, registry
 from noisewright.mechanisms.signatures import hints_of, is_choice, parameters_of, plain_types, public_parts
 from noisewright.releases.policy._labels import label
 from noisewright.releases.policy._numbers import PUBLIC_RANGE, number, place
@@ -88,7 +88,7 @@ class Accepts:
 
 def offered() -> list[str]:
     """The mechanisms that a policy may name; reports of a frequency oracle are no values of a column."""
-    return [name for name in names() if registry[name].takes.purpose != "report"]
+    return [entry.name for entry in entries() if entry.takes.purpose != "report"]
 
 
 def accepts(mechanism: str) -> Accepts:

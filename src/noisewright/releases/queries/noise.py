@@ -33,7 +33,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
 from noisewright.core.mechanism import Mechanism, certificate_once, described
-from noisewright.mechanisms.registry import Entry, names, registry
+from noisewright.mechanisms.registry import Entry, entries, registry
 from noisewright.mechanisms.signatures import parameters_of
 
 __all__ = ["Noise", "calibrate", "usable"]
@@ -86,7 +86,7 @@ class Noise:
 
 def usable() -> list[str]:
     """The names of registered mechanisms that add noise to numbers for a sensitivity."""
-    return [name for name in names() if _adds(registry[name])]
+    return [entry.name for entry in entries() if _adds(entry)]
 
 
 def calibrate(

@@ -70,9 +70,9 @@ def _unknown(word: str) -> str:
 
 def _list(as_json: bool) -> None:
     from noisewright.cli.shared.parameters import parameters_of
-    from noisewright.mechanisms.registry import names, registry
+    from noisewright.mechanisms.registry import entries as all_entries
 
-    entries = [registry[name] for name in names()]
+    entries = all_entries()
     options = {e.name: parameters_of(e.make) for e in entries}
     extras = {name: offered(EXTRAS, name).summary for name in EXTRAS}
     data = {

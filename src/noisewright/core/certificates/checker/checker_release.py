@@ -69,6 +69,7 @@ else:
 FORMAT = "noisewright-release"
 VERSION = 1
 MOST_PARTS = 10_000
+HEAD = {"format", "version", "made_by", "numerics", "randomness", "digest"}  # what a product states once, for all parts
 KINDS = ("column", "query")
 NEIGHBOURS = {"replace": "that differ in one unit", "add-remove": "one of which has one unit more"}
 
@@ -99,7 +100,13 @@ def check_product(document: Any) -> tuple[str, str]:
     if sum(whole(part["proof"].get("precision", 0)) ** 2 for part in parts) > 1 << 35:
         raise NotProved("so many parts at such a precision would take too long.")
     largest, total, deltas, said = Fraction(0), Fraction(0), Fraction(0), set()
+    files, seed = document.get("resources", []), document.get("seed")
     for place, part in enumerate(parts):
+        unsaid = any(file not in files for file in part.get("resources", [])) or part.get("seed", seed) != seed
+        if unsaid or HEAD & set(part):
+            raise NotProved(
+                f"part {place} says on its own how it is drawn, or uses a public file or seed that the whole does not state."
+            )
         count, (loss, extra) = part["count"], part_loss(place, part, base)
         if count is None if base == "discrete" else extra:
             raise NotProved(
@@ -274,6 +281,8 @@ def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
         between = f"{noun(stated, proof, factor)} at most {plain(apart / factor)} apart ({spoken(base)})"
         if shape == "uniform" or base == "discrete":  # all values are equally far apart
             least, between = span(stated, proof, factor, base)
+        elif shape == "product" and base == "hamming":  # values that differ do so in one coordinate at least
+            least = factor
         if apart <= 0 or apart < least:
             raise NotProved("no two values that differ are as near as the distance that is paid for.")
     if shape == "adjacent":
@@ -310,6 +319,10 @@ def span(stated: Any, proof: Any, factor: Fraction, base: str) -> tuple[Fraction
 
 def noun(stated: Any, proof: Any, factor: Fraction) -> str:
     """What a certificate is about, where its own words take that for granted: a law in steps of 1 is about whole numbers."""
+    if stated["shape"] == "product":
+        claims = [(part["claim"], part["proof"]) for part in proof["parts"]]
+        nouns = {noun(claim["distances"], its, unit_of(claim["metric"])[0]) for claim, its in claims}
+        return "whole numbers" if "whole numbers" in nouns else "values"
     whole_steps = stated["shape"] == "steps" and abs(number(stated["distance"]) / factor - 1) <= CLOSE
     return "whole numbers" if whole_steps and proof["kind"] == "law" else "values"
 
