@@ -281,7 +281,7 @@ def optimal_utility() -> None:
 
 def private_posteriors() -> None:
     """Three secrets: all beliefs that a private output can leave, and the kernels between their corners."""
-    from noisewright.optimality.kernels.enumeration import kernels
+    from noisewright.optimality.kernels.kernel_list import kernels
 
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.9), layout="constrained")
     for axes, metric, title in (
@@ -315,7 +315,7 @@ def private_posteriors() -> None:
 def regret_over_all_priors() -> None:
     """How much more than the best mechanism the geometric and the fold cost, at every prior on 0, 1, 2."""
     from noisewright.optimality.evaluate import posterior_losses
-    from noisewright.optimality.kernels.enumeration import kernels
+    from noisewright.optimality.kernels.kernel_list import kernels
     from noisewright.optimality.losses.gallery import absolute, parity
 
     fold, geometric = kernels(nw.metrics.Line(), range(3), factor=2)
@@ -344,7 +344,7 @@ def regret_over_all_priors() -> None:
 
 def sign_patterns() -> None:
     """Questions with two answers about 0, 1, 2, 3: which mechanism is best for all priors, decided exactly."""
-    from noisewright.optimality.kernels.enumeration import kernels
+    from noisewright.optimality.kernels.kernel_list import kernels
     from noisewright.optimality.kernels.restriction import layered_geometric
     from noisewright.optimality.kernels.universal import optimal_kernels
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from noisewright.core.addresses import Addresses
+from noisewright.core.loading.addresses import Addresses
 
 settings.register_profile(
     "noisewright",

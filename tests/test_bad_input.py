@@ -35,12 +35,12 @@ from noisewright.core.metrics.metric import named_metric
 from noisewright.core.metrics.spaces import closure, essential_pairs, induced_metric, sensitivity
 from noisewright.files.channels import load_certificate, load_labelled_csv
 from noisewright.mechanisms.auditing import Neighbours
+from noisewright.mechanisms.label_columns import Labels
 from noisewright.mechanisms.places.geography import geo_laplace
 from noisewright.mechanisms.places.planar_geometric import planar_geometric
 from noisewright.mechanisms.places.remap import Grid
 from noisewright.mechanisms.places.vectors import product_laplace, spherical_laplace
 from noisewright.mechanisms.registry import registry
-from noisewright.mechanisms.values import Labels
 from noisewright.testing import mechanisms as checks
 
 NAN, INF, HUGE, HALF = math.nan, math.inf, 10**400, "\ud800"

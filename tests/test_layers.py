@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from docs.make_architecture import all_imports
 
-from noisewright.core.doors import homes
+from noisewright.core.loading.doors import homes
 
 PACKAGE = "noisewright"
 SOURCE = Path(__file__).parents[1] / "src" / PACKAGE

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import noisewright as nw
-from noisewright.core.doors import homes
+from noisewright.core.loading.doors import homes
 
 HEAVY = ("numpy", "scipy", "pyarrow", "duckdb", "clarabel", "cryptography", "pydantic", "matplotlib")
 SLOW = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import noisewright as nw
-from noisewright.core.doors import homes
+from noisewright.core.loading.doors import homes
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "noisewright"

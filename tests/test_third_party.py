@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.resource import Seed
+from noisewright.core.seed import Seed
 from noisewright.mechanisms.registry import ADDRESSES, registry
 from noisewright.testing import check_entry
 

@@ -11,7 +11,7 @@ from bench.work import Work
 from noisewright.optimality.design.mechanism import OptimalMechanism
 from noisewright.optimality.design.optimal import optimal
 from noisewright.optimality.extreme.enumeration import extreme_points
-from noisewright.optimality.kernels.enumeration import kernels
+from noisewright.optimality.kernels.kernel_list import kernels
 
 __all__ = ["extremes", "huge_line", "kernel_list", "line", "many", "plane", "random_line"]
 

@@ -16,7 +16,7 @@ The verbs, the main types and the mechanisms of the tutorial are here; all mecha
 from typing import TYPE_CHECKING
 
 from noisewright.core import VERSION
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 __version__ = VERSION
 

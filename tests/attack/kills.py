@@ -16,12 +16,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from noisewright.files import renames
+from noisewright.files import atomic as renames
 from noisewright.releases import run
 from noisewright.releases.ledger import ledger as ledgers
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output import staging
-from noisewright.releases.output.verify import verify_folder
+from noisewright.releases.output.folder_check import verify_folder
 
 __all__ = ["PHASES", "kill_at"]
 

@@ -22,7 +22,7 @@ GROUPS = {"attack": ATTACKS, "design": EXTRAS, "ledger": VIEWS}
 COUNTING = '''
 import typer
 from noisewright.cli import Command
-from noisewright.core.addresses import Addresses
+from noisewright.core.loading.addresses import Addresses
 from noisewright.core.errors import ParameterError
 
 def count(file: str) -> None:

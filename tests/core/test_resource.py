@@ -18,7 +18,8 @@ from resource_support import forget_places
 
 from noisewright.core import resource
 from noisewright.core.errors import ParameterError, ResourceError
-from noisewright.core.resource import FOLDERS, Resource, Seed, in_place, locate, look_in, public_keys
+from noisewright.core.resource import FOLDERS, Resource, in_place, locate, look_in, public_keys
+from noisewright.core.seed import Seed
 
 CONTENT = np.arange(12, dtype="<f4").tobytes()
 DIGEST = hashlib.sha256(CONTENT).hexdigest()

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import noisewright as nw
 from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
-from noisewright.files.channels import load, load_certificate, load_channel, save, write_atomically
+from noisewright.files.atomic import write_atomically
+from noisewright.files.channels import load, load_certificate, load_channel, save
 
 LABELS = st.recursive(
     st.one_of(

@@ -10,8 +10,8 @@ from test_conformance import CASES
 
 import noisewright as nw
 from noisewright.core.errors import DataError
+from noisewright.mechanisms.label_columns import Labels, whole_numbers
 from noisewright.mechanisms.registry import registry
-from noisewright.mechanisms.values import Labels, whole_numbers
 from noisewright.optimality.extreme.response import optimal_response
 
 SHAPES = [(2, 3), (6, 1), (1, 2, 3)]

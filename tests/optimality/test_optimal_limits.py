@@ -16,7 +16,7 @@ import noisewright as nw
 from noisewright.core.errors import GuaranteeError, NoisewrightError, ParameterError
 from noisewright.core.metrics.metric import Table
 from noisewright.optimality.design._reduction import relevant
-from noisewright.optimality.kernels.enumeration import kernels
+from noisewright.optimality.kernels.kernel_list import kernels
 from noisewright.optimality.kernels.universal import optimal_kernels, universally_optimal
 from noisewright.optimality.losses.gallery import parity
 from noisewright.optimality.program.folding import fold
@@ -376,7 +376,7 @@ def test_what_is_no_tolerance_is_refused_everywhere() -> None:
 
 def test_things_of_the_wrong_kind_are_refused_in_a_sentence() -> None:
     from noisewright.optimality import evaluate
-    from noisewright.optimality.kernels.enumeration import kernels_of
+    from noisewright.optimality.kernels.kernel_list import kernels_of
     from noisewright.optimality.losses import classes as loss_classes
     from noisewright.optimality.losses import gallery as losses
     from noisewright.optimality.priors import Prior

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.policy.policy import Policy, as_policy
-from noisewright.releases.queries.plan import QueryPlan, compile_query
+from noisewright.releases.queries.compile import QueryPlan, compile_query
 
 COLUMNS: list[dict[str, Any]] = [
     {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1},

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from noisewright.releases.policy.policy import Policy, as_policy
+from noisewright.releases.queries.compile import QueryPlan, compile_query
 from noisewright.releases.queries.dialects import DUCKDB
-from noisewright.releases.queries.plan import QueryPlan, compile_query
 from noisewright.releases.queries.statistics import Statistic
 
 

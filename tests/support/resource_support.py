@@ -17,7 +17,8 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoLossError, ParameterError
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
-from noisewright.core.resource import Resource, Seed, public_keys
+from noisewright.core.resource import Resource, public_keys
+from noisewright.core.seed import Seed
 from noisewright.mechanisms.numbers.geometric import GeometricMechanism, geometric
 from noisewright.mechanisms.registry import Entry, forget, register
 

@@ -6,7 +6,7 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.adversary import exact as exact

@@ -20,7 +20,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command, built
 from noisewright.cli.shared.output import printable, write_json
-from noisewright.core.addresses import Addresses
+from noisewright.core.loading.addresses import Addresses
 
 __all__ = ["COMMANDS", "main", "run"]
 

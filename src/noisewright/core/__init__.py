@@ -5,7 +5,7 @@ It knows nothing of files, frames, plots or the network.
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 VERSION = "0.1.0"
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from noisewright.core import channels as channels
     from noisewright.core import metrics as metrics
     from noisewright.core.accountant import Accountant as Accountant
-    from noisewright.core.addresses import Addresses as Addresses
     from noisewright.core.arrays import Floats as Floats
     from noisewright.core.arrays import Indices as Indices
     from noisewright.core.arrays import Integers as Integers
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from noisewright.core.choices import is_number as is_number
     from noisewright.core.choices import is_whole as is_whole
     from noisewright.core.choices import one_of as one_of
-    from noisewright.core.doors import door as door
-    from noisewright.core.doors import homes as homes
     from noisewright.core.errors import BudgetError as BudgetError
     from noisewright.core.errors import CertificateError as CertificateError
     from noisewright.core.errors import ChannelError as ChannelError
@@ -67,6 +64,9 @@ if TYPE_CHECKING:
     from noisewright.core.labels import encode_number as encode_number
     from noisewright.core.labels import labels_between as labels_between
     from noisewright.core.labels import plain_label as plain_label
+    from noisewright.core.loading.addresses import Addresses as Addresses
+    from noisewright.core.loading.doors import door as door
+    from noisewright.core.loading.doors import homes as homes
     from noisewright.core.mechanism import Described as Described
     from noisewright.core.mechanism import Mechanism as Mechanism
     from noisewright.core.mechanism import Takes as Takes
@@ -76,12 +76,12 @@ if TYPE_CHECKING:
     from noisewright.core.mechanism import fields_alone as fields_alone
     from noisewright.core.metrics.metric import Metric as Metric
     from noisewright.core.resource import Resource as Resource
-    from noisewright.core.resource import Seed as Seed
-    from noisewright.core.resource import Stream as Stream
     from noisewright.core.resource import in_place as in_place
     from noisewright.core.resource import locate as locate
     from noisewright.core.resource import look_in as look_in
     from noisewright.core.resource import public_keys as public_keys
+    from noisewright.core.seed import Seed as Seed
+    from noisewright.core.seed import Stream as Stream
     from noisewright.core.verdict import EXACT as EXACT
     from noisewright.core.verdict import FAILS as FAILS
     from noisewright.core.verdict import UNDECIDED as UNDECIDED

@@ -22,7 +22,8 @@ from noisewright.core.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from noisewright.core.channels.audit import Audit
-    from noisewright.core.resource import Resource, Seed
+    from noisewright.core.resource import Resource
+    from noisewright.core.seed import Seed
 
 __all__ = ["Described", "Mechanism", "Takes", "as_mechanism", "certificate_once", "described", "fields_alone"]
 

@@ -1,11 +1,8 @@
-r"""Public files and public seeds: what a mechanism needs beside its parameters, named by what it *is* and not by where it lies.
+r"""Public files: what a mechanism needs beside its parameters, named by what they *are* and not by where they lie.
 
 A :class:`Resource` is one public file, such as an embedding or a model. It has a name, a SHA-256 and a size, and these three are
 all that is pickled, locked or certified: no content, and no path. A process that is handed one looks for a file with that SHA-256
 (:func:`locate`), checks it once, and maps it into memory once, read-only, however many mechanisms use it.
-
-A :class:`Seed` is 32 public bytes, from which everybody draws the same public choices (the directions of a projection, the
-functions of a hash). It is never a source of noise.
 
 >>> import tempfile, pathlib, pickle
 >>> path = pathlib.Path(tempfile.mkdtemp(), "weights.bin")
@@ -15,8 +12,6 @@ functions of a hash). It is never a source of noise.
 Resource('weights.bin', sha256 e2c0a71510b5..., 24 bytes)
 >>> pickle.loads(pickle.dumps(weights)).array("<f4", (2, 3))[1].tolist()
 [3.0, 4.0, 5.0]
->>> Seed.from_hex("00" * 32).generator("projection", 7).integers(10, 5).tolist()
-[1, 6, 4, 5, 9]
 
 Where a file is looked for, in this order: the place it was named by in this process, the folders that an engine registered
 (:func:`look_in`), and the folders in the environment variable ``NOISEWRIGHT_RESOURCES``, with a colon between
@@ -31,19 +26,19 @@ import hashlib
 import mmap
 import os
 import re
-import secrets
 import stat
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from noisewright.core.errors import ParameterError, ResourceError
+from noisewright.core.seed import Seed
 
-__all__ = ["FOLDERS", "Resource", "Seed", "Stream", "in_place", "locate", "look_in", "public_keys"]
+__all__ = ["FOLDERS", "Resource", "in_place", "locate", "look_in", "public_keys"]
 
 FOLDERS = "NOISEWRIGHT_RESOURCES"
 """The environment variable that names folders with public files."""
@@ -200,117 +195,6 @@ class Resource:
         return f"Resource({self.name!r}, sha256 {self.sha256[:SHOWN]}..., {self.size} bytes)"
 
 
-class Seed:
-    r"""32 public bytes, from which everybody draws the same public choices.
-
-    ``seed.generator(*words)`` is the stream of bytes that is made of blocks of 4096 bytes; block i (from 0 on) is the beginning
-    of SHAKE-256 of these bytes, one after the other, all whole numbers being 8 bytes with the lowest first::
-
-        "noisewright-seed-1" (18 bytes of ASCII), the seed (32 bytes), the number of words,
-        for each word its length in bytes and its text in UTF-8 (a whole number in decimal digits), and i
-
-    So streams with other words have nothing to do with each other, and a program in any language can repeat them.
-    """
-
-    __slots__ = ("bytes",)
-
-    bytes: builtins.bytes
-    """The seed itself."""
-
-    def __init__(self, content: builtins.bytes) -> None:
-        if not isinstance(content, builtins.bytes) or len(content) != 32:
-            raise ParameterError("a public seed has 32 bytes; Seed.fresh() makes one.")
-        object.__setattr__(self, "bytes", content)
-
-    @classmethod
-    def fresh(cls) -> Self:
-        """A new seed from the random bits of the system."""
-        return cls(secrets.token_bytes(32))
-
-    @classmethod
-    def from_hex(cls, text: str, name: str = "a public seed") -> Self:
-        """The seed that 64 hexadecimal digits spell; ``name`` is the parameter's, for the message."""
-        if not isinstance(text, str) or not re.fullmatch("[0-9a-fA-F]{64}", text):
-            raise ParameterError(f"{name} must be 64 hexadecimal digits; Seed.fresh().hex makes some.")
-        return cls(builtins.bytes.fromhex(text))
-
-    @property
-    def hex(self) -> str:
-        """The seed in 64 hexadecimal digits."""
-        return self.bytes.hex()
-
-    def generator(self, *words: str | int) -> Stream:
-        """The stream of public choices that goes by these words, from its beginning."""
-        spelled = [str(word).encode() for word in words]
-        named = b"".join(_eight(len(word)) + word for word in spelled)
-        return Stream(b"noisewright-seed-1" + self.bytes + _eight(len(spelled)) + named)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Seed does not change; {name} cannot be set")
-
-    def __eq__(self, other: object) -> bool:
-        return self.bytes == other.bytes if isinstance(other, Seed) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.bytes)
-
-    def __reduce__(self) -> tuple[type[Seed], tuple[builtins.bytes]]:
-        return Seed, (self.bytes,)
-
-    def __repr__(self) -> str:
-        return f"Seed({self.hex[:SHOWN]}...)"
-
-
-class Stream:
-    """Public choices in a fixed order; what is drawn does not depend on how much is asked for at a time."""
-
-    BLOCK = 4096
-
-    def __init__(self, prefix: builtins.bytes) -> None:
-        self._prefix, self._number, self._left = prefix, 0, b""
-
-    def bytes(self, count: int) -> builtins.bytes:
-        """The next bytes."""
-        if count < 0:
-            raise ParameterError("a public stream gives 0 bytes or more, not fewer.")
-        parts = [self._left]
-        have = len(self._left)
-        while have < count:
-            parts.append(hashlib.shake_256(self._prefix + _eight(self._number)).digest(self.BLOCK))
-            self._number += 1
-            have += self.BLOCK
-        whole = b"".join(parts)
-        self._left = whole[count:]
-        return whole[:count]
-
-    def bits(self, count: int) -> NDArray[np.bool_]:
-        """The bits of the next whole bytes, the lowest of each byte first; what is left of the last byte is thrown away."""
-        if count < 0:
-            raise ParameterError("a public stream gives 0 bits or more, not fewer.")
-        content = np.frombuffer(self.bytes(-(-count // 8)), dtype=np.uint8)
-        return np.unpackbits(content, count=count, bitorder="little").astype(np.bool_)
-
-    def integers(self, below: int, count: int) -> NDArray[np.int64]:
-        """Whole numbers from 0 to ``below - 1``, all equally likely.
-
-        Each is made of the next 8 bytes, lowest first, modulo ``below``; a number that is not below the largest multiple of
-        ``below`` up to 2^64 is thrown away, and the next 8 bytes are taken.
-        """
-        if not 0 < below < 1 << 63:
-            raise ParameterError("below must be a whole number from 1 to 2^63 - 1.")
-        if count < 0:
-            raise ParameterError("a public stream gives 0 numbers or more, not fewer.")
-        limit = (1 << 64) - (1 << 64) % below
-        found: list[NDArray[np.uint64]] = []
-        missing = count
-        while missing:
-            drawn = np.frombuffer(self.bytes(8 * missing), dtype="<u8")
-            kept = drawn if limit == 1 << 64 else drawn[drawn < np.uint64(limit)]
-            found.append(kept % np.uint64(below))
-            missing -= len(kept)
-        return np.concatenate(found).astype(np.int64) if found else np.empty(0, np.int64)
-
-
 def locate(sha256: str, size: int | None = None) -> Path | None:
     """A file with this SHA-256 in the places that this process knows, or None.
 
@@ -411,7 +295,3 @@ def _is_name(name: object) -> bool:
         and not re.search(r"[/\\]", name)
         and name not in (".", "..")
     )
-
-
-def _eight(number: int) -> bytes:
-    return number.to_bytes(8, "little")

@@ -2,9 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.files.atomic import exchange as exchange
+    from noisewright.files.atomic import rename_new as rename_new
+    from noisewright.files.atomic import sync_folder as sync_folder
+    from noisewright.files.atomic import write_atomically as write_atomically
     from noisewright.files.channels import load as load
     from noisewright.files.channels import load_blocks_csv as load_blocks_csv
     from noisewright.files.channels import load_certificate as load_certificate
@@ -13,14 +17,10 @@ if TYPE_CHECKING:
     from noisewright.files.channels import load_exact_csv as load_exact_csv
     from noisewright.files.channels import load_labelled_csv as load_labelled_csv
     from noisewright.files.channels import save as save
-    from noisewright.files.channels import write_atomically as write_atomically
     from noisewright.files.processes import alive as alive
     from noisewright.files.processes import dead as dead
     from noisewright.files.processes import place as place
     from noisewright.files.processes import started as started
-    from noisewright.files.renames import exchange as exchange
-    from noisewright.files.renames import rename_new as rename_new
-    from noisewright.files.renames import sync_folder as sync_folder
     from noisewright.files.scratch import Spool as Spool
     from noisewright.files.scratch import scratch_folder as scratch_folder
 else:

@@ -18,7 +18,6 @@ import json
 import math
 import os
 import re
-import tempfile
 from collections.abc import Hashable
 from fractions import Fraction
 from pathlib import Path
@@ -34,6 +33,7 @@ from noisewright.core.errors import ChannelError, FileFormatError, NoisewrightEr
 from noisewright.core.exact import as_fraction, fraction_or_none
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.mechanism import Mechanism
+from noisewright.files.atomic import file_path, write_atomically
 
 __all__ = [
     "load",
@@ -44,7 +44,6 @@ __all__ = [
     "load_exact_csv",
     "load_labelled_csv",
     "save",
-    "write_atomically",
 ]
 
 CHANNEL_FORMAT = "noisewright-channel"
@@ -69,7 +68,7 @@ def load(path: str | os.PathLike[str]) -> Channel | Mechanism:
 
 def load_either(path: str | os.PathLike[str]) -> Channel | Certificate:
     """The channel or the certificate in a file; a certificate is not proved yet."""
-    if _path(path).suffix.lower() != ".json":
+    if file_path(path).suffix.lower() != ".json":
         return load_channel(path)
     document = _json(path)
     if isinstance(document, dict) and document.get("format") == checker.FORMAT:
@@ -84,7 +83,7 @@ def load_either(path: str | os.PathLike[str]) -> Channel | Certificate:
 
 def load_channel(path: str | os.PathLike[str]) -> Channel:
     """A channel from ``.json``, ``.csv`` or ``.npz``; from a certificate the channel of its mechanism, where that is finite."""
-    suffix = _path(path).suffix.lower()
+    suffix = file_path(path).suffix.lower()
     if suffix == ".json":
         found = load(path)
         return found if isinstance(found, Channel) else found.channel()
@@ -105,7 +104,7 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
 
 def save(thing: Channel | Certificate | Mechanism, path: str | os.PathLike[str]) -> Path:
     """Write a channel (``.json``, ``.csv``, ``.npz``) or a certificate (``.json``; a mechanism gives its own)."""
-    target = _path(path)
+    target = file_path(path)
     suffix = target.suffix.lower()
     if isinstance(thing, Channel):
         writers = {".json": _channel_to_json, ".csv": _channel_to_csv, ".npz": _channel_to_npz}
@@ -121,30 +120,6 @@ def save(thing: Channel | Certificate | Mechanism, path: str | os.PathLike[str])
         content = certificate.to_json().encode()
     write_atomically(target, content)
     return target
-
-
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that it appears whole or not at all."""
-    target = _path(path)
-    try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except ValueError:
-        raise FileFormatError(f"{str(target)!r} cannot be the name of a file.") from None
-    except OSError as problem:
-        raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, target)
-    except OSError as problem:
-        raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
-    finally:
-        Path(temporary).unlink(missing_ok=True)
 
 
 # JSON ------------------------------------------------------------------------------------------------------------
@@ -337,7 +312,7 @@ def _channel_from_npz(path: str | os.PathLike[str]) -> Channel:
 
 
 def _bytes(path: str | os.PathLike[str]) -> bytes:
-    file = _path(path)
+    file = file_path(path)
     try:
         return file.read_bytes()
     except FileNotFoundError:
@@ -346,12 +321,6 @@ def _bytes(path: str | os.PathLike[str]) -> bytes:
         raise FileFormatError(f"{path} cannot be read: {problem.strerror}.") from None
     except ValueError:  # a character of code 0, or half of one
         raise FileFormatError(f"{str(path)!r} cannot be the name of a file.") from None
-
-
-def _path(path: object) -> Path:
-    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-        raise ParameterError(f"the name of a file is a string or a Path, not {type(path).__name__}.")
-    return Path(path)
 
 
 def _name(path: str | os.PathLike[str]) -> str:

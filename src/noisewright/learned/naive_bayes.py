@@ -58,11 +58,11 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.bags import AddRemove
 from noisewright.core.metrics.metric import Discrete, Hamming, Line, Metric
+from noisewright.mechanisms.label_columns import Labels
 from noisewright.mechanisms.numbers.geometric import geometric
 from noisewright.mechanisms.numbers.laplace import laplace
 from noisewright.mechanisms.numbers.snapped import snapped_laplace, unsnapped
 from noisewright.mechanisms.sanitised import neighbour_loss, rounds_at_random
-from noisewright.mechanisms.values import Labels
 from noisewright.noise.lattice import Lattice
 
 __all__ = ["PrivateGaussianNB"]

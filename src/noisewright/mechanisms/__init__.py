@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.mechanisms import categories as categories
@@ -42,6 +42,12 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.from_certificate import mechanism_of as mechanism_of
     from noisewright.mechanisms.from_certificate import oracle_of as oracle_of
     from noisewright.mechanisms.from_certificate import source_of as source_of
+    from noisewright.mechanisms.label_columns import EXTRA as EXTRA
+    from noisewright.mechanisms.label_columns import Form as Form
+    from noisewright.mechanisms.label_columns import Labels as Labels
+    from noisewright.mechanisms.label_columns import check_dense as check_dense
+    from noisewright.mechanisms.label_columns import counted_labels as counted_labels
+    from noisewright.mechanisms.label_columns import whole_numbers as whole_numbers
     from noisewright.mechanisms.laws.worst_answer import worst_answer as worst_answer
     from noisewright.mechanisms.losses import LOSSES as LOSSES
     from noisewright.mechanisms.losses import check_loss as check_loss
@@ -132,11 +138,5 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.signatures import is_choice as is_choice
     from noisewright.mechanisms.signatures import parameters_of as parameters_of
     from noisewright.mechanisms.signatures import plain_types as plain_types
-    from noisewright.mechanisms.values import EXTRA as EXTRA
-    from noisewright.mechanisms.values import Form as Form
-    from noisewright.mechanisms.values import Labels as Labels
-    from noisewright.mechanisms.values import check_dense as check_dense
-    from noisewright.mechanisms.values import counted_labels as counted_labels
-    from noisewright.mechanisms.values import whole_numbers as whole_numbers
 else:
     __getattr__, __dir__ = door(__name__)

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from noisewright.core.doors import later
+from noisewright.core.loading.doors import later
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc

@@ -20,9 +20,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from noisewright.core.addresses import Addresses
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
+from noisewright.core.loading.addresses import Addresses
 from noisewright.core.mechanism import Mechanism, Takes
 
 __all__ = ["Entry", "build", "entries", "foreign", "forget", "names", "register", "registry"]

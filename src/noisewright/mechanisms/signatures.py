@@ -13,7 +13,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from noisewright.core.resource import Resource, Seed
+from noisewright.core.resource import Resource
+from noisewright.core.seed import Seed
 
 __all__ = ["hints_of", "is_choice", "parameters_of", "plain_types", "public_parts"]
 

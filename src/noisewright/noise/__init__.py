@@ -11,7 +11,7 @@ the stated one exactly, tails included.
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.noise.bits import Bits as Bits

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noisewright.core.errors import MissingPartError, ParameterError
-from noisewright.files.channels import write_atomically
+from noisewright.files.atomic import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -34,7 +34,7 @@ from noisewright.core.resource import Resource
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.columns.types import check_stated
 from noisewright.releases.policy.policy import Policy
-from noisewright.releases.queries.plan import QueryPlan, compile_query
+from noisewright.releases.queries.compile import QueryPlan, compile_query
 
 __all__ = ["LARGE_EPSILON", "BudgetLeft", "Plan", "left_over", "listed", "make_plan", "percent", "solve", "title"]
 

@@ -19,8 +19,8 @@ from typing import Any
 from noisewright.releases.cautions import data_cautions
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.engines import engine_for
+from noisewright.releases.ledger.budget_check import rehearse
 from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.ledger.spending import rehearse
 from noisewright.releases.plan import BudgetLeft, Plan, make_plan, solve
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.sources.duck import one_database

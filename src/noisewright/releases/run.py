@@ -35,8 +35,8 @@ from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
+from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, spend
 from noisewright.releases.ledger.ledger import Balance, Ledger
-from noisewright.releases.ledger.spending import existing_ledger, ledger_of, spend
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files, has_its_files
 from noisewright.releases.output.lock import LOCK, Lock

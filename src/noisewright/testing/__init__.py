@@ -5,7 +5,7 @@ A failed check raises :class:`ConformanceError`, which names the check and says 
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.testing.entries import LARGEST_PLAN as LARGEST_PLAN

@@ -21,7 +21,8 @@ import pyarrow as pa
 
 from noisewright.core.errors import CertificateError, NoisewrightError
 from noisewright.core.mechanism import Mechanism, described
-from noisewright.core.resource import Resource, Seed, public_keys
+from noisewright.core.resource import Resource, public_keys
+from noisewright.core.seed import Seed
 from noisewright.mechanisms.registry import Entry, forget, register, registry
 from noisewright.mechanisms.signatures import parameters_of, public_parts
 from noisewright.releases.columns.plan import ColumnPlan, compile_column

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noisewright as nw
-from noisewright.adversary.families.closed import closed_margin, closed_post_processing, closed_refined
+from noisewright.adversary.families.closed_privacy import closed_private, member_distances
+from noisewright.adversary.families.closed_refinement import closed_margin, closed_post_processing, closed_refined
 from noisewright.adversary.families.families import (
     FAMILIES,
     exponential_family,
@@ -20,7 +21,6 @@ from noisewright.adversary.families.families import (
     over_truncated_family,
     response_family,
 )
-from noisewright.adversary.families.privacy import closed_private, member_distances
 from noisewright.core.errors import ChannelError, ParameterError
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
 

@@ -10,7 +10,8 @@ import family_support as oracle
 import numpy as np
 import pytest
 
-from noisewright.adversary.families.closed import closed_margin, closed_post_processing, closed_refined
+from noisewright.adversary.families.closed_privacy import closed_private
+from noisewright.adversary.families.closed_refinement import closed_margin, closed_post_processing, closed_refined
 from noisewright.adversary.families.families import (
     FAMILIES,
     exponential_family,
@@ -18,7 +19,6 @@ from noisewright.adversary.families.families import (
     over_truncated_family,
     response_family,
 )
-from noisewright.adversary.families.privacy import closed_private
 from noisewright.adversary.orders.average import average_refined
 from noisewright.adversary.orders.max_case import max_refined
 from noisewright.adversary.orders.privacy import privacy_refined

@@ -9,7 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.adversary.inference.correlation import Correlation, dalenius_vulnerability
-from noisewright.adversary.inference.measures import accuracy, inference, privacy_loss
+from noisewright.adversary.inference.loss_and_accuracy import accuracy, inference, privacy_loss
 from noisewright.adversary.inference.new_row import NewRow
 from noisewright.adversary.inference.tally import TallySurvey, noisy_tally, randomised_tally
 from noisewright.adversary.orders.average import average_refined

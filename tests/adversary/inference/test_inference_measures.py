@@ -16,7 +16,7 @@ from noisewright.adversary.inference.insensitive import (
     secrecy_focussed,
     utility_focussed,
 )
-from noisewright.adversary.inference.measures import accuracy, guess, guess_through, inference, privacy_loss
+from noisewright.adversary.inference.loss_and_accuracy import accuracy, guess, guess_through, inference, privacy_loss
 from noisewright.adversary.orders.average import average_refined
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError

@@ -6,7 +6,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.core.errors import DataError
-from noisewright.mechanisms.values import Labels
+from noisewright.mechanisms.label_columns import Labels
 
 PLACE = {"0": 0, "1": "x"}
 

@@ -26,7 +26,7 @@ from noisewright.optimality.kernels.decomposition import (
     is_kernel,
     is_vertex_mechanism,
 )
-from noisewright.optimality.kernels.enumeration import kernel_of, kernels, kernels_of
+from noisewright.optimality.kernels.kernel_list import kernel_of, kernels, kernels_of
 from noisewright.optimality.kernels.posteriors import PrivatePosteriors
 from noisewright.optimality.kernels.restriction import restrict
 

@@ -18,7 +18,7 @@ from noisewright.core.metrics.metric import Discrete, Hamming, Line, Table
 from noisewright.core.metrics.spaces import closure
 from noisewright.mechanisms.categories.finite import mechanism
 from noisewright.optimality.kernels.decomposition import is_kernel
-from noisewright.optimality.kernels.enumeration import kernels
+from noisewright.optimality.kernels.kernel_list import kernels
 from noisewright.optimality.kernels.posteriors import PrivatePosteriors
 from noisewright.optimality.kernels.restriction import (
     is_two_input,

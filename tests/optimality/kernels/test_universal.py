@@ -17,7 +17,7 @@ from noisewright.core.metrics.metric import Discrete, Line
 from noisewright.mechanisms.categories.response import randomised_response
 from noisewright.mechanisms.numbers.truncated import grid_geometric, grid_prior
 from noisewright.optimality.kernels.decomposition import is_kernel
-from noisewright.optimality.kernels.enumeration import kernels, kernels_of
+from noisewright.optimality.kernels.kernel_list import kernels, kernels_of
 from noisewright.optimality.kernels.posteriors import PrivatePosteriors
 from noisewright.optimality.kernels.universal import at_least_as_good, optimal_kernels, universally_optimal
 from noisewright.optimality.losses.gallery import absolute, last_train, parity, pinball, squared, zero_one

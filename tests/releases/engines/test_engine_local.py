@@ -18,13 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
-from noisewright.releases.columns.perturb import perturb_block
+from noisewright.releases.columns.blocks import perturb_block
 from noisewright.releases.engines import engine_for
-from noisewright.releases.engines._blocks import in_blocks
+from noisewright.releases.engines._cutting import in_blocks
 from noisewright.releases.engines.local import LocalEngine
 from noisewright.releases.kinds import BLOCK
 from noisewright.releases.policy.policy import UnitPolicy, as_policy
-from noisewright.releases.queries.plan import compile_query
+from noisewright.releases.queries.compile import compile_query
 from noisewright.releases.run import release
 from noisewright.releases.sources.open import source_of
 

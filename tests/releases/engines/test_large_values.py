@@ -20,7 +20,7 @@ import pytest
 import noisewright as nw
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.mechanisms.registry import forget, register
-from noisewright.releases.columns.perturb import block_rows
+from noisewright.releases.columns.blocks import block_rows
 from noisewright.releases.plan import make_plan
 from noisewright.releases.policy import as_policy
 

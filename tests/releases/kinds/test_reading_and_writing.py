@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.mechanisms.values import Labels
+from noisewright.mechanisms.label_columns import Labels
 from noisewright.releases.kinds import TIME, as_array, kind_of, present, restore, take_present
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]

@@ -12,8 +12,8 @@ import noisewright as nw
 from noisewright.core.errors import LedgerError, ParameterError
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.engines import engine_for
+from noisewright.releases.ledger.budget_check import rehearse
 from noisewright.releases.ledger.ledger import Charge, Ledger, Terms
-from noisewright.releases.ledger.spending import rehearse
 from noisewright.releases.policy.policy import as_policy
 from noisewright.releases.run import plan_for
 

@@ -17,10 +17,11 @@ import noisewright as nw
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError, FileFormatError, ResourceError
-from noisewright.core.resource import FOLDERS, Resource, Seed
+from noisewright.core.resource import FOLDERS, Resource
+from noisewright.core.seed import Seed
 from noisewright.releases.ledger.ledger import Ledger
+from noisewright.releases.output.folder_check import verify_folder
 from noisewright.releases.output.lock import Lock
-from noisewright.releases.output.verify import verify_folder
 
 pytestmark = pytest.mark.usefixtures("coded_afresh")
 TABLE = pa.table({"x": [1, 2, 9, 0]})

@@ -15,8 +15,8 @@ import noisewright as nw
 from noisewright.core.errors import LedgerError
 from noisewright.releases import run
 from noisewright.releases.ledger.ledger import Ledger
+from noisewright.releases.output.folder_check import verify_folder
 from noisewright.releases.output.recorded import belongs_to, check_record, complete, sealed_lock
-from noisewright.releases.output.verify import verify_folder
 
 KEPT = Path(__file__).parents[2] / "fixtures" / "kept" / "release"
 POLICY: dict[str, Any] = {

@@ -12,7 +12,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.verify import verify_folder
+from noisewright.releases.output.folder_check import verify_folder
 
 pytestmark = pytest.mark.xdist_group("spark")
 POLICY = {

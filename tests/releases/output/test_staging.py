@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.files import renames
-from noisewright.files.channels import write_atomically
-from noisewright.files.renames import exchange, rename_new
+from noisewright.files import atomic as renames
+from noisewright.files.atomic import exchange, rename_new, write_atomically
 from noisewright.releases.output import staging
 from noisewright.releases.output.lock import LOCK, Lock
 from noisewright.releases.output.staging import Staging
@@ -238,7 +237,7 @@ def run(script: str, *arguments: object, **options: object) -> subprocess.Popen[
         import os, random, resource, signal, sys, time
         from pathlib import Path
         from noisewright.core.errors import NoisewrightError
-        from noisewright.files import renames
+        from noisewright.files import atomic as renames
         from noisewright.releases.output import staging
         from noisewright.releases.output.staging import Staging
         for ending in (signal.SIGTERM, signal.SIGHUP):  # whatever the tests themselves were started with

@@ -18,8 +18,8 @@ import noisewright as nw
 from noisewright.core.certificates.checker import checker
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
+from noisewright.releases.output.folder_check import verify_folder
 from noisewright.releases.output.lock import file_digest
-from noisewright.releases.output.verify import verify_folder
 from noisewright.releases.policy.policy import Policy
 
 POLICY = {

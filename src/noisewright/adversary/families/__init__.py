@@ -2,13 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
-    from noisewright.adversary.families.closed import Margin as Margin
-    from noisewright.adversary.families.closed import closed_margin as closed_margin
-    from noisewright.adversary.families.closed import closed_post_processing as closed_post_processing
-    from noisewright.adversary.families.closed import closed_refined as closed_refined
+    from noisewright.adversary.families.closed_privacy import CLOSED as CLOSED
+    from noisewright.adversary.families.closed_privacy import closed_private as closed_private
+    from noisewright.adversary.families.closed_privacy import closeness as closeness
+    from noisewright.adversary.families.closed_privacy import member_distances as member_distances
+    from noisewright.adversary.families.closed_refinement import Margin as Margin
+    from noisewright.adversary.families.closed_refinement import closed_margin as closed_margin
+    from noisewright.adversary.families.closed_refinement import closed_post_processing as closed_post_processing
+    from noisewright.adversary.families.closed_refinement import closed_refined as closed_refined
     from noisewright.adversary.families.decay import LARGEST_EPSILON as LARGEST_EPSILON
     from noisewright.adversary.families.decay import Decay as Decay
     from noisewright.adversary.families.families import FAMILIES as FAMILIES
@@ -27,9 +31,5 @@ if TYPE_CHECKING:
     from noisewright.adversary.families.member import Member as Member
     from noisewright.adversary.families.member import as_exact as as_exact
     from noisewright.adversary.families.neighbours import through_neighbours as through_neighbours
-    from noisewright.adversary.families.privacy import CLOSED as CLOSED
-    from noisewright.adversary.families.privacy import closed_private as closed_private
-    from noisewright.adversary.families.privacy import closeness as closeness
-    from noisewright.adversary.families.privacy import member_distances as member_distances
 else:
     __getattr__, __dir__ = door(__name__)

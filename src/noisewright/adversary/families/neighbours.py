@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from noisewright.adversary.exact.enclosures import Enclosure
-from noisewright.adversary.families.closed import closed_refined
+from noisewright.adversary.families.closed_refinement import closed_refined
 from noisewright.adversary.families.families import FAMILIES
 from noisewright.adversary.families.member import EXPONENTIAL, Member
 from noisewright.adversary.refinement import Refinement

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.adversary.inference.correlation import Correlation as Correlation
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from noisewright.adversary.inference.insensitive import placements as placements
     from noisewright.adversary.inference.insensitive import secrecy_focussed as secrecy_focussed
     from noisewright.adversary.inference.insensitive import utility_focussed as utility_focussed
-    from noisewright.adversary.inference.measures import Guess as Guess
-    from noisewright.adversary.inference.measures import Inference as Inference
-    from noisewright.adversary.inference.measures import accuracy as accuracy
-    from noisewright.adversary.inference.measures import best_guess as best_guess
-    from noisewright.adversary.inference.measures import guess as guess
-    from noisewright.adversary.inference.measures import guess_through as guess_through
-    from noisewright.adversary.inference.measures import inference as inference
-    from noisewright.adversary.inference.measures import privacy_loss as privacy_loss
+    from noisewright.adversary.inference.loss_and_accuracy import Guess as Guess
+    from noisewright.adversary.inference.loss_and_accuracy import Inference as Inference
+    from noisewright.adversary.inference.loss_and_accuracy import accuracy as accuracy
+    from noisewright.adversary.inference.loss_and_accuracy import best_guess as best_guess
+    from noisewright.adversary.inference.loss_and_accuracy import guess as guess
+    from noisewright.adversary.inference.loss_and_accuracy import guess_through as guess_through
+    from noisewright.adversary.inference.loss_and_accuracy import inference as inference
+    from noisewright.adversary.inference.loss_and_accuracy import privacy_loss as privacy_loss
     from noisewright.adversary.inference.new_row import NOISES as NOISES
     from noisewright.adversary.inference.new_row import Limits as Limits
     from noisewright.adversary.inference.new_row import NewRow as NewRow

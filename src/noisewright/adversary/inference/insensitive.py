@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from noisewright.adversary.inference.correlation import Correlation, as_correlation
-from noisewright.adversary.inference.measures import Inference, guess_through
+from noisewright.adversary.inference.loss_and_accuracy import Inference, guess_through
 from noisewright.adversary.measures.vulnerability import as_channel
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel

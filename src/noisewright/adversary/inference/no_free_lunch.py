@@ -39,7 +39,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from noisewright.adversary.inference.correlation import Correlation, dalenius_vulnerability, states_of
-from noisewright.adversary.inference.measures import best_guess
+from noisewright.adversary.inference.loss_and_accuracy import best_guess
 from noisewright.adversary.measures.gallery import Blocks, identity, partition
 from noisewright.adversary.measures.vulnerability import as_channel, prior_vulnerability
 from noisewright.core.arrays import Floats

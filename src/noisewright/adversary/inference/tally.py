@@ -39,7 +39,7 @@ import numpy as np
 
 from noisewright.adversary.inference._binomial import binomial
 from noisewright.adversary.inference.correlation import Correlation
-from noisewright.adversary.inference.measures import guess_through
+from noisewright.adversary.inference.loss_and_accuracy import guess_through
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.adversary.exact.channels import Read
-from noisewright.adversary.families.closed import closed_refined
+from noisewright.adversary.families.closed_refinement import closed_refined
 from noisewright.adversary.families.families import as_member
 from noisewright.adversary.families.member import Member
 from noisewright.adversary.families.neighbours import through_neighbours

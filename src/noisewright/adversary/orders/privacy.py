@@ -32,9 +32,9 @@ import numpy as np
 
 from noisewright.adversary.exact.channels import Read, common_secrets, read
 from noisewright.adversary.exact.enclosures import Number, sign_of
+from noisewright.adversary.families.closed_privacy import CLOSED, closed_private, closeness, member_distances
 from noisewright.adversary.families.families import as_member
 from noisewright.adversary.families.member import Member
-from noisewright.adversary.families.privacy import CLOSED, closed_private, closeness, member_distances
 from noisewright.adversary.orders._answering import FORWARD
 from noisewright.adversary.orders._pair import check_tolerance
 from noisewright.adversary.refinement import Refinement

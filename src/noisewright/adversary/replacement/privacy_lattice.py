@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from noisewright.adversary.exact.channels import common_secrets, read
+from noisewright.adversary.families.closed_privacy import member_distances
 from noisewright.adversary.families.families import as_member
-from noisewright.adversary.families.privacy import member_distances
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.metrics.metric import Table

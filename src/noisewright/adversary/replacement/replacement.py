@@ -22,7 +22,8 @@ response up to epsilon 3.98185 for discrete may replace geometric(epsilon=4 per 
 'holds (exact)'
 
 Reference: Chatzikokolakis, Fernandes and Palamidessi, *Comparing systems: max-case refinement orders and application to
-differential privacy* (2019); the closed forms follow from the inverses in :mod:`noisewright.adversary.families.closed`.
+differential privacy* (2019); the closed forms follow from the inverses in
+:mod:`noisewright.adversary.families.closed_refinement`.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ import numpy as np
 
 from noisewright.adversary.exact.channels import read
 from noisewright.adversary.exact.enclosures import Enclosure, Number
-from noisewright.adversary.families.closed import closed_refined
+from noisewright.adversary.families.closed_privacy import closed_private, member_distances
+from noisewright.adversary.families.closed_refinement import closed_refined
 from noisewright.adversary.families.families import FAMILIES, Family, as_family, as_member
 from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, RESPONSE, Member
-from noisewright.adversary.families.privacy import closed_private, member_distances
 from noisewright.adversary.refinement import Refinement
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError

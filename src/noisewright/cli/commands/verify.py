@@ -71,7 +71,7 @@ def _export(path: str) -> list[str]:
     """Write all files of the checker, or none; the others have fixed names, by which the first finds them."""
     from noisewright.core.certificates.checker import checker, checker_noise, checker_release
     from noisewright.core.errors import ParameterError
-    from noisewright.files.channels import write_atomically
+    from noisewright.files.atomic import write_atomically
 
     main = Path(path)
     if main.suffix != ".py":

@@ -1,6 +1,7 @@
 """Commands by address: what the address of a command leads to, and how it becomes a command of Typer when it is called.
 
-A command is a :class:`Command` in a module; a table of addresses (:class:`~noisewright.core.addresses.Addresses`) says where.
+A command is a :class:`Command` in a module; a table of addresses (:class:`~noisewright.core.loading.addresses.Addresses`)
+says where.
 The module is loaded when its command is called, or when help lists it; so it stays thin, and imports what it needs inside its
 function. A third party's package adds a command with an entry point in its ``pyproject.toml``::
 
@@ -30,14 +31,14 @@ import typer
 from typer.core import TyperCommand
 
 from noisewright.cli.shared.arguments import Leaf, Stem
-from noisewright.core.addresses import Addresses
 from noisewright.core.errors import ParameterError
+from noisewright.core.loading.addresses import Addresses
 
 __all__ = ["Command", "Table", "built", "offered"]
 
 
 class Table(Protocol):
-    """Commands by name, loaded one by one: an :class:`~noisewright.core.addresses.Addresses`, or what looks like one."""
+    """Commands by name, loaded one by one: an :class:`~noisewright.core.loading.addresses.Addresses`, or what looks like one."""
 
     def load(self, name: str) -> Any: ...
 

@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS as RELEASE_RANDOMNESS

@@ -5,7 +5,7 @@ An epsilon means nothing without one of these.
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.core.metrics.algebra import Maximum as Maximum

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.estimation.population._columns import arrow_column, length_of, numeric, parts_of
-from noisewright.mechanisms.values import EXTRA, Labels
+from noisewright.mechanisms.label_columns import EXTRA, Labels
 
 __all__ = ["Counts", "LabelOutputs", "Outputs", "PartOutputs", "Tally", "WholeNumbers", "count_reports"]
 

@@ -57,8 +57,8 @@ from noisewright.estimation.survey.designs import Design, as_prevalence, binary
 from noisewright.estimation.survey.mangat import as_counts
 from noisewright.estimation.survey.region import Region
 from noisewright.mechanisms.categories.chances import Chances, check_promise
+from noisewright.mechanisms.label_columns import Labels
 from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.values import Labels
 from noisewright.noise.integers import uniform_below
 
 __all__ = ["Device", "best_device", "devices", "instrument"]

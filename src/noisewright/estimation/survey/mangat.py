@@ -33,7 +33,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.labels import as_labels
 from noisewright.estimation.survey.designs import MOST_RESPONDENTS, as_respondents
-from noisewright.mechanisms.values import check_dense
+from noisewright.mechanisms.label_columns import check_dense
 
 __all__ = ["SuperMangat", "as_counts", "as_shares"]
 

@@ -63,7 +63,7 @@ from noisewright.estimation.survey.options import Option, options_table
 from noisewright.estimation.survey.region import Region
 from noisewright.estimation.survey.violation import violation
 from noisewright.mechanisms.categories.chances import MOST_ANSWERS, check_promise
-from noisewright.mechanisms.values import counted_labels
+from noisewright.mechanisms.label_columns import counted_labels
 
 if TYPE_CHECKING:
     from rich.table import Table

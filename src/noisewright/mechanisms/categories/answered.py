@@ -31,8 +31,8 @@ from noisewright.core.labels import decode_label
 from noisewright.core.mechanism import Mechanism, fields_alone
 from noisewright.core.metrics.distances import LineDistances
 from noisewright.mechanisms.categories.response import response_of
+from noisewright.mechanisms.label_columns import LARGEST_COUNT, Form, Labels
 from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.values import LARGEST_COUNT, Form, Labels
 
 __all__ = ["AnsweredMechanism", "draw_answers"]
 

@@ -29,7 +29,7 @@ from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Discrete
-from noisewright.mechanisms.values import Labels, counted_labels
+from noisewright.mechanisms.label_columns import Labels, counted_labels
 
 __all__ = ["OverCategories", "discrete_certificate", "distinct_categories"]
 

@@ -40,8 +40,8 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Discrete
+from noisewright.mechanisms.label_columns import Labels
 from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.values import Labels
 from noisewright.noise.integers import uniform_below
 
 __all__ = ["Chances", "ChancesMechanism", "check_promise"]

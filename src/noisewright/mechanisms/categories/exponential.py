@@ -27,8 +27,8 @@ from noisewright.core.labels import as_labels
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Line, Metric, as_metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism, closest, log_weights
+from noisewright.mechanisms.label_columns import check_dense
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import check_dense
 
 __all__ = ["exponential", "exponential_channel"]
 

@@ -27,8 +27,8 @@ from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Metric
+from noisewright.mechanisms.label_columns import Labels
 from noisewright.mechanisms.losses import expected_loss
-from noisewright.mechanisms.values import Labels
 from noisewright.noise.table import TableSampler
 
 __all__ = ["FiniteMechanism", "closest", "log_weights", "mechanism"]

@@ -32,8 +32,8 @@ from noisewright.core.labels import as_labels
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Metric, as_metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism, closest, log_weights
+from noisewright.mechanisms.label_columns import EXTRA, check_dense
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import EXTRA, check_dense
 
 __all__ = ["metric_realising", "realising_channel"]
 

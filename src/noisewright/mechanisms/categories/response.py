@@ -36,9 +36,9 @@ from noisewright.mechanisms.categories.categorical import (
     discrete_certificate,
     distinct_categories,
 )
+from noisewright.mechanisms.label_columns import LARGEST_COUNT, Labels, check_dense
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import LARGEST_COUNT, Labels, check_dense
 from noisewright.noise.integers import uniform_below
 from noisewright.noise.probability import bernoulli
 

@@ -45,8 +45,8 @@ from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.label_columns import Labels, whole_numbers
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import Labels, whole_numbers
 from noisewright.noise.bits import Bits, Rng, bits_from
 from noisewright.noise.search import decide
 

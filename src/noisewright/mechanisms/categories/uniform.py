@@ -25,9 +25,9 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.metric import Discrete
+from noisewright.mechanisms.label_columns import Labels, check_dense, counted_labels
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import Labels, check_dense, counted_labels
 from noisewright.noise.integers import uniform_below
 
 __all__ = ["UniformMechanism", "uniform"]

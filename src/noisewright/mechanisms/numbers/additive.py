@@ -45,12 +45,12 @@ from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.label_columns import check_dense
 from noisewright.mechanisms.laws.additive import SPREADS, Indices, Law
 from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding, metric_of
 from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
-from noisewright.mechanisms.values import check_dense
 from noisewright.noise.bits import Rng
 from noisewright.noise.lattice import LARGEST_INDEX, Lattice, exact_floats
 

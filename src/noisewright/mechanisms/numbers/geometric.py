@@ -42,9 +42,9 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.algebra import line_in
+from noisewright.mechanisms.label_columns import check_dense, whole_numbers
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import check_dense, whole_numbers
 from noisewright.noise.laws.geometric import discrete_laplace
 
 __all__ = ["GeometricMechanism", "check_range", "geometric"]

@@ -54,6 +54,7 @@ from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.mechanisms.label_columns import check_dense
 from noisewright.mechanisms.laws.calibrate import continuous, on_lattice, ranged_proof
 from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range
 from noisewright.mechanisms.laws.lattice import LatticeLaw
@@ -63,7 +64,6 @@ from noisewright.mechanisms.laws.worst_answer import RoundingCells, worst_answer
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.numbers.additive import checked
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import check_dense
 from noisewright.noise.lattice import LARGEST_INDEX, Lattice
 from noisewright.noise.laws.ranged import RangedSampler
 

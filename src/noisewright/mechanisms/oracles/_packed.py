@@ -21,9 +21,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
+from noisewright.mechanisms.label_columns import Form
 from noisewright.mechanisms.oracles._report_rows import byte_rows, list_rows, plain_column
 from noisewright.mechanisms.oracles.oracle import Support
-from noisewright.mechanisms.values import Form
 from noisewright.noise.bits import Rng
 from noisewright.noise.packed import packed_coins
 

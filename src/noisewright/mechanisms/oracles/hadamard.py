@@ -45,6 +45,7 @@ from noisewright.mechanisms.categories.categorical import (
     distinct_categories,
 )
 from noisewright.mechanisms.categories.response import ResponseMechanism, randomised_response
+from noisewright.mechanisms.label_columns import LARGEST_CHANNEL
 from noisewright.mechanisms.oracles.oracle import (
     SMALLEST_LOG,
     discrete_audit,
@@ -55,7 +56,6 @@ from noisewright.mechanisms.oracles.oracle import (
     read_domain,
 )
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import LARGEST_CHANNEL
 from noisewright.noise.integers import uniform_below
 
 __all__ = ["HadamardMechanism", "hadamard_response"]

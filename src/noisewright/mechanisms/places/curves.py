@@ -54,11 +54,11 @@ from noisewright.core.metrics.algebra import Product, Scaled
 from noisewright.core.metrics.distances import Distances
 from noisewright.core.metrics.metric import Line, Metric
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.label_columns import check_dense
 from noisewright.mechanisms.numbers.geometric import geometric
 from noisewright.mechanisms.places._coordinates import as_numbers
 from noisewright.mechanisms.registry import Entry
 from noisewright.mechanisms.sanitised import product_channel
-from noisewright.mechanisms.values import check_dense
 from noisewright.noise.lattice import Lattice
 from noisewright.noise.laws.geometric import discrete_laplace
 

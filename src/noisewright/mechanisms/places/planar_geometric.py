@@ -38,12 +38,12 @@ from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.metric import Euclidean
+from noisewright.mechanisms.label_columns import LARGEST_COUNT, check_dense
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.places._coordinates import as_single, vectors
 from noisewright.mechanisms.places.planar import LARGEST_LOSS, planar_budget
 from noisewright.mechanisms.places.remap import Grid, Places
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.values import LARGEST_COUNT, check_dense
 from noisewright.noise.laws.planar import discrete_planar_laplace
 
 __all__ = ["PlanarGeometric", "planar_geometric"]

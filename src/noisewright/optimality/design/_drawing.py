@@ -23,9 +23,9 @@ from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.categories.answered import draw_answers
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.response import ResponseMechanism
+from noisewright.mechanisms.label_columns import Labels, check_dense
 from noisewright.mechanisms.losses import LOSSES, expected_loss
 from noisewright.mechanisms.numbers.geometric import GeometricMechanism
-from noisewright.mechanisms.values import Labels, check_dense
 from noisewright.optimality.design._structured import LineKernel, Moments
 from noisewright.optimality.extreme.response import OptimalResponse
 

@@ -41,8 +41,8 @@ from noisewright.core.metrics.distances import LineDistances, UniformDistances
 from noisewright.core.metrics.metric import Discrete, Line, Metric, Table, as_metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.response import randomised_response
+from noisewright.mechanisms.label_columns import counted_labels
 from noisewright.mechanisms.numbers.geometric import geometric
-from noisewright.mechanisms.values import counted_labels
 from noisewright.optimality.design._closed_forms import (
     CONJECTURE,
     PRICES,

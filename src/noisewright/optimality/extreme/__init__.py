@@ -5,7 +5,7 @@ inequalities (``double_description``).
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.optimality.extreme.conditions import Condition as Condition

@@ -41,7 +41,7 @@ from noisewright.core.choices import as_tolerance
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, in_words
 from noisewright.core.verdict import EXACT, Verdict
-from noisewright.mechanisms.values import counted_labels
+from noisewright.mechanisms.label_columns import counted_labels
 from noisewright.optimality.algebra.elimination import Rows
 from noisewright.optimality.extreme.conditions import Condition, NormalForm, necessary, normal_form
 from noisewright.optimality.extreme.constraints import Constraints, local_constraints

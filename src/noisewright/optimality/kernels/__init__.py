@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.optimality.kernels.decomposition import AntiRefinement as AntiRefinement
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from noisewright.optimality.kernels.decomposition import is_kernel as is_kernel
     from noisewright.optimality.kernels.decomposition import is_vertex_mechanism as is_vertex_mechanism
     from noisewright.optimality.kernels.decomposition import vertex_hyper as vertex_hyper
-    from noisewright.optimality.kernels.enumeration import Kernel as Kernel
-    from noisewright.optimality.kernels.enumeration import Kernels as Kernels
-    from noisewright.optimality.kernels.enumeration import kernel_of as kernel_of
-    from noisewright.optimality.kernels.enumeration import kernels as kernels
-    from noisewright.optimality.kernels.enumeration import kernels_of as kernels_of
+    from noisewright.optimality.kernels.kernel_list import Kernel as Kernel
+    from noisewright.optimality.kernels.kernel_list import Kernels as Kernels
+    from noisewright.optimality.kernels.kernel_list import kernel_of as kernel_of
+    from noisewright.optimality.kernels.kernel_list import kernels as kernels
+    from noisewright.optimality.kernels.kernel_list import kernels_of as kernels_of
     from noisewright.optimality.kernels.posteriors import LARGEST_STEPS as LARGEST_STEPS
     from noisewright.optimality.kernels.posteriors import MOST_VERTICES as MOST_VERTICES
     from noisewright.optimality.kernels.posteriors import PrivatePosteriors as PrivatePosteriors

@@ -23,7 +23,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.optimality.algebra.echelon import Echelon, whole_row
 from noisewright.optimality.extreme.point import exact_matrix
 from noisewright.optimality.kernels.decomposition import Given
-from noisewright.optimality.kernels.enumeration import Kernel
+from noisewright.optimality.kernels.kernel_list import Kernel
 
 __all__ = ["SAMPLES", "ChannelEntries", "PriorPoint", "remap_corners", "sample_priors", "whole_costs"]
 

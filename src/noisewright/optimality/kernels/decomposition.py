@@ -36,7 +36,7 @@ from noisewright.core.verdict import EXACT, FAILS, WITHIN, Verdict
 from noisewright.optimality import algebra
 from noisewright.optimality.extreme.point import exact_matrix
 from noisewright.optimality.kernels._potentials import Potential
-from noisewright.optimality.kernels.enumeration import Kernel, kernel_of, rank_of
+from noisewright.optimality.kernels.kernel_list import Kernel, kernel_of, rank_of
 from noisewright.optimality.kernels.posteriors import TOLERANCE, PrivatePosteriors
 
 __all__ = [

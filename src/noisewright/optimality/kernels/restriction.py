@@ -41,7 +41,7 @@ from noisewright.core.labels import as_labels
 from noisewright.core.metrics.metric import Discrete, Metric
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, Verdict
 from noisewright.optimality.kernels._potentials import components
-from noisewright.optimality.kernels.enumeration import Kernel, kernels_of
+from noisewright.optimality.kernels.kernel_list import Kernel, kernels_of
 from noisewright.optimality.kernels.posteriors import PrivatePosteriors
 from noisewright.optimality.kernels.universal import universally_optimal
 from noisewright.optimality.losses.classes import is_trivial

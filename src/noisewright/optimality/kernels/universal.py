@@ -11,7 +11,7 @@ A failure comes with a witness: a prior, a kernel that is better there, and both
 mechanism is given as a kernel or in fractions every comparison is exact; otherwise it is made in floats, and the status says so.
 
 >>> from noisewright.core.metrics.metric import Line
->>> from noisewright.optimality.kernels.enumeration import kernels
+>>> from noisewright.optimality.kernels.kernel_list import kernels
 >>> from noisewright.optimality.losses.gallery import absolute, parity
 >>> line = kernels(Line(), range(3), factor=2)
 >>> fold, geometric = line
@@ -54,7 +54,7 @@ from noisewright.optimality.kernels._universal_priors import (
     whole_costs,
 )
 from noisewright.optimality.kernels.decomposition import Given, check_private
-from noisewright.optimality.kernels.enumeration import Kernel, Kernels
+from noisewright.optimality.kernels.kernel_list import Kernel, Kernels
 from noisewright.optimality.losses.gallery import as_loss
 
 __all__ = ["Existence", "Witness", "at_least_as_good", "optimal_kernels", "universally_optimal"]

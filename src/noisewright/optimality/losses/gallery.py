@@ -23,7 +23,7 @@ import numpy as np
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction
 from noisewright.core.labels import as_labels
-from noisewright.mechanisms.values import counted_labels
+from noisewright.mechanisms.label_columns import counted_labels
 from noisewright.optimality.losses.loss import Displacement, Loss, Made
 from noisewright.optimality.losses.table import Points, tabulated
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.optimality.program.folding import Folding as Folding

@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.releases.columns.arguments import label as label
+    from noisewright.releases.columns.blocks import block_rows as block_rows
+    from noisewright.releases.columns.blocks import output_schema as output_schema
+    from noisewright.releases.columns.blocks import perturb_block as perturb_block
     from noisewright.releases.columns.fitting import Fitted as Fitted
     from noisewright.releases.columns.fitting import TooNearError as TooNearError
     from noisewright.releases.columns.fitting import distance_of as distance_of
     from noisewright.releases.columns.fitting import fitted as fitted
     from noisewright.releases.columns.fitting import width_of as width_of
-    from noisewright.releases.columns.perturb import block_rows as block_rows
-    from noisewright.releases.columns.perturb import output_schema as output_schema
-    from noisewright.releases.columns.perturb import perturb_block as perturb_block
     from noisewright.releases.columns.plan import ColumnPlan as ColumnPlan
     from noisewright.releases.columns.plan import compile_column as compile_column
     from noisewright.releases.columns.prices import charge as charge

@@ -32,7 +32,8 @@ from typing import TYPE_CHECKING, Any
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import labels_between
 from noisewright.core.metrics.metric import Metric, named_metric
-from noisewright.core.resource import Resource, Seed
+from noisewright.core.resource import Resource
+from noisewright.core.seed import Seed
 from noisewright.releases.columns.secret import Secret
 
 if TYPE_CHECKING:

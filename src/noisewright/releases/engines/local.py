@@ -22,9 +22,9 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
-from noisewright.releases.columns.perturb import block_rows, output_schema, perturb_block
+from noisewright.releases.columns.blocks import block_rows, output_schema, perturb_block
 from noisewright.releases.columns.plan import ColumnPlan
-from noisewright.releases.engines._blocks import check_block, in_blocks, joined
+from noisewright.releases.engines._cutting import check_block, in_blocks, joined
 from noisewright.releases.engines.engine import OutputFormat, Progress
 from noisewright.releases.engines.units import drops, named_unit, refuse_excess, units_sql, who_sql
 from noisewright.releases.policy.policy import UnitPolicy

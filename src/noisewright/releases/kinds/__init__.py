@@ -5,7 +5,7 @@ A policy calls a kind by its name; a package adds one by an entry point of the g
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.releases.kinds.binary import BYTES as BYTES

@@ -19,8 +19,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from noisewright.core.addresses import Addresses
 from noisewright.core.errors import ParameterError
+from noisewright.core.loading.addresses import Addresses
 from noisewright.releases.kinds.kind import Kind, not_a_date
 from noisewright.releases.kinds.rows import Mask
 

@@ -2,10 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.releases.ledger.backup import back_up as back_up
+    from noisewright.releases.ledger.budget_check import charges_of as charges_of
+    from noisewright.releases.ledger.budget_check import existing_ledger as existing_ledger
+    from noisewright.releases.ledger.budget_check import ledger_of as ledger_of
+    from noisewright.releases.ledger.budget_check import protected_by as protected_by
+    from noisewright.releases.ledger.budget_check import rehearse as rehearse
+    from noisewright.releases.ledger.budget_check import spend as spend
     from noisewright.releases.ledger.export import document as document
     from noisewright.releases.ledger.export import kept as kept
     from noisewright.releases.ledger.ledger import NONCE_BYTES as NONCE_BYTES
@@ -21,11 +27,5 @@ if TYPE_CHECKING:
     from noisewright.releases.ledger.records import State as State
     from noisewright.releases.ledger.records import Terms as Terms
     from noisewright.releases.ledger.records import downward as downward
-    from noisewright.releases.ledger.spending import charges_of as charges_of
-    from noisewright.releases.ledger.spending import existing_ledger as existing_ledger
-    from noisewright.releases.ledger.spending import ledger_of as ledger_of
-    from noisewright.releases.ledger.spending import protected_by as protected_by
-    from noisewright.releases.ledger.spending import rehearse as rehearse
-    from noisewright.releases.ledger.spending import spend as spend
 else:
     __getattr__, __dir__ = door(__name__)

@@ -16,8 +16,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from noisewright.core.errors import LedgerError
+from noisewright.files.atomic import rename_new, sync_folder
 from noisewright.files.processes import dead, place, started
-from noisewright.files.renames import rename_new, sync_folder
 from noisewright.releases.ledger._schema import APPLICATION, OLDEST, VERSION, build, schema_of, wanted_schema
 
 __all__ = [

@@ -26,7 +26,7 @@ from typing import Any
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import LARGEST_SPELLED
-from noisewright.files.channels import write_atomically
+from noisewright.files.atomic import write_atomically
 from noisewright.releases.ledger.ledger import Ledger, LedgerRecord
 
 __all__ = ["document", "export", "kept"]

@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.releases.output.certificate import ReleaseCertificate as ReleaseCertificate
+    from noisewright.releases.output.folder_check import FolderCheck as FolderCheck
+    from noisewright.releases.output.folder_check import verify_folder as verify_folder
     from noisewright.releases.output.layout import ANSWERS as ANSWERS
     from noisewright.releases.output.layout import CERTIFICATE as CERTIFICATE
     from noisewright.releases.output.layout import REPORT as REPORT
@@ -28,7 +30,5 @@ if TYPE_CHECKING:
     from noisewright.releases.output.recorded import sealed_lock as sealed_lock
     from noisewright.releases.output.staging import Staging as Staging
     from noisewright.releases.output.staging import clean as clean
-    from noisewright.releases.output.verify import FolderCheck as FolderCheck
-    from noisewright.releases.output.verify import verify_folder as verify_folder
 else:
     __getattr__, __dir__ = door(__name__)

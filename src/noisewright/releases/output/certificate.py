@@ -30,7 +30,7 @@ from noisewright.core.errors import CertificateError
 if TYPE_CHECKING:
     from noisewright.releases.columns.plan import ColumnPlan
     from noisewright.releases.plan import Plan
-    from noisewright.releases.queries.plan import QueryPlan
+    from noisewright.releases.queries.compile import QueryPlan
 
 __all__ = ["ReleaseCertificate"]
 

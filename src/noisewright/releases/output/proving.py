@@ -1,7 +1,7 @@
 r"""``verify``: prove a certificate, a file of one, or the folder of a release, and say what is proved.
 
 Nothing is believed but claims and integers: :mod:`noisewright.core.certificates.checker.checker` proves them again. The files of
-a folder must besides be those of one release (:mod:`noisewright.releases.output.verify`).
+a folder must besides be those of one release (:mod:`noisewright.releases.output.folder_check`).
 
 >>> import noisewright as nw
 >>> found = verify(nw.geometric(epsilon=1, within=(0, 100)).certificate())
@@ -24,8 +24,8 @@ from noisewright.core.errors import CertificateError, FileFormatError, Parameter
 from noisewright.core.resource import Resource, in_place, look_in
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
+from noisewright.releases.output.folder_check import FolderCheck, verify_folder
 from noisewright.releases.output.layout import CERTIFICATE
-from noisewright.releases.output.verify import FolderCheck, verify_folder
 
 __all__ = ["Verification", "certificate_bytes", "examined", "verify"]
 

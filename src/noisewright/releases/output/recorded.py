@@ -76,7 +76,7 @@ def complete(folder: str | os.PathLike[str], ledger: Ledger) -> bool:
 def check_record(folder: str | os.PathLike[str], ledger: Ledger) -> FolderRecord:
     """Check that a ledger sealed the lock in a folder, knows the head that it keeps, and has the release as finished.
 
-    The files themselves are the business of :func:`~noisewright.releases.output.verify.verify_folder`.
+    The files themselves are the business of :func:`~noisewright.releases.output.folder_check.verify_folder`.
     """
     path, name = Path(folder), str(folder)
     try:

@@ -34,8 +34,8 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.files.atomic import exchange, rename_new, sync_folder
 from noisewright.files.processes import alive, dead, place, started
-from noisewright.files.renames import exchange, rename_new, sync_folder
 from noisewright.releases.output.lock import foreign_file
 
 __all__ = ["Staging", "clean"]

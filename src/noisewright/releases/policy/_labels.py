@@ -16,7 +16,8 @@ from typing import Annotated, Any
 
 from pydantic_core import PydanticCustomError
 
-from noisewright.core.resource import Resource, Seed
+from noisewright.core.resource import Resource
+from noisewright.core.seed import Seed
 from noisewright.releases.kinds.registry import KINDS, kind_names
 from noisewright.releases.policy._numbers import Date
 from noisewright.releases.policy._values import LONGEST_LIST, ValueType, each, inner_problems, listed, plain, wrong

@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from noisewright.core.resource import Resource, Seed
+from noisewright.core.resource import Resource
+from noisewright.core.seed import Seed
 from noisewright.releases.kinds.spans import Span
 from noisewright.releases.policy._locate import Path
 

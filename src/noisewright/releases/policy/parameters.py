@@ -30,7 +30,8 @@ from noisewright.core.errors import ParameterError, ResourceError
 from noisewright.core.exact import whole_or_fraction
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import named_metric
-from noisewright.core.resource import Resource, Seed
+from noisewright.core.resource import Resource
+from noisewright.core.seed import Seed
 from noisewright.mechanisms.registry import Entry, entries, registry
 from noisewright.mechanisms.signatures import hints_of, is_choice, parameters_of, plain_types, public_parts
 from noisewright.releases.policy._labels import label

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from noisewright.core.doors import door
+from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.releases.queries.answers import QueryPlan as QueryPlan
     from noisewright.releases.queries.answers import quantile_scores as quantile_scores
     from noisewright.releases.queries.answers import query_rng as query_rng
+    from noisewright.releases.queries.compile import compile_query as compile_query
     from noisewright.releases.queries.dialects import DUCKDB as DUCKDB
     from noisewright.releases.queries.dialects import SPARK as SPARK
     from noisewright.releases.queries.dialects import Dialect as Dialect
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from noisewright.releases.queries.noise import Noise as Noise
     from noisewright.releases.queries.noise import calibrate as calibrate
     from noisewright.releases.queries.noise import usable as usable
-    from noisewright.releases.queries.plan import compile_query as compile_query
     from noisewright.releases.queries.statistics import Measure as Measure
     from noisewright.releases.queries.statistics import Sensitivity as Sensitivity
     from noisewright.releases.queries.statistics import Statistic as Statistic

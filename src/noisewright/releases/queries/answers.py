@@ -40,7 +40,7 @@ Vector = NDArray[np.object_]
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """A query that is ready to be asked; build it with :func:`~noisewright.releases.queries.plan.compile_query`."""
+    """A query that is ready to be asked; build it with :func:`~noisewright.releases.queries.compile.compile_query`."""
 
     query: QueryPolicy
     position: int

@@ -19,7 +19,7 @@ from noisewright.core import VERSION
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
 from noisewright.core.exact import upward
 from noisewright.releases.ledger.ledger import downward
-from noisewright.releases.report import _html as html
+from noisewright.releases.report import _layout as html
 from noisewright.releases.report import _words as say
 from noisewright.releases.report.charts import chart, spelled
 from noisewright.releases.report.marginals import Marginal

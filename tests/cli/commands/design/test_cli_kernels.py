@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from noisewright.core.metrics.metric import Discrete, Line
-from noisewright.optimality.kernels.enumeration import kernels
+from noisewright.optimality.kernels.kernel_list import kernels
 
 
 def test_the_five_point_line_is_counted_shown_and_written(call, files):

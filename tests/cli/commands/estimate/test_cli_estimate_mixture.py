@@ -152,7 +152,7 @@ def test_each_table_is_read_once(call, monkeypatch):
 
 def test_progress_is_about_the_rows_of_all_tables():
     from noisewright.estimation.population.mixture import Mixture
-    from noisewright.releases.engines.reports import count_into
+    from noisewright.releases.engines.count_reports import count_into
 
     seen: list[tuple[int, int | None]] = []
     mixture = Mixture({"cards": CARDS, "dice": DICE})

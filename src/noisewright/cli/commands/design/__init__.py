@@ -13,7 +13,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command, offered
 from noisewright.cli.shared.output import AsJson, emit
-from noisewright.core.addresses import Addresses
+from noisewright.core.loading.addresses import Addresses
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -27,7 +27,7 @@ from noisewright.cli.shared.targets import json_file
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from noisewright.optimality.kernels.enumeration import Kernel, Kernels
+    from noisewright.optimality.kernels.kernel_list import Kernel, Kernels
 
 __all__ = ["COMMAND"]
 
@@ -67,8 +67,8 @@ def command(
     """List the kernel mechanisms and count them."""
     from noisewright.cli.shared.metrics import check_number
     from noisewright.core.errors import ParameterError
-    from noisewright.files.channels import write_atomically
-    from noisewright.optimality.kernels.enumeration import kernels
+    from noisewright.files.atomic import write_atomically
+    from noisewright.optimality.kernels.kernel_list import kernels
 
     as_json = wants_json(context, as_json)
     if (epsilon is None) == (factor is None):

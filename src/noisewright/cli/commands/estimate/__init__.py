@@ -99,7 +99,7 @@ def estimate(
     picture = picture_file(plot)
     with working("reading the mechanism"):
         mixture = _mixture(pairs, _range(within))
-    from noisewright.releases.engines.reports import count_into
+    from noisewright.releases.engines.count_reports import count_into
 
     with counting("counting reports") as progress:
         count_into(mixture, reports, column, by, engine=engine, master=master, progress=progress)

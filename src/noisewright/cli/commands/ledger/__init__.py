@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from noisewright.cli.shared.commands import Command
-from noisewright.core.addresses import Addresses
+from noisewright.core.loading.addresses import Addresses
 
 __all__ = ["COMMAND", "VIEWS"]
 

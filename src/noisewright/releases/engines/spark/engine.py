@@ -35,9 +35,9 @@ from typing import Any, Self
 import pyarrow as pa
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.releases.columns.perturb import block_rows, output_schema, perturb_block
+from noisewright.releases.columns.blocks import block_rows, output_schema, perturb_block
 from noisewright.releases.columns.plan import ColumnPlan
-from noisewright.releases.engines._blocks import check_block, in_blocks
+from noisewright.releases.engines._cutting import check_block, in_blocks
 from noisewright.releases.engines.engine import OutputFormat, Progress
 from noisewright.releases.engines.local import check_writable, needed
 from noisewright.releases.engines.spark.session import start_spark

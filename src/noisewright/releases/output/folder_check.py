@@ -19,8 +19,8 @@ from typing import Any
 
 from noisewright.core.errors import LedgerError, NoisewrightError, ResourceError
 from noisewright.core.resource import in_place
+from noisewright.releases.ledger.budget_check import charges_of
 from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.ledger.spending import charges_of
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE, has_its_files
 from noisewright.releases.output.lock import LOCK, Lock

@@ -1,4 +1,4 @@
-"""Renames that either happen whole or not at all, and never overwrite by accident.
+"""Files and folders that appear whole or not at all: renames in one step that never overwrite by accident, and single files.
 
 POSIX ``rename`` quietly replaces a file or an empty folder, and cannot replace a folder that holds something. Linux has both
 missing halves in one call, ``renameat2``; where a file system or a system lacks it, the caller is told or a plain way is taken.
@@ -9,11 +9,14 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["exchange", "rename_new", "sync_folder"]
+from noisewright.core.errors import FileFormatError, ParameterError
+
+__all__ = ["exchange", "file_path", "rename_new", "sync_folder", "write_atomically"]
 
 AT_FDCWD = -100
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2
@@ -72,3 +75,33 @@ def _system_call() -> Any:
         return None
     call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
     return call
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file so that it appears whole or not at all."""
+    target = file_path(path)
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except ValueError:
+        raise FileFormatError(f"{str(target)!r} cannot be the name of a file.") from None
+    except OSError as problem:
+        raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, target)
+    except OSError as problem:
+        raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def file_path(path: object) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise ParameterError(f"the name of a file is a string or a Path, not {type(path).__name__}.")
+    return Path(path)
