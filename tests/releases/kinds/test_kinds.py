@@ -250,6 +250,13 @@ def test_paths_that_leave_the_folder_are_refused_without_their_names(album: Path
     assert "other" not in str(caught.value)
 
 
+def test_a_link_that_leaves_the_folder_is_called_one(album: Path) -> None:
+    with pytest.raises(DataError, match="leaves its folder by a link"):
+        IMAGE.under(str(album)).read(pa.array(["link.png"]))
+    with pytest.raises(DataError, match="is no file"):
+        IMAGE.under(str(album)).read(pa.array(["inner"]))
+
+
 def test_a_folder_must_be_there_and_is_for_pictures_alone(album: Path) -> None:
     with pytest.raises(ParameterError, match="folder of the pictures is not there"):
         IMAGE.under(str(album / "none"))
