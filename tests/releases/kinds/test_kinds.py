@@ -23,6 +23,7 @@ from noisewright.releases.kinds import (
     TEXT,
     VECTOR,
     Integer,
+    Kind,
     Text,
     kind_named,
     kind_names,
@@ -265,3 +266,9 @@ def test_a_folder_must_be_there_and_is_for_pictures_alone(album: Path) -> None:
             {"dataset": "d", "budget": {"epsilon": 1}, "columns": [{**COUNTED, "folder": str(album)}]},
             pa.table({"x": [1]}), seed=1,
         )  # fmt: skip
+
+
+def test_what_arrow_cannot_compare_is_left_as_it_is() -> None:
+    pairs = pa.array([{"r": 1}, {"r": 1}])
+    assert Kind("pair", "pairs", "a pair", pairs.type).distinct(pairs).equals(pairs)
+    assert Kind("one", "ones", "a one", pa.int8()).distinct(pa.array([1, 1])).to_pylist() == [1]
