@@ -23,6 +23,7 @@ from noisewright.releases.kinds import (
     TEXT,
     VECTOR,
     Integer,
+    Kind,
     Text,
     kind_named,
     kind_names,
@@ -250,6 +251,13 @@ def test_paths_that_leave_the_folder_are_refused_without_their_names(album: Path
     assert "other" not in str(caught.value)
 
 
+def test_a_link_that_leaves_the_folder_is_called_one(album: Path) -> None:
+    with pytest.raises(DataError, match="leaves its folder by a link"):
+        IMAGE.under(str(album)).read(pa.array(["link.png"]))
+    with pytest.raises(DataError, match="is no file"):
+        IMAGE.under(str(album)).read(pa.array(["inner"]))
+
+
 def test_a_folder_must_be_there_and_is_for_pictures_alone(album: Path) -> None:
     with pytest.raises(ParameterError, match="folder of the pictures is not there"):
         IMAGE.under(str(album / "none"))
@@ -258,3 +266,9 @@ def test_a_folder_must_be_there_and_is_for_pictures_alone(album: Path) -> None:
             {"dataset": "d", "budget": {"epsilon": 1}, "columns": [{**COUNTED, "folder": str(album)}]},
             pa.table({"x": [1]}), seed=1,
         )  # fmt: skip
+
+
+def test_what_arrow_cannot_compare_is_left_as_it_is() -> None:
+    pairs = pa.array([{"r": 1}, {"r": 1}])
+    assert Kind("pair", "pairs", "a pair", pairs.type).distinct(pairs).equals(pairs)
+    assert Kind("one", "ones", "a one", pa.int8()).distinct(pa.array([1, 1])).to_pylist() == [1]

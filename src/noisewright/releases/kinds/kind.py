@@ -139,7 +139,10 @@ class Kind:
 
     def distinct(self, array: pa.Array) -> pa.Array:
         """Every value once, where that is quick to find; otherwise the column as it is."""
-        return pc.unique(array)
+        try:
+            return pc.unique(array)
+        except pa.ArrowNotImplementedError:  # structs and lists, which Arrow does not compare
+            return array
 
     # Values of a policy -------------------------------------------------------------------------------------------------
 
