@@ -59,10 +59,16 @@ def chosen(rows: Sequence[Row], only: Sequence[str] | None) -> list[Row]:
 def run(rows: Sequence[Row], settings: Settings, progress: Console) -> list[Outcome]:
     """Measure the rows one after the other."""
     with progress.status("starting") as status:
+
+        def announce(text: str) -> None:
+            status.update(text)
+            if not progress.is_terminal:  # this takes minutes, and no spinner turns
+                progress.print(text, markup=False, highlight=False)
+
         peers = None
         if any(row.peer and not row.own_peer for row in rows):
             try:
-                peers = peers_python(status.update)
+                peers = peers_python(announce)
             except PeersError as problem:
                 progress.print(str(problem), markup=False, style="bold red")
         outcomes = []

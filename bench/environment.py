@@ -32,7 +32,8 @@ def peers_python(say: Callable[[str], None], root: Path = ROOT) -> Path:
     say(f"making the peers' environment in {PLACE} (once)")
     mark.unlink(missing_ok=True)
     _run([sys.executable, "-m", "venv", "--clear", str(place)], root)
-    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", "bench/peers.txt"]
+    patience = ["--retries", "2", "--timeout", "20"]  # without a network it says so soon
+    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", *patience, "-r", "bench/peers.txt"]
     _run([str(python), *install], root)
     mark.write_text(digest + "\n", encoding="ascii")
     return python

@@ -139,13 +139,17 @@ def test_exit_code_counts_failures_not_misses() -> None:
     assert exit_code([MET, FAILED]) == 1
 
 
+BOTH = "bench.startup:"
+"""Whole processes are started alike on both sides."""
+
+
 def test_every_row_is_well_formed() -> None:
     rows = all_rows()
     assert len(rows) == len({r.name for r in rows})
     for r in rows:
         assert r.target is None or (r.peer is not None and r.target > 0)
-        assert r.ours.function.startswith("bench.ours.")
-        assert r.peer is None or r.peer.function.startswith("bench.ours." if r.own_peer else "bench.peers.")
+        assert r.ours.function.startswith(("bench.ours.", BOTH))
+        assert r.peer is None or r.peer.function.startswith(("bench.ours." if r.own_peer else "bench.peers.", BOTH))
     assert chosen(rows, ["LAPLACE"]) == [r for r in rows if "laplace" in r.name.lower()]
     assert chosen(rows, None) == rows
     assert chosen(rows, ["no such row"]) == []

@@ -15,17 +15,19 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.certificates.claims import claimed, distances_in_words, prove
 from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
 from noisewright.core.resource import Resource, in_place, look_in
-from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.folder_check import FolderCheck, verify_folder
 from noisewright.releases.output.layout import CERTIFICATE
+
+if TYPE_CHECKING:
+    from noisewright.releases.ledger.ledger import Ledger
+    from noisewright.releases.output.folder_check import FolderCheck
 
 __all__ = ["Verification", "certificate_bytes", "examined", "verify"]
 
@@ -114,6 +116,9 @@ def examined(
     if not folder:
         _no_ledger(ledger)
         return found
+    from noisewright.releases.ledger.ledger import Ledger
+    from noisewright.releases.output.folder_check import verify_folder
+
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger, create_missing=False)
     files = verify_folder(Path(path), book)
     return Verification(found.proved and not files.problems, found.claim, found.reason, found.facts, files)
