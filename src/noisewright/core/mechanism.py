@@ -55,6 +55,10 @@ class Takes:
     """Whether the step of the lattice is a parameter: whole numbers then stay whole on a step of 1."""
     delta: bool = False
     """Whether a delta is a parameter."""
+    scope: bool = False
+    """Whether the scope of the promise is a parameter: for every distance of the metric, or between neighbours."""
+    bounded: bool = False
+    """Whether noise stays within ``within`` by its law, also where that has one end only, and not by moving it there."""
     unit: str = ""
     """The unit of distances between secrets, in the singular, where it is not that of the secrets themselves."""
     dimension: bool = False

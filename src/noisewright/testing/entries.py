@@ -125,7 +125,7 @@ def _signature(entry: Entry) -> str | None:
         listed == ({takes.secrets} if takes.secrets else set()),
         f"signature: secrets is {takes.secrets!r}, the constructor has {', '.join(sorted(listed)) or 'none of these'}.",
     )
-    for flag in ("within", "metric", "lattice", "delta", "dimension"):
+    for flag in ("within", "metric", "lattice", "delta", "scope", "dimension"):
         declared, there = getattr(takes, flag), flag in known
         require(
             declared == there,

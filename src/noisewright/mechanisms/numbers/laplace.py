@@ -317,7 +317,7 @@ def _rebuilt(certificate: Certificate) -> LaplaceMechanism | AsymmetricLaplace:
 ENTRY = Entry(
     "laplace",
     laplace,
-    Takes("number", budget="sensitivity", within=True, lattice=True),
+    Takes("number", budget="sensitivity", within=True, lattice=True, scope=True, bounded=True),
     summary="Laplace noise that stays inside any feasible set, exact",
     words="numbers",
     rebuild=_rebuilt,

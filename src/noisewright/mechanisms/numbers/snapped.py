@@ -183,7 +183,7 @@ class SnappedMechanism:
 ENTRY = Entry(
     "snapped-laplace",
     snapped_laplace,
-    Takes("number", budget="sensitivity", within=True, lattice=True),
+    Takes("number", budget="sensitivity", within=True, lattice=True, scope=True),
     summary="Laplace noise, then the nearest valid number",
     words="numbers",
     rebuild=partial(additive_of, LaplaceLaw.of),

@@ -113,9 +113,9 @@ def calibrate(
     if not takes.lattice:  # whole numbers as they are
         return _checked(Noise(_build(name, epsilon=epsilon, sensitivity=l1)), epsilon, delta)
     more: dict[str, Any] = {"lattice": 1}
-    if name == "laplace":
-        return _checked(Noise(_ranged(epsilon, l1, changed, floor, within)), epsilon, delta)
-    if "scope" in parameters_of(registry[name].make) and changed > 1:
+    if takes.bounded and takes.scope:
+        return _checked(Noise(_bounded(name, epsilon, l1, changed, floor, within)), epsilon, delta)
+    if takes.scope and changed > 1:
         return _checked(Noise(_build(name, epsilon=epsilon, sensitivity=l1, scope="metric", **more)), epsilon, delta)
     if delta is not None:
         more["delta"] = delta / changed
@@ -123,8 +123,10 @@ def calibrate(
     return _checked(Noise(made, changed), epsilon, delta)
 
 
-def _ranged(epsilon: Fraction, l1: int, changed: int, floor: int | None, within: tuple[int, int] | None) -> Mechanism:
-    """Laplace noise that stays where the answer can be."""
+def _bounded(
+    name: str, epsilon: Fraction, l1: int, changed: int, floor: int | None, within: tuple[int, int] | None
+) -> Mechanism:
+    """Noise that stays where the answer can be."""
     where: tuple[int | None, int | None] | None = (
         within if within is not None else None if floor is None else (floor, None)
     )
@@ -132,7 +134,7 @@ def _ranged(epsilon: Fraction, l1: int, changed: int, floor: int | None, within:
     more: dict[str, Any] = {} if where is None else {"within": where, "outside": "clamp"}
     if where is None or where[1] is not None or scope == "adjacent":
         more["lattice"] = 1  # on a half line, noise for the metric chooses its own lattice
-    return _build("laplace", epsilon=epsilon, sensitivity=l1, scope=scope, **more)
+    return _build(name, epsilon=epsilon, sensitivity=l1, scope=scope, **more)
 
 
 def _checked(noise: Noise, epsilon: Fraction, delta: Fraction | None) -> Noise:
