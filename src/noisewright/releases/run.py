@@ -39,7 +39,7 @@ from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of,
 from noisewright.releases.ledger.ledger import Balance, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files, has_its_files
-from noisewright.releases.output.lock import LOCK, Lock
+from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest, fingerprint
 from noisewright.releases.output.recorded import belongs_to, complete
 from noisewright.releases.output.staging import Staging, clean
@@ -303,21 +303,14 @@ def _to_folder(
         outputs[file] = folder / file
         outputs[file].write_text(text, encoding="utf-8")
     reached("written")
+    public_rows = engine.rows(source) if has_public_rows(plan.policy) else None
     lock = Lock.build(
-        policy=plan.policy,
-        release=name,
-        nonce=mark.nonce,
-        fingerprint=mark.fingerprint,
-        engine=made.engine,
-        simulated=made.seed is not None,
-        outputs=outputs,
-        types=engine.types(source),
+        plan.policy,
+        Making(name, made.engine, made.seed is not None, made.seed),
+        Given(mark.fingerprint, mark.nonce, engine.types(source), public_rows, plan.resources),
+        outputs,
         rows=rows,
-        table_rows=engine.rows(source) if has_public_rows(plan.policy) else None,
-        seed=made.seed,
-        head=None if mark.book is None else mark.book.head(),
-        seal=None if mark.book is None else mark.book.seal,
-        resources=plan.resources,
+        sealing=None if mark.book is None else Sealing(mark.book.seal, mark.book.head()),
     )
     (folder / LOCK).write_text(lock.to_json(), encoding="utf-8")
     reached("sealed")

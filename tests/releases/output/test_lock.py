@@ -16,26 +16,22 @@ from release_samples import TYPES, sample_plan
 
 from noisewright.core import VERSION
 from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.releases.output.lock import Lock, file_digest, foreign_file
+from noisewright.releases.output.lock import Given, Lock, Making, Sealing, file_digest, foreign_file
 from noisewright.releases.policy.policy import Policy
 
 POLICY = sample_plan().policy
 
 
 def locked(**changes: Any) -> Lock:
-    given = {
-        "policy": POLICY,
-        "release": "first",
-        "nonce": bytes(range(32)),
-        "fingerprint": "f" * 64,
-        "engine": "local",
-        "simulated": False,
-        "outputs": {},
-        "types": TYPES,
-        "seal": seal,
-        **changes,
-    }
-    return Lock.build(**given)
+    making = {"release": "first", "engine": "local"}
+    given = {"fingerprint": "f" * 64, "nonce": bytes(range(32)), "types": TYPES}
+    other = {"policy": POLICY, "outputs": {}, "sealing": Sealing(seal)}
+    for name, value in changes.items():
+        home = making if name in Making.__dataclass_fields__ else given if name in ("nonce", "types") else other
+        home[name] = value
+    if "table_rows" in other:
+        given["rows"] = other.pop("table_rows")
+    return Lock.build(making=Making(**making), given=Given(**given), **other)
 
 
 def seal(content: bytes) -> str:
@@ -116,7 +112,7 @@ def test_a_changed_lock_is_not_sealed(outputs: dict[str, Path], change: dict[str
     assert lock.sealed_by(seal)
     assert not lock.sealed_by(lambda content: hmac.new(b"another key", content, "sha256").hexdigest())
     assert not Lock({**lock.document, **change}).sealed_by(seal)
-    assert not locked(seal=None).sealed_by(seal)
+    assert not locked(sealing=None).sealed_by(seal)
 
 
 def test_files_that_are_no_part_of_the_release_are_named(outputs: dict[str, Path], tmp_path: Path) -> None:
@@ -258,7 +254,7 @@ def test_outputs_that_are_no_digests_are_refused(stated: Any) -> None:
 
 
 def test_the_head_of_the_ledger_is_kept_and_sealed() -> None:
-    lock = Lock.from_json(locked(head="ab" * 32).to_json())
+    lock = Lock.from_json(locked(sealing=Sealing(seal, "ab" * 32)).to_json())
     assert (lock.head, locked().head) == ("ab" * 32, None)
     assert lock.sealed_by(seal)
     assert not Lock({**lock.document, "head": "00" * 32}).sealed_by(seal)

@@ -19,7 +19,7 @@ from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.files import atomic as renames
 from noisewright.files.atomic import exchange, rename_new, write_atomically
 from noisewright.releases.output import staging
-from noisewright.releases.output.lock import LOCK, Lock
+from noisewright.releases.output.lock import LOCK, Given, Lock, Making
 from noisewright.releases.output.staging import Staging
 from noisewright.releases.policy.policy import Policy
 
@@ -33,15 +33,8 @@ def fill(folder: Path, text: str) -> None:
     (folder / "rows").mkdir()
     write_atomically(folder / "certificate.json", text.encode())
     (folder / "rows" / "part.csv").write_text(text)
-    lock = Lock.build(
-        policy=POLICY,
-        release="r",
-        nonce=bytes(32),
-        fingerprint="",
-        engine="local",
-        simulated=True,
-        outputs={name: folder / name for name in ("certificate.json", "rows")},
-    )
+    outputs = {name: folder / name for name in ("certificate.json", "rows")}
+    lock = Lock.build(POLICY, Making("r", "local", simulated=True), Given("", bytes(32)), outputs)
     (folder / LOCK).write_text(lock.to_json())
 
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from noisewright.releases.output.layout import answer_files as answer_files
     from noisewright.releases.output.layout import has_its_files as has_its_files
     from noisewright.releases.output.lock import LOCK as LOCK
+    from noisewright.releases.output.lock import Given as Given
     from noisewright.releases.output.lock import Lock as Lock
+    from noisewright.releases.output.lock import Making as Making
+    from noisewright.releases.output.lock import Sealing as Sealing
     from noisewright.releases.output.lock import file_digest as file_digest
     from noisewright.releases.output.lock import foreign_file as foreign_file
     from noisewright.releases.output.mark import Mark as Mark

@@ -14,8 +14,8 @@ recorded before.
 >>> policy = Policy.from_dict({"dataset": "clinic", "budget": {"epsilon": 1}, "queries": [
 ...     {"name": "patients", "aggregate": "count", "epsilon": 1}]})
 >>> nonce = bytes(32)
->>> lock = Lock.build(policy=policy, release="first", nonce=nonce, fingerprint=ledger.fingerprint(b"the table", nonce),
-...                   engine="local", simulated=False, outputs={}, seal=ledger.seal)
+>>> table = Given(ledger.fingerprint(b"the table", nonce), nonce)
+>>> lock = Lock.build(policy, Making("first", "local"), table, {}, sealing=Sealing(ledger.seal))
 >>> lock.sealed_by(ledger.seal), lock.document["data"] == ledger.fingerprint(b"the table", lock.nonce)
 (True, True)
 >>> Lock({**lock.document, "outputs": {"data.csv": "sha256:0"}}).sealed_by(ledger.seal)
@@ -30,8 +30,8 @@ import hmac
 import json
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -47,7 +47,7 @@ from noisewright.mechanisms.registry import foreign, registry
 from noisewright.releases.kinds.registry import KINDS, kind_of
 from noisewright.releases.policy.policy import Policy
 
-__all__ = ["LOCK", "Lock", "file_digest", "foreign_file"]
+__all__ = ["LOCK", "Given", "Lock", "Making", "Sealing", "file_digest", "foreign_file"]
 
 FORMAT = "noisewright-lock"
 VERSION = 4
@@ -80,6 +80,53 @@ Seal = Callable[[bytes], str]
 
 
 @dataclass(frozen=True)
+class Given:
+    """What a release was made from."""
+
+    fingerprint: str
+    """The ledger's keyed fingerprint of the data, with the nonce."""
+    nonce: bytes
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
+    """Of the table's columns."""
+    rows: int | None = None
+    """How many the table has, where that is public."""
+    resources: tuple[Resource, ...] = ()
+    """The public files that were used."""
+
+
+@dataclass(frozen=True)
+class Making:
+    """How a release was made."""
+
+    release: str
+    """Its name in the ledger."""
+    engine: str
+    simulated: bool = False
+    seed: int | None = None
+    """Of a simulation, never of a release."""
+    at: datetime | None = None
+    """When; None: now."""
+
+    def __post_init__(self) -> None:
+        if self.seed is not None and not self.simulated:
+            raise ParameterError("a release for use has no seed; only a simulation has one.")
+
+    @property
+    def time(self) -> str:
+        """The time as a lock states it."""
+        when = datetime.now(UTC) if self.at is None else self.at.astimezone(UTC)
+        return when.replace(microsecond=0).isoformat().replace("+00:00", "Z")
+
+
+@dataclass(frozen=True)
+class Sealing:
+    """What the ledger adds to the lock of a release: its seal, and the head of its chain."""
+
+    seal: Seal
+    head: str | None = None
+
+
+@dataclass(frozen=True)
 class Lock:
     """A lock as the JSON document it is; build one with :meth:`build`."""
 
@@ -88,57 +135,43 @@ class Lock:
     @classmethod
     def build(
         cls,
-        *,
         policy: Policy,
-        release: str,
-        nonce: bytes,
-        fingerprint: str,
-        engine: str,
-        simulated: bool,
+        making: Making,
+        given: Given,
         outputs: Mapping[str, Path],
-        types: Mapping[str, pa.DataType] | None = None,
+        *,
         rows: int | None = None,
-        table_rows: int | None = None,
-        seed: int | None = None,
-        at: datetime | None = None,
-        head: str | None = None,
-        seal: Seal | None = None,
-        resources: Iterable[Resource] = (),
+        sealing: Sealing | None = None,
     ) -> Lock:
         """The lock of a release whose ``outputs`` (name in the folder of the release, where it is now) are written.
 
-        ``release``: its name in the ledger. ``fingerprint``: the ledger's keyed fingerprint of the data with ``nonce``.
-        ``types``: of the table's columns. ``rows``: of the released table; ``table_rows``: of the given one, where that is
-        public. ``seed``: of a simulation, never of a release. ``head`` and ``seal``: the ledger's, for a release.
-        ``resources``: the public files that were used.
+        ``rows``: of the released table. A simulation is not sealed.
         """
-        if seed is not None and not simulated:
-            raise ParameterError("a release for use has no seed; only a simulation has one.")
-        when = datetime.now(UTC) if at is None else at.astimezone(UTC)
+        seed, types = making.seed, given.types
         document: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "made_by": f"noisewright {PROGRAM}",
-            "versions": {"python": platform.python_version(), **_versions(engine)},
+            "versions": {"python": platform.python_version(), **_versions(making.engine)},
             "policy": policy.to_json(),
             "policy_digest": policy.digest(),
-            "release": release,
-            "schema": _spelled(types or {}),
-            "nonce": nonce.hex(),
-            "data": fingerprint,
-            "engine": engine,
-            "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,
+            "release": making.release,
+            "schema": _spelled(types),
+            "nonce": given.nonce.hex(),
+            "data": given.fingerprint,
+            "engine": making.engine,
+            "randomness": SIMULATION_RANDOMNESS if making.simulated else RELEASE_RANDOMNESS,
             **({"rows": rows} if rows is not None else {}),
-            **({"table_rows": table_rows} if table_rows is not None else {}),
+            **({"table_rows": given.rows} if given.rows is not None else {}),
             **({"seed": seed} if seed is not None else {}),
-            **({"providers": found} if (found := _providers(policy, types or {})) else {}),
-            **public_keys(resources),
-            "at": when.replace(microsecond=0).isoformat().replace("+00:00", "Z"),
+            **({"providers": found} if (found := _providers(policy, types)) else {}),
+            **public_keys(given.resources),
+            "at": making.time,
             "outputs": {name: _digests(path) for name, path in sorted(outputs.items())},
-            **({"head": head} if head else {}),
+            **({"head": sealing.head} if sealing is not None and sealing.head else {}),
         }
-        if seal is not None:
-            document["seal"] = seal(_canonical(document, "seal", "digest"))
+        if sealing is not None:
+            document["seal"] = sealing.seal(_canonical(document, "seal", "digest"))
         return cls({**document, "digest": _digest(document)})
 
     @classmethod
