@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
@@ -264,3 +265,12 @@ def test_the_time_is_now_in_utc() -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     stated = datetime.fromisoformat(locked().document["at"])
     assert before <= stated <= datetime.now(UTC)
+
+
+def test_names_of_columns_that_are_no_text_are_refused_in_a_sentence() -> None:
+    spelled = bytearray(base64.b64decode(locked(types={"ward": pa.int64()}).document["schema"]))
+    place = spelled.index(b"ward")
+    spelled[place + 1] = 0xAF
+    damaged = Lock({**locked().document, "schema": base64.b64encode(bytes(spelled)).decode()})
+    with pytest.raises(FileFormatError, match="look at schema"):
+        _ = damaged.types

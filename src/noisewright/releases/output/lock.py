@@ -223,9 +223,9 @@ class Lock:
         try:
             content = base64.b64decode(self.document["schema"], validate=True)
             schema = pa.ipc.read_schema(pa.py_buffer(content))
+            return dict(zip(schema.names, schema.types, strict=True))  # names that are no text come out only here
         except (ValueError, OSError, pa.ArrowException):
             raise FileFormatError("the policy.lock is incomplete or malformed: look at schema.") from None
-        return dict(zip(schema.names, schema.types, strict=True))
 
     @property
     def resources(self) -> tuple[Resource, ...]:
