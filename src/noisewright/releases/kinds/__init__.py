@@ -37,13 +37,11 @@ if TYPE_CHECKING:
     from noisewright.releases.kinds.registry import KINDS as KINDS
     from noisewright.releases.kinds.registry import describe as describe
     from noisewright.releases.kinds.registry import every_kind as every_kind
-    from noisewright.releases.kinds.registry import forget_kind as forget_kind
     from noisewright.releases.kinds.registry import kind_named as kind_named
     from noisewright.releases.kinds.registry import kind_names as kind_names
     from noisewright.releases.kinds.registry import kind_of as kind_of
     from noisewright.releases.kinds.registry import place_in as place_in
     from noisewright.releases.kinds.registry import present as present
-    from noisewright.releases.kinds.registry import register_kind as register_kind
     from noisewright.releases.kinds.rows import Mask as Mask
     from noisewright.releases.kinds.rows import all_true as all_true
     from noisewright.releases.kinds.rows import as_array as as_array

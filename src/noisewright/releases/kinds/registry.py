@@ -28,13 +28,11 @@ __all__ = [
     "KINDS",
     "describe",
     "every_kind",
-    "forget_kind",
     "kind_named",
     "kind_names",
     "kind_of",
     "place_in",
     "present",
-    "register_kind",
 ]
 
 _PLACES = {
@@ -107,16 +105,6 @@ def place_in(value: Any, type_: pa.DataType, name: str, side: int = 0) -> Any:
     """A value of a policy on the axis of a column of this type: :meth:`Kind.place`, also for a type of no kind."""
     kind = kind_of(type_)
     return not_a_date(value, name, describe(type_)) if kind is None else kind.place(value, type_, name, side)
-
-
-def register_kind(kind: Kind) -> None:
-    """Add a kind for the rest of this process; a name can be taken once."""
-    KINDS.add(kind.name, kind)
-
-
-def forget_kind(name: str) -> None:
-    """Take back what :func:`register_kind` added."""
-    KINDS.remove(name)
 
 
 def describe(type_: pa.DataType, kind: Kind | None = None) -> str:
