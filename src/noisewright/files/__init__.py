@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from noisewright.files.atomic import exchange as exchange
     from noisewright.files.atomic import rename_new as rename_new
     from noisewright.files.atomic import sync_folder as sync_folder
+    from noisewright.files.atomic import whole_file as whole_file
     from noisewright.files.atomic import write_atomically as write_atomically
     from noisewright.files.channels import load as load
     from noisewright.files.channels import load_blocks_csv as load_blocks_csv

@@ -10,13 +10,15 @@ import ctypes
 import errno
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from noisewright.core.errors import FileFormatError, ParameterError
 
-__all__ = ["exchange", "file_path", "rename_new", "sync_folder", "write_atomically"]
+__all__ = ["exchange", "file_path", "rename_new", "sync_folder", "whole_file", "write_atomically"]
 
 AT_FDCWD = -100
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2
@@ -79,6 +81,13 @@ def _system_call() -> Any:
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that it appears whole or not at all."""
+    with whole_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write to, piece by piece, that appears under its name when the block ends well, and else not at all."""
     target = file_path(path)
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
@@ -88,7 +97,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         mask = os.umask(0)
