@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.releases.columns.plan import ColumnPlan
+from noisewright.releases.kinds.kept import visible_type
 from noisewright.releases.kinds.kind import BLOCK
 
 __all__ = ["block_rows", "output_schema", "perturb_block"]
@@ -59,7 +60,7 @@ def output_schema(plans: Sequence[ColumnPlan], schema: pa.Schema) -> pa.Schema:
                 raise DataError(f"there must be one column {name!r} in the data; correct the policy, or the data.")
     fields = []
     for plan in plans:
-        own = [schema.field(name).type for name in plan.names] if plan.keep else plan.output_types
+        own = [visible_type(schema.field(name).type) for name in plan.names] if plan.keep else plan.output_types
         fields += [pa.field(name, type_) for name, type_ in zip(plan.outputs, own, strict=True)]
     return pa.schema(fields)
 

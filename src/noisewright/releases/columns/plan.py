@@ -36,6 +36,7 @@ from noisewright.releases.columns.arguments import arguments, label
 from noisewright.releases.columns.fitting import TooNearError, distance_of, fitted, width_of
 from noisewright.releases.columns.secret import Secret, secret_of, title_of
 from noisewright.releases.columns.words import protects_words
+from noisewright.releases.kinds.kept import visible, visible_type
 from noisewright.releases.kinds.kind import BLOCK, Kind
 from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.kinds.rows import Mask
@@ -75,7 +76,7 @@ class ColumnPlan:
 
     @property
     def keep(self) -> bool:
-        """Whether the column is passed through as it is, unprotected."""
+        """Whether the values of the column are passed through as they are, unprotected."""
         return self.mechanism is None
 
     @property
@@ -157,7 +158,7 @@ class ColumnPlan:
     def perturb(self, arrays: Sequence[Any], rng: np.random.Generator | None = None) -> list[pa.Array]:
         """One draw for every row of the given columns; a :class:`DataError` never tells a value."""
         if self.secret is None:
-            return [column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column for column in arrays]
+            return [visible(c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c) for c in arrays]
         given, mask = self._present(arrays, self.secret)
         empty = not len(given[0])
         released = [pa.nulls(0, t) for t in self.output_types] if empty else self._released(given, rng)
@@ -248,7 +249,7 @@ def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataTy
         raise DataError(f"there is no column {missing[0]!r} in the data; correct the name in the policy, or the data.")
     own = tuple(types[name] for name in column.names)
     if column.keep or column.mechanism is None:
-        return ColumnPlan(position, column.names, column.outputs, own)
+        return ColumnPlan(position, column.names, column.outputs, tuple(map(visible_type, own)))
     entry = registry[column.mechanism]
     secret = secret_of(column.names, own, entry, policy.types, policy.folder_path(column))
     try:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from noisewright.releases.kinds.dates import ZONED as ZONED
     from noisewright.releases.kinds.dates import Date as Date
     from noisewright.releases.kinds.dates import Time as Time
+    from noisewright.releases.kinds.kept import visible as visible
+    from noisewright.releases.kinds.kept import visible_type as visible_type
     from noisewright.releases.kinds.kind import BLOCK as BLOCK
     from noisewright.releases.kinds.kind import BLOCK_BYTES as BLOCK_BYTES
     from noisewright.releases.kinds.kind import Chart as Chart
