@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 import noisewright as nw
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import MetricError, ParameterError
 from noisewright.core.guarantee import Guarantee, split
-from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line
+from noisewright.core.metrics.bags import Neighbours
+from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line, Table
 
 positive = st.floats(1e-6, 30)
 
@@ -181,6 +182,59 @@ def test_losses_add_rounded_up(first: float, second: float, d1: float, d2: float
     assert (nothing.epsilon, nothing.metric) == (second, Line())
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_an_epsilon_of_0_drops_neither_a_metric_nor_the_delta_at_its_distance(swapped: bool) -> None:
+    """Two records 3 places apart: delta 0.25 for each step is 0.75, and no promise about any two records says that."""
+    steps = Guarantee(0.0, Hamming(), 0.25, "adjacent")
+    assert steps.delta_at(3) == 0.75
+    pair = (steps, Guarantee(1.0, Discrete(), scope="adjacent"))
+    with pytest.raises(ParameterError, match="only when they mean the same neighbours"):
+        pair[swapped].compose(pair[not swapped])
+    apart = Table([[0, math.inf], [math.inf, 0]])  # nothing is promised between the two
+    pair = (Guarantee(0.0, apart), Guarantee(1.0, Discrete()))
+    with pytest.raises(ParameterError, match="epsilon 0 composes only in a metric without infinite distances"):
+        pair[swapped].compose(pair[not swapped])
+    pair = (Guarantee(0.0, Line(), 0.1, radius=2), Guarantee(1.0, Euclidean(), radius=2))
+    with pytest.raises(ParameterError, match="a radius compose only in one metric"):
+        pair[swapped].compose(pair[not swapped])
+    # The radius is measured in each one's own metric: 2 of the sum would be 4 of either here.
+    pair = (Guarantee(0.25, Line(), radius=2), Guarantee(0.25, Euclidean(), radius=2))
+    with pytest.raises(ParameterError, match="a radius compose only in one metric"):
+        pair[swapped].compose(pair[not swapped])
+
+
+METRICS = (Discrete(), Line(), 2 * Line(), 0.5 * Discrete(), Line() | Discrete(), Line() + Discrete())
+
+
+@given(st.data())
+@settings(max_examples=300)
+def test_what_is_composed_never_promises_more_than_its_parts(data: st.DataObject) -> None:
+    """For every two of some secrets: the loss is at least the sum of the losses, and the delta the sum of the deltas."""
+    scope = data.draw(st.sampled_from(["metric", "adjacent"]))
+    parts = [
+        Guarantee(
+            data.draw(st.sampled_from([0.0, 0.25, 1.0])),
+            data.draw(st.sampled_from(METRICS)),
+            data.draw(st.sampled_from([0.0, 0.01, 0.3])),
+            scope,
+            data.draw(st.sampled_from([None, None, 2.0])),
+        )
+        for _ in range(2)
+    ]
+    try:
+        both = parts[0].compose(parts[1])
+    except ParameterError:
+        assert parts[0].metric != parts[1].metric or parts[0].radius != parts[1].radius
+        return
+    for x, y in ((0, 1), (0, 2), (1, 4), (3, 3)):
+        found, wanted = (
+            [(p.bound(p.metric.distance(x, y)), p.delta_at(p.metric.distance(x, y))) for p in some]
+            for some in ([both], parts)
+        )
+        assert found[0][0] >= sum(loss for loss, _ in wanted) - 1e-12
+        assert found[0][1] >= min(1, sum(delta for _, delta in wanted)) - 1e-12 or math.isinf(found[0][0])
+
+
 def test_guarantees_that_do_not_add() -> None:
     with pytest.raises(ParameterError, match="one scope and radius compose"):
         Guarantee(1, Line()).compose(Guarantee(1, Line(), radius=2))
@@ -267,3 +321,29 @@ def test_guessing_between_two_secrets_is_bounded(seed: int, delta: float) -> Non
     assume(epsilon < 600)
     success = channel.matrix.max(axis=0).sum() / 2
     assert success <= Guarantee(epsilon, Discrete(), delta=delta).guess() + 1e-12
+
+
+def test_a_sentence_is_about_no_more_pairs_than_the_promise() -> None:
+    """Half a unit of the discrete metric is no two secrets that differ; and a distance is never said larger than it is."""
+    promise = Guarantee(1.0, Discrete())
+    assert "between any two secrets within 0.5 (discrete) change by a factor of at most 1.65." in promise.in_words(0.5)
+    assert "between any two secrets within 0 (discrete) change by a factor of at most 1." in promise.in_words(0)
+    assert "any two secrets that differ change by a factor of at most 2.72." in promise.in_words(1)
+    nearly = Guarantee(math.log(2), Line(), scope="metric").in_words(0.99999999)
+    assert "any two secrets within 0.999999 (line)" in nearly
+    assert Guarantee(1.0, Line()).in_words(math.inf) == (
+        "Nothing is promised about secrets that are infinitely far apart."
+    )
+    assert str(Guarantee(1.0, Line(), seed_failure=0.001)) == (
+        "epsilon = 1 per unit of line, unless public seeds are unlucky (probability 0.001)"
+    )
+    tables = Guarantee(1.0, Neighbours("two tables that differ in one row"), scope="adjacent", radius=1.0)
+    assert str(tables) == "epsilon = 1 between two tables that differ in one row"
+    assert "the odds between two tables that differ in one row change by a factor of at most 2.72." in tables.in_words()
+    assert tables.in_words().endswith("A belief of 50 % in one of two such tables can become at most 73.2 %.")
+    assert (
+        tables.in_words(2) == "Nothing is promised about tables farther apart than two tables that differ in one row."
+    )
+    with pytest.raises(MetricError, match="told in words here"):
+        tables.metric.distance(1, 2)
+    assert tables.compose(tables).epsilon == 2

@@ -5,17 +5,18 @@ import pickle
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 import noisewright as nw
+from noisewright.mechanisms.products import product_channel
 from noisewright.mechanisms.sanitised import (
     OutputPerturbation,
     SanitisedDatabase,
     neighbour_loss,
-    product_channel,
     sanitise,
 )
 
@@ -232,3 +233,81 @@ def test_unsafe_and_bad_things_are_refused():
         product_channel(flip(0.3))
     with pytest.raises(nw.NoisewrightError, match="audit the parent instead"):
         product_channel(flip(0.3), 30)
+
+
+# Charged in full ----------------------------------------------------------------------------------------------------
+
+
+def test_a_list_of_answers_is_charged_for_each_of_them():
+    """Answers 1 unit apart in each of 4 places lose 4 epsilon: the product of the laws, summed up by hand."""
+    desk = OutputPerturbation([1, 2, 3], nw.geometric(epsilon="1/2"), budget=3)
+    assert desk.ask(lambda r: [len(r), 1, 2, 3]).shape == (4,)
+    assert desk.releases == 4
+    assert desk.guarantee.epsilon == pytest.approx(2, rel=1e-12)
+    with pytest.raises(nw.NoisewrightError, match="spent after 5 answers, and 2 more were asked for at once"):
+        desk.ask(lambda r: np.zeros((3, 1), dtype=int))  # nothing of it is shown, and the asking itself is charged
+    assert desk.releases == 5
+    desk.ask(len)
+    with pytest.raises(nw.NoisewrightError, match="budget of 3 is spent after 6 answers; publish"):
+        desk.ask(len)
+    law = nw.geometric(epsilon="1/2", within=(0, 3)).channel()
+    assert product_channel(law, 4).epsilon().value == pytest.approx(4 * law.epsilon().value)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "answer", "count"),
+    [
+        (nw.geometric(epsilon=1), 3, 1),
+        (nw.geometric(epsilon=1), [[1, 2], [3, 4], [5, 6]], 6),
+        (nw.laplace(epsilon=1), np.zeros(7), 7),
+        (nw.laplace(epsilon=1), [], 1),
+        (nw.mechanisms.snapped(nw.laplace(epsilon=1), (0, 9)), [1.0, 2.0], 2),
+        (nw.mechanisms.product_laplace(epsilon=1, dimension=3), [1.0, 2.0, 3.0], 1),
+        (nw.mechanisms.product_laplace(epsilon=1, dimension=3), np.zeros((5, 3)), 5),
+        (nw.planar_laplace(epsilon=1), (1.0, 2.0), 1),
+        (nw.planar_laplace(epsilon=1), [(1.0, 2.0), (3.0, 4.0)], 2),
+        (nw.mechanisms.planar_geometric(nw.mechanisms.Grid(3, 3), epsilon=1), (1, 1), 1),
+        (nw.mechanisms.planar_geometric(nw.mechanisms.Grid(3, 3), epsilon=1), [(1, 1), (0, 2), (2, 2)], 3),
+        (nw.randomised_response(["a", "b"], epsilon=1), "a", 1),
+        (nw.randomised_response(["a", "b"], epsilon=1), ["a", "b", "a"], 3),
+        (nw.randomised_response(["a", "b"], epsilon=1), pa.array(["a", "b"]), 2),
+        (nw.randomised_response([("a", 1), ("b", 2)], epsilon=1), ("a", 1), 1),
+        (nw.randomised_response([("a", 1), ("b", 2)], epsilon=1), [("a", 1), ("b", 2)], 2),
+        (nw.mechanisms.unary_encoding(["a", "b", "c"], epsilon=1), ["a", "b"], 2),
+        (nw.mechanisms.unary_encoding(["a", "b", "c"], epsilon=1), "a", 1),
+        (nw.mechanisms.selection(["a", "b"], epsilon=1), [1.0, 2.0], 1),
+        (nw.mechanisms.product([(nw.randomised_response([0, 1], epsilon=1), 4)], metric="discrete"), [0, 1, 1, 0], 1),
+        (
+            nw.mechanisms.product([(nw.randomised_response([0, 1], epsilon=1), 4)], metric="discrete"),
+            [[0, 1, 1, 0]] * 3,
+            3,
+        ),
+    ],
+)
+def test_every_draw_is_an_answer(mechanism, answer, count):
+    desk = OutputPerturbation([1], mechanism)
+    desk.ask(lambda records: answer)
+    assert desk.releases == count
+    assert desk.guarantee.epsilon == pytest.approx(count * float(neighbour_loss(mechanism)), rel=1e-9)
+
+
+def test_a_record_of_several_cells_is_charged_for_all_of_them():
+    """Two columns of answers: the channel on whole records loses twice as much as that of a cell, and so says the copy."""
+    response = nw.randomised_response(["yes", "no"], epsilon=1)
+    copy = sanitise([["yes", "no"], ["no", "no"], ["yes", "yes"]], response)
+    truth = product_channel(response.channel(), 2).epsilon().value
+    assert truth == pytest.approx(2)
+    assert (copy.guarantee.epsilon, str(copy.guarantee.metric), len(copy)) == (2, "discrete", 3)
+    assert copy.certificate.verify() == "epsilon = 2 per unit of discrete, over 2 independent parts"
+    numbers = sanitise(np.zeros((5, 3), dtype=int), nw.geometric(epsilon="1/2"))
+    assert str(numbers.guarantee) == "epsilon = 0.5 per unit of manhattan"
+    assert numbers.certificate.verify() == "epsilon = 0.5 per unit of manhattan, over 3 independent parts"
+    places = sanitise(np.zeros((5, 2)), nw.planar_laplace(epsilon=1))  # a place is one secret
+    assert places.guarantee == nw.planar_laplace(epsilon=1).guarantee
+    one = sanitise(np.zeros((5, 1), dtype=int), nw.geometric(epsilon="1/2"))
+    assert one.guarantee == nw.geometric(epsilon="1/2").guarantee
+    with pytest.raises(nw.NoisewrightError, match="a record has 3 cells here, and this mechanism's promise"):
+        sanitise(np.zeros((5, 3)), nw.mechanisms.gaussian(epsilon=1, delta="1e-6"))
+    assert sanitise(
+        np.zeros((5, 3), dtype=int), nw.geometric(epsilon=1), np.random.default_rng(1)
+    ).certificate.simulated

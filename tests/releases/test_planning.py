@@ -118,3 +118,43 @@ def test_what_a_release_would_refuse_is_refused_without_a_value(policy, table, t
         nw.plan(policy, table, ledger=ledger, target_error=target)
     assert not {"44", "'x'", "31,"} & set(str(refused.value).split())
     assert list(ledger.parent.iterdir()) == []
+
+
+def test_the_promise_of_a_release_is_between_values_at_most_protect_apart():
+    """Ages 50 apart are told apart far better than an epsilon of 1 allows, so no sentence may speak of any two secrets."""
+    done = nw.release(POLICY, TABLE, seed=1)
+    pairs = "two tables that differ in one row (by at most 5 in age)"
+    assert f"epsilon = 1.5 between {pairs}; a simulation" in repr(done)
+    for words in (done.in_words(), done.guarantee.in_words(), done.plan.guarantee.in_words()):
+        assert f"the odds between {pairs} change by a factor of at most 4.49." in words  # e^1.5 = 4.4817
+        assert "in one of two such tables can become at most 81.8 %." in words
+        assert "secrets" not in words
+    assert done.guarantee.bound(2) == float("inf")
+    age = done.plan.columns[0].mechanism
+    assert age.map(50) > 5 * done.guarantee.bound(1)
+    nothing = nw.release(
+        {"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [{"name": "ward", "keep": True}]}, TABLE, seed=1
+    )
+    assert nothing.in_words() == "Nothing is protected: every released column is kept as it is."
+
+
+def test_a_floating_policy_says_so_beside_its_odds():
+    policy = {
+        "dataset": "clinic",
+        "floating": True,
+        "budget": {"epsilon": 3},
+        "columns": [{"name": ["x", "y", "z"], "mechanism": "spherical-laplace", "protect": 5, "epsilon": 1}],
+        "queries": [{"name": "visits", "aggregate": "count", "epsilon": 1}],
+    }
+    table = pa.table({name: [1.0, 2.0, 3.0] for name in "xyz"})
+    said = "nothing is proved about the floats that are drawn for x, y and z."
+    plan, done = nw.plan(policy, table), nw.release(policy, table, seed=1)
+    assert plan.floating == ("x, y and z",)
+    assert plan.in_words().endswith(said)
+    assert plan.to_json()["reading"].endswith(said)
+    assert done.in_words().endswith(said)
+    assert said in done.page
+    assert "; not proved, x, y and z in floats; a simulation" in repr(done)
+    exact = nw.release(POLICY, TABLE, seed=1)
+    assert exact.plan.floating == ()
+    assert "proved" not in exact.in_words() + repr(exact)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from noisewright.core.exact import Exact as Exact
     from noisewright.core.exact import as_fraction as as_fraction
     from noisewright.core.exact import ceil_div as ceil_div
+    from noisewright.core.exact import downward as downward
     from noisewright.core.exact import exp_bounds as exp_bounds
     from noisewright.core.exact import float_down as float_down
     from noisewright.core.exact import float_up as float_up

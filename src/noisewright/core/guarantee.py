@@ -9,6 +9,7 @@ together.
 (1.3863, 'euclidean')
 >>> promise.bound(200) >= math.log(4)
 True
+>>> from noisewright.core.metrics.metric import Discrete
 >>> for sentence in Guarantee(1.0, Discrete()).in_words().split(". "):
 ...     print(sentence)
 Whatever the output, the odds between any two secrets that differ change by a factor of at most 2.72
@@ -26,8 +27,18 @@ from typing import Any, Literal
 
 from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_up, in_words, positive_fraction, upward
-from noisewright.core.metrics.metric import Discrete, Euclidean, Metric
+from noisewright.core.exact import (
+    Exact,
+    as_fraction,
+    downward,
+    exp_bounds,
+    float_up,
+    in_words,
+    positive_fraction,
+    upward,
+)
+from noisewright.core.metrics.bags import Neighbours
+from noisewright.core.metrics.metric import Euclidean, Metric
 
 __all__ = ["Guarantee", "Scope", "factor_in_words", "split"]
 
@@ -102,7 +113,8 @@ class Guarantee:
 
         .. math:: \delta_k = \delta \sum_{i<k} e^{i\epsilon} = \delta\, \frac{e^{k\epsilon} - 1}{e^{\epsilon} - 1}.
 
-        >>> Guarantee(0.0, Discrete(), delta=0.25, scope="adjacent").delta_at(3)
+        >>> from noisewright.core.metrics.metric import Line
+        >>> Guarantee(0.0, Line(), delta=0.25, scope="adjacent").delta_at(3)
         0.75
 
         Reference: Dwork and Roth, *The algorithmic foundations of differential privacy* (2014), on group privacy.
@@ -136,25 +148,22 @@ class Guarantee:
         return min(1.0, (factor + self.delta_at(distance)) / (factor + 1) * (1 + 2.0**-50))
 
     def in_words(self, distance: float | Fraction = 1.0) -> str:
-        """The promise in plain words, for two secrets at the given distance."""
-        bound = self.bound(distance)
-        who = (
-            "any two secrets that differ"
-            if isinstance(self.metric, Discrete)
-            else f"any two secrets within {float(distance):g} ({self.metric})"
-        )
+        """The promise in plain words, for two secrets at most the given distance apart."""
+        bound, apart = self.bound(distance), _as_distance(distance)
+        who = "secrets that are infinitely far apart" if apart is None else self.metric.pairs(apart)
+        such = f"two such {self.metric.secrets}"
         if math.isinf(bound):
             return f"Nothing is promised about {who}."
         if self.delta:
             text = (
                 f"Between {who}, no event is more than {factor_in_words(bound)} times as likely under one as under the other, "
-                f"plus {upward(self.delta_at(distance), 3)}. Somebody who guesses between two such secrets, equally likely "
+                f"plus {upward(self.delta_at(distance), 3)}. Somebody who guesses between {such}, equally likely "
                 f"before, is right at most {upward(100 * self.guess(distance), 3)} % of the time."
             )
         else:
             text = (
                 f"Whatever the output, the odds between {who} change by a factor of at most {factor_in_words(bound)}. A belief "
-                f"of 50 % in one of two such secrets can become at most {upward(100 * self.posterior(0.5, distance), 3)} %."
+                f"of 50 % in one of {such} can become at most {upward(100 * self.posterior(0.5, distance), 3)} %."
             )
         if self.seed_failure:
             text += f" It rests on public seeds that are unlucky with probability {upward(self.seed_failure, 3)}."
@@ -182,30 +191,54 @@ class Guarantee:
         return min(one, delta * (whole - 1) / (each - 1))
 
     def compose(self, other: Guarantee) -> Guarantee:
-        """Both released about the same secret. Losses add, each in its own metric."""
+        """Both released about the same secret. Losses add, each in its own metric, and so do deltas at every distance.
+
+        A metric is left out only where nothing depends on it: a promise of epsilon 0 for every pair of secrets.
+        """
         if not isinstance(other, Guarantee):
             raise ParameterError(f"a guarantee composes with another Guarantee, not {type(other).__name__}.")
         if self.scope != other.scope or self.radius != other.radius:
             raise ParameterError("only guarantees of one scope and radius compose; restate one of them first.")
         delta = min(1.0, float_up(Fraction(self.delta) + Fraction(other.delta)))
         failure = min(1.0, float_up(Fraction(self.seed_failure) + Fraction(other.seed_failure)))
-        if self.metric == other.metric or self.epsilon == 0 or other.epsilon == 0:
-            metric = other.metric if self.epsilon == 0 else self.metric
+        if self.metric == other.metric:
             epsilon = float_up(Fraction(self.epsilon) + Fraction(other.epsilon))
-            return replace(self, epsilon=epsilon, metric=metric, delta=delta, seed_failure=failure)
+            return replace(self, epsilon=epsilon, delta=delta, seed_failure=failure)
+        for even, rest in ((self, other), (other, self)):
+            if even._even():
+                return replace(rest, delta=delta, seed_failure=failure)
         if self.scope == "adjacent":
             raise ParameterError("adjacent guarantees compose only when they mean the same neighbours (metric).")
+        if self.radius is not None:
+            raise ParameterError(
+                "guarantees with a radius compose only in one metric, in which the radius is measured."
+            )
+        if not self.epsilon or not other.epsilon:
+            raise ParameterError(
+                "a guarantee of epsilon 0 composes only in a metric without infinite distances; state it in one of those."
+            )
         metric = self.epsilon * self.metric + other.epsilon * other.metric
         return replace(self, epsilon=1.0, metric=metric, delta=delta, seed_failure=failure)
 
+    def _even(self) -> bool:
+        """Whether every pair of secrets is promised the same, wherever they are: no loss, and one delta."""
+        same = self.scope == "metric" or self.metric.uniform or not self.delta
+        return not self.epsilon and self.metric.finite and self.radius is None and same
+
     def __str__(self) -> str:
-        text = f"epsilon = {upward(self.epsilon)} per unit of {self.metric}"
-        if self.scope == "adjacent":
-            text = f"epsilon = {upward(self.epsilon)} between neighbours ({self.metric} at most 1)"
+        text, told = f"epsilon = {upward(self.epsilon)}", isinstance(self.metric, Neighbours)
+        if told:
+            text += f" between {self.metric}"
+        elif self.scope == "adjacent":
+            text += f" between neighbours ({self.metric} at most 1)"
+        else:
+            text += f" per unit of {self.metric}"
         if self.delta:
             text += f", delta = {upward(self.delta)}"
-        if self.radius is not None:
-            text += f", for pairs within {self.radius:g}"
+        if self.radius is not None and not told:
+            text += f", for pairs within {downward(self.radius)}"
+        if self.seed_failure:
+            text += f", unless public seeds are unlucky (probability {upward(self.seed_failure)})"
         return text
 
     def to_json(self) -> dict[str, Any]:

@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.places.vectors import spherical_noise as spherical_noise
     from noisewright.mechanisms.products import ProductMechanism as ProductMechanism
     from noisewright.mechanisms.products import product as product
+    from noisewright.mechanisms.products import product_channel as product_channel
     from noisewright.mechanisms.proofs import PROOFS as PROOFS
     from noisewright.mechanisms.proofs import ProofKind as ProofKind
     from noisewright.mechanisms.registry import Entry as Entry
@@ -131,7 +132,6 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.sanitised import OutputPerturbation as OutputPerturbation
     from noisewright.mechanisms.sanitised import SanitisedDatabase as SanitisedDatabase
     from noisewright.mechanisms.sanitised import neighbour_loss as neighbour_loss
-    from noisewright.mechanisms.sanitised import product_channel as product_channel
     from noisewright.mechanisms.sanitised import rounds_at_random as rounds_at_random
     from noisewright.mechanisms.sanitised import sanitise as sanitise
     from noisewright.mechanisms.signatures import hints_of as hints_of

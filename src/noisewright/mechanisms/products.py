@@ -23,6 +23,7 @@ epsilon = 0.5 per unit of hamming, at 3: 1.5
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,10 +44,12 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Mechanism, as_mechanism, fields_alone
 from noisewright.core.metrics.metric import Manhattan
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
-from noisewright.mechanisms.sanitised import product_channel
 from noisewright.noise.lattice import Lattice
 
-__all__ = ["ProductMechanism", "product"]
+__all__ = ["ProductMechanism", "product", "product_channel"]
+
+LARGEST_PRODUCT = 20_000_000
+"""A product with more entries than this is not listed."""
 
 
 def product(
@@ -159,3 +162,26 @@ class ProductMechanism:
         return np.asarray(mechanism.release(values, rng)).reshape(columns.shape)
 
     __getstate__ = fields_alone
+
+
+def product_channel(parents: Channel | Sequence[Channel], rows: int | None = None) -> Channel:
+    """The channel on whole databases that applies a channel to every row; secrets and outputs are tuples of rows.
+
+    Give one parent and the number of ``rows``, or one parent for each row. It grows exponentially: for study and tests only.
+    """
+    if isinstance(parents, Channel):
+        if rows is None or rows < 1:
+            raise ParameterError("give the number of rows, 1 or more, with a single parent channel.")
+        parents = [parents] * rows
+    size = np.prod([float(c) for parent in parents for c in parent.shape])
+    if not len(parents) or size > LARGEST_PRODUCT:
+        raise ParameterError(
+            f"a product of {len(parents)} channels has {size:.3g} entries, {LARGEST_PRODUCT:.3g} is the limit; audit the "
+            "parent instead: the guarantee is the same."
+        )
+    matrix: NDArray[Any] = np.ones((1, 1))
+    for parent in parents:
+        matrix = np.kron(matrix, parent.matrix)
+    inputs = list(itertools.product(*(parent.inputs for parent in parents)))
+    outputs = list(itertools.product(*(parent.outputs for parent in parents)))
+    return Channel(matrix, inputs, outputs, normalise=True)

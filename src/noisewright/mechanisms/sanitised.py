@@ -29,19 +29,18 @@ epsilon = 3 between neighbours (hamming at most 1)
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.core.accountant import Accountant
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
@@ -49,31 +48,51 @@ from noisewright.core.mechanism import Mechanism, as_mechanism
 from noisewright.core.metrics.metric import Discrete, Hamming
 from noisewright.mechanisms.numbers.half_line import AsymmetricLaplace
 from noisewright.mechanisms.numbers.snapped import unsnapped
+from noisewright.mechanisms.products import product
+from noisewright.mechanisms.registry import registry
 
 __all__ = [
     "OutputPerturbation",
     "SanitisedDatabase",
     "neighbour_loss",
-    "product_channel",
     "rounds_at_random",
     "sanitise",
 ]
-
-LARGEST_PRODUCT = 20_000_000
 
 
 def sanitise(records: Any, mechanism: Mechanism, rng: np.random.Generator | None = None) -> SanitisedDatabase:
     """Perturb every record once, independently, and keep only the result.
 
-    A second call on the same records is a second release: it costs the mechanism's epsilon again.
+    A record is what the first axis counts. One of several cells, each drawn by itself, is charged for all of them: between any
+    two records by the sum over its cells, or along the sum of the differences of its numbers (Manhattan).
+    A second call on the same records is a second release: it costs the same again.
+
+    >>> from noisewright.mechanisms.categories.response import randomised_response
+    >>> print(sanitise([["yes", "no"], ["no", "no"]], randomised_response(["yes", "no"], epsilon=1)).guarantee)
+    epsilon = 2 per unit of discrete
     """
     mechanism = as_mechanism(mechanism, "a sanitised copy")
     guarantee = mechanism.guarantee  # an attack target has none, and is refused here before anything is drawn
-    released = np.array(mechanism.release(records, rng), copy=True)
-    if released.ndim == 0:
+    drawn = mechanism.release(records, rng)
+    shape, released = _drawn_shape(mechanism, records, drawn), np.array(drawn, copy=True)
+    if not shape:
         raise DataError("a database is a column of records, not a single value.")
     released.flags.writeable = False
+    if (cells := math.prod(shape[1:])) > 1:
+        mechanism = _of_records(mechanism, cells)
+        guarantee = mechanism.guarantee
     return SanitisedDatabase(released, guarantee, mechanism.certificate(rng))
+
+
+def _of_records(mechanism: Mechanism, cells: int) -> Mechanism:
+    """The mechanism that draws each of so many cells of a record by the given one."""
+    try:
+        return product([(mechanism, cells)], metric="discrete" if mechanism.guarantee.metric.uniform else "manhattan")
+    except ParameterError:
+        raise ParameterError(
+            f"a record has {cells} cells here, and this mechanism's promise for a cell gives none that is proved for a record; "
+            "make a copy of each column by itself, and add up what they cost."
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +101,8 @@ class SanitisedDatabase:
 
     records: NDArray[Any]
     guarantee: Guarantee
-    """For two databases that differ in one record: epsilon times the distance of the two records, whatever their number."""
+    """For two databases that differ in one record: epsilon times the distance of the two records, all cells counted, whatever
+    the number of records."""
     certificate: Certificate
 
     def ask(self, query: Callable[[NDArray[Any]], Any]) -> Any:
@@ -106,8 +126,9 @@ class OutputPerturbation:
     """A desk that answers queries on the true records with fresh noise each time, and counts what that costs.
 
     ``mechanism`` perturbs answers; its sensitivity (one unit of its metric, if it has none) must bound how much replacing
-    one record changes the answer of *every* query asked here. Each answer is charged before it is drawn. With ``budget``
-    (an epsilon between neighbours) a question that would exceed it is refused.
+    one record changes *each* answer of every query asked here. Every answer is charged before it is shown, and a query that
+    gives a list is charged for each member of it; how many it gives must not depend on the records. With ``budget`` (an
+    epsilon between neighbours) a question that would exceed it is refused.
     """
 
     def __init__(self, records: Any, mechanism: Mechanism, *, budget: Exact | None = None) -> None:
@@ -132,15 +153,22 @@ class OutputPerturbation:
         return Guarantee(spent.epsilon, Hamming(), spent.delta, scope="adjacent")
 
     def ask(self, query: Callable[[Any], Any], rng: np.random.Generator | None = None) -> Any:
-        """A noisy answer: a new release, whether or not the question was asked before."""
+        """A noisy answer, or a list of them: each is a new release, whether or not the question was asked before."""
         _check_query(query)
-        if self.budget is not None and (self.releases + 1) * self._price > self.budget:
+        self._charge(1)
+        answer = query(self._records)
+        drawn = self.mechanism.release(answer, rng)
+        self._charge(math.prod(_drawn_shape(self.mechanism, answer, drawn)) - 1)
+        return drawn
+
+    def _charge(self, answers: int) -> None:
+        if self.budget is not None and (self.releases + answers) * self._price > self.budget:
+            more = f", and {answers} more were asked for at once" if self.releases * self._price < self.budget else ""
             raise ParameterError(
-                f"the budget of {float(self.budget):g} is spent after {self.releases} answers; publish a sanitised copy "
+                f"the budget of {float(self.budget):g} is spent after {self.releases} answers{more}; publish a sanitised copy "
                 "for more questions."
             )
-        self._releases += 1
-        return self.mechanism.release(query(self._records), rng)
+        self._releases += max(0, answers)
 
     def __repr__(self) -> str:
         return f"OutputPerturbation({self.releases} answers given, {self.guarantee})"
@@ -162,29 +190,25 @@ def rounds_at_random(mechanism: Mechanism) -> bool:
     return isinstance(mechanism, AsymmetricLaplace)
 
 
+def _drawn_shape(mechanism: Mechanism, given: Any, drawn: Any) -> tuple[int, ...]:
+    """The shape in which secrets were given, one for every draw; empty for a single one.
+
+    Outputs have it too, but for those of vectors, which have an axis more, and for reports, which are of any shape.
+    """
+    if isinstance(drawn, (pa.Array, pa.ChunkedArray)):
+        return (len(drawn),)
+    inner = unsnapped(mechanism)
+    name = getattr(inner, "name", "")
+    takes = registry[name].takes if name in registry else None
+    if takes is not None and takes.purpose == "report":
+        return np.shape(np.asarray(given, dtype=object))
+    array = np.asarray(drawn)
+    if isinstance(drawn, tuple) or array.ndim == 0:
+        return ()
+    vectors = takes.points if takes is not None else hasattr(inner, "dimension")
+    return array.shape[:-1] if vectors and array.dtype != object else array.shape
+
+
 def _check_query(query: object) -> None:
     if not callable(query):
         raise ParameterError(f"a query is a function of the records, not {type(query).__name__}.")
-
-
-def product_channel(parents: Channel | Sequence[Channel], rows: int | None = None) -> Channel:
-    """The channel on whole databases that applies a channel to every row; secrets and outputs are tuples of rows.
-
-    Give one parent and the number of ``rows``, or one parent for each row. It grows exponentially: for study and tests only.
-    """
-    if isinstance(parents, Channel):
-        if rows is None or rows < 1:
-            raise ParameterError("give the number of rows, 1 or more, with a single parent channel.")
-        parents = [parents] * rows
-    size = np.prod([float(c) for parent in parents for c in parent.shape])
-    if not len(parents) or size > LARGEST_PRODUCT:
-        raise ParameterError(
-            f"a product of {len(parents)} channels has {size:.3g} entries, {LARGEST_PRODUCT:.3g} is the limit; audit the "
-            "parent instead: the guarantee is the same."
-        )
-    matrix: NDArray[Any] = np.ones((1, 1))
-    for parent in parents:
-        matrix = np.kron(matrix, parent.matrix)
-    inputs = list(itertools.product(*(parent.inputs for parent in parents)))
-    outputs = list(itertools.product(*(parent.outputs for parent in parents)))
-    return Channel(matrix, inputs, outputs, normalise=True)

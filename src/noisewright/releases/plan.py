@@ -29,6 +29,7 @@ from noisewright.core.accountant import Accountant
 from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import as_fraction, float_down, float_up, upward
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.metrics.bags import Neighbours
 from noisewright.core.metrics.metric import Discrete
 from noisewright.core.resource import Resource
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
@@ -110,25 +111,50 @@ class Plan:
     @property
     def between(self) -> str:
         """The pairs of tables that the total is about: neighbours that are at most the protected distances apart."""
+        return self.neighbours + (f": {ways}" if (ways := self._ways) else "")
+
+    @property
+    def _ways(self) -> str:
+        """By how much neighbours differ, column by column."""
         alike: dict[str, list[str]] = {}
         for column in self.columns:
             if not column.keep:
                 alike.setdefault(column.protects, []).append(" with ".join(column.names))
-        ways = [f"by {protects} in {listed(names)}" for protects, names in alike.items()]
-        return self.neighbours + (f": {', '.join(ways)}" if ways else "")
+        return ", ".join(f"by {protects} in {listed(names)}" for protects, names in alike.items())
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the whole release between neighbours, by the core's accountant, rounded up."""
+        """The promise of the whole release, between neighbours and no others, by the core's accountant, rounded up."""
         account = Accountant(["the data of one unit", "other data of that unit"])
         for part in self.parts:
             account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
-        return account.guarantee()
+        spent, pairs = account.guarantee(), self.neighbours + (f" ({ways})" if (ways := self._ways) else "")
+        return Guarantee(spent.epsilon, Neighbours(pairs), spent.delta, scope="adjacent", radius=1.0)
+
+    @property
+    def floating(self) -> tuple[str, ...]:
+        """The parts that are drawn in floats: for them a theorem about real numbers holds, and nothing is proved about the draws."""
+        return tuple(
+            title(part) for part in self.parts if any(c.numerics != "exact" for c in part.certificates(simulated=False))
+        )
 
     def in_words(self) -> str:
         """What somebody who knows everything but one unit's data can conclude, in plain words."""
         if not self.parts:
             return "Nothing is protected: every released column is kept as it is."
+        return f"{self._odds()} {self.not_proved}".rstrip()
+
+    @property
+    def not_proved(self) -> str:
+        """What is said beside the odds of a release with floating parts; nothing where all parts are exact."""
+        if not self.floating:
+            return ""
+        return (
+            "That is a theorem about real numbers; nothing is proved about the floats that are drawn for "
+            f"{listed(self.floating)}."
+        )
+
+    def _odds(self) -> str:
         promise = self.guarantee
         if promise.delta:
             return (

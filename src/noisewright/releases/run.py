@@ -32,6 +32,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.core.guarantee import Guarantee
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
@@ -43,7 +44,7 @@ from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest, fingerprint
 from noisewright.releases.output.recorded import belongs_to, complete
 from noisewright.releases.output.staging import Staging, clean
-from noisewright.releases.plan import Plan, make_plan
+from noisewright.releases.plan import Plan, listed, make_plan
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.report.marginals import Marginal, bins_of, marginal_of
 from noisewright.releases.report.page import Made, report
@@ -86,10 +87,22 @@ class Release:
             return None
         return read_written(found[0], _output_types(self.plan))
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised, and between which tables."""
+        return self.plan.guarantee
+
+    def in_words(self) -> str:
+        """What the promise means, in plain words, and for which tables."""
+        return (
+            f"{self.guarantee.in_words()} {self.plan.not_proved}".rstrip() if self.plan.parts else self.plan.in_words()
+        )
+
     def __repr__(self) -> str:
         parts = f"{self.rows:,} rows" if self.rows is not None else f"{len(self.answers)} answers"
-        note = "; a simulation, not for release" if self.simulated else ""
-        return f"Release({self.plan.policy.dataset!r}, {parts}, {self.plan.guarantee}{note})"
+        note = f"; not proved, {listed(self.plan.floating)} in floats" if self.plan.floating else ""
+        note += "; a simulation, not for release" if self.simulated else ""
+        return f"Release({self.plan.policy.dataset!r}, {parts}, {self.guarantee}{note})"
 
 
 def release(

@@ -19,9 +19,10 @@ from noisewright.adversary.families.families import (
     response_family,
 )
 from noisewright.adversary.replacement.hasse import hasse
-from noisewright.adversary.replacement.replacement import ORDERS, downward, may_replace, safe_replacement
+from noisewright.adversary.replacement.replacement import ORDERS, may_replace, safe_replacement
 from noisewright.adversary.replacement.table import replacement_table
 from noisewright.core.errors import ChannelError, ParameterError
+from noisewright.core.exact import downward
 from noisewright.core.verdict import EXACT, WITHIN
 
 names = st.sampled_from(sorted(FAMILIES))

@@ -22,7 +22,7 @@ from noisewright.estimation.survey.categorical import (
     utility_channel,
 )
 from noisewright.mechanisms.categories.chances import Chances
-from noisewright.mechanisms.sanitised import product_channel
+from noisewright.mechanisms.products import product_channel
 
 
 def hamming(size: int, rows: int, rate: float) -> tuple[list[tuple[int, ...]], np.ndarray]:

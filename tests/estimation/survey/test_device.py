@@ -18,7 +18,7 @@ from noisewright.estimation.survey.designs import binary
 from noisewright.estimation.survey.device import Device, best_device, devices, instrument
 from noisewright.estimation.survey.optimum import optimal_design
 from noisewright.mechanisms.categories.chances import Chances
-from noisewright.mechanisms.sanitised import product_channel
+from noisewright.mechanisms.products import product_channel
 from noisewright.testing import check_mechanism
 
 HEADS = {3: "all heads", 2: "two heads", 1: "one head", 0: "all tails"}

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from noisewright.adversary.replacement.privacy_lattice import privacy_meet as privacy_meet
     from noisewright.adversary.replacement.replacement import ORDERS as ORDERS
     from noisewright.adversary.replacement.replacement import Replacement as Replacement
-    from noisewright.adversary.replacement.replacement import downward as downward
     from noisewright.adversary.replacement.replacement import may_replace as may_replace
     from noisewright.adversary.replacement.replacement import safe_replacement as safe_replacement
     from noisewright.adversary.replacement.table import ReplacementTable as ReplacementTable

@@ -32,7 +32,6 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -47,9 +46,9 @@ from noisewright.adversary.families.member import EXPONENTIAL, GEOMETRIC, RESPON
 from noisewright.adversary.refinement import Refinement
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import float_down, log_bounds
+from noisewright.core.exact import downward, float_down, log_bounds
 
-__all__ = ["ORDERS", "Replacement", "downward", "may_replace", "safe_replacement"]
+__all__ = ["ORDERS", "Replacement", "may_replace", "safe_replacement"]
 
 ORDERS = ("average", "max", "privacy")
 CLOSED, BISECTION = "closed form", "bisection"
@@ -143,22 +142,6 @@ def safe_replacement(a: Any, family: Family | str, *, order: str = "average", ac
         checks[found],
         unsafe,
     )
-
-
-def downward(value: float, digits: int = 6) -> str:
-    """A safe epsilon in at most ``digits`` significant digits, rounded down.
-
-    Only the last digits of a float are not shown: less than one part in 10^12, by which the float 0.3 misses three tenths.
-
-    >>> downward(3.9818613), downward(0.3), downward(math.inf)
-    ('3.98186', '0.3', 'inf')
-    """
-    if not math.isfinite(value):
-        return str(value)
-    exact = Fraction(value) * Fraction(10**12 + 1, 10**12)
-    shown = Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(exact.numerator), Decimal(exact.denominator))
-    shown = shown.normalize()
-    return f"{shown:f}" if not shown or -5 <= shown.adjusted() < digits + 2 else f"{shown:e}"
 
 
 def may_replace(a: Any, b: Any, order: str = "average", tol: float = 1e-8) -> Refinement:

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from noisewright.adversary.families.families import FAMILIES, Family, as_family
-from noisewright.adversary.replacement.replacement import ORDERS, Replacement, downward, safe_replacement
+from noisewright.adversary.replacement.replacement import ORDERS, Replacement, safe_replacement
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction
+from noisewright.core.exact import Exact, as_fraction, downward
 
 __all__ = ["ReplacementTable", "replacement_table"]
 

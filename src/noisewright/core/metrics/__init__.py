@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from noisewright.core.metrics.algebra import line_in as line_in
     from noisewright.core.metrics.bags import AddRemove as AddRemove
     from noisewright.core.metrics.bags import EarthMovers as EarthMovers
+    from noisewright.core.metrics.bags import Neighbours as Neighbours
     from noisewright.core.metrics.distances import Distances as Distances
     from noisewright.core.metrics.distances import LineDistances as LineDistances
     from noisewright.core.metrics.distances import TableDistances as TableDistances

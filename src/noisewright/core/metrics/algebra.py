@@ -70,6 +70,10 @@ class Scaled(Metric):
         return self.inner.on_numbers
 
     @property
+    def finite(self) -> bool:  # type: ignore[override]
+        return self.inner.finite
+
+    @property
     def step(self) -> Fraction | None:
         return self.inner.step
 

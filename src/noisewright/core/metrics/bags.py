@@ -1,4 +1,4 @@
-r"""Metrics between bags: collections in which a member may stand several times, such as texts of words or tables of records.
+r"""Metrics between bags and tables. A bag is a collection in which a member may stand several times, such as a text of words.
 
 >>> from noisewright.core.metrics.metric import Line
 >>> AddRemove().distance(["a", "a", "b"], ["a", "c"])
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from noisewright.core.metrics._points import (
 )
 from noisewright.core.metrics.metric import Euclidean, Metric, as_metric
 
-__all__ = ["AddRemove", "EarthMovers"]
+__all__ = ["AddRemove", "EarthMovers", "Neighbours"]
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,27 @@ class AddRemove(Metric):
     """How many records must be added or removed to turn one table (a collection of records) into another."""
 
     name = "records added or removed"
+    finite = True
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         """All distances: the sizes of the symmetric differences of multisets."""
         bags: list[Counter[Point]] = [Counter(table) for table in points]
         return np.array([[float(((a - b) + (b - a)).total()) for b in bags] for a in bags])
+
+
+@dataclass(frozen=True)
+class Neighbours(Metric):
+    """Tables of which words say which two are neighbours: those are one unit apart, and nothing is said of any others.
+
+    >>> Neighbours("two tables that differ in one row").pairs(Fraction(1))
+    'two tables that differ in one row'
+    """
+
+    name: str
+    secrets = "tables"
+
+    def pairs(self, distance: Fraction) -> str:
+        return self.name if distance <= 1 else f"tables farther apart than {self.name}"
+
+    def matrix(self, points: Sequence[Point]) -> Floats:
+        raise MetricError("which tables are neighbours is told in words here, and no distances follow from words.")

@@ -31,7 +31,7 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import MetricError
-from noisewright.core.exact import Exact, as_fraction, fraction_or_none
+from noisewright.core.exact import Exact, as_fraction, downward, fraction_or_none
 from noisewright.core.labels import as_labels, plain_label
 from noisewright.core.metrics._axioms import check_axioms, square_matrix, table_tolerance
 from noisewright.core.metrics._points import (
@@ -69,6 +69,10 @@ class Metric:
     name: str
     uniform: ClassVar[bool] = False
     """Whether every two different points are one unit apart."""
+    finite: ClassVar[bool] = False
+    """Whether no two points are infinitely far apart, so that a promise in this metric is one about every pair."""
+    secrets: ClassVar[str] = "secrets"
+    """What its points are called in a sentence."""
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         """All distances between ``points``, as a square array."""
@@ -117,6 +121,16 @@ class Metric:
         """What a distance between the secrets themselves is called, whatever a promise scales and rounds."""
         return self.name
 
+    def pairs(self, distance: Fraction) -> str:
+        """Which two secrets are at most so far apart: those that a sentence about this distance may speak of, and no others.
+
+        The distance is rounded down.
+
+        >>> Line().pairs(Fraction(2, 3)), Discrete().pairs(Fraction(1)), Discrete().pairs(Fraction(1, 2))
+        ('any two secrets within 0.666666 (line)', 'any two secrets that differ', 'any two secrets within 0.5 (discrete)')
+        """
+        return f"any two secrets within {downward(distance)} ({self})"
+
     def __mul__(self, factor: Exact) -> Metric:
         from noisewright.core.metrics.algebra import Scaled
 
@@ -150,10 +164,14 @@ class Discrete(Metric):
     """``d(x, y) = 1`` for every two different points: the metric of ordinary (local) differential privacy."""
 
     name = "discrete"
+    finite = True
     uniform = True
 
     def diameter(self, points: Sequence[Point]) -> Fraction | None:
         return Fraction(1)
+
+    def pairs(self, distance: Fraction) -> str:
+        return "any two secrets that differ" if distance >= 1 else super().pairs(distance)
 
     def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
         return Fraction(1)
@@ -173,6 +191,7 @@ class Line(Metric):
     """``d(x, y) = |x - y|`` on numbers, evenly spaced or not."""
 
     name = "line"
+    finite = True
 
     @property
     def on_numbers(self) -> bool:
@@ -206,6 +225,7 @@ class Euclidean(Metric):
     """The straight-line distance between coordinate vectors."""
 
     name = "euclidean"
+    finite = True
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         from scipy.spatial.distance import cdist
@@ -230,6 +250,7 @@ class Manhattan(Metric):
     """The sum of coordinate differences; also the metric of one mechanism applied to every coordinate."""
 
     name = "manhattan"
+    finite = True
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         from scipy.spatial.distance import cdist
@@ -249,6 +270,7 @@ class Hamming(Metric):
     """The number of places in which two sequences of one length differ: records of a table, bits of a hash."""
 
     name = "hamming"
+    finite = True
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         rows = [tuple(p) for p in as_sequences(points, self.name, "sequences of one length")]
@@ -266,6 +288,7 @@ class Angular(Metric):
     r"""The angle between two vectors over pi, in [0, 1]; lengths do not matter, zero vectors are refused."""
 
     name = "angular"
+    finite = True
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         from scipy.spatial.distance import cdist

@@ -57,8 +57,8 @@ from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.label_columns import check_dense
 from noisewright.mechanisms.numbers.geometric import geometric
 from noisewright.mechanisms.places._coordinates import as_numbers
+from noisewright.mechanisms.products import product_channel
 from noisewright.mechanisms.registry import Entry
-from noisewright.mechanisms.sanitised import product_channel
 from noisewright.noise.lattice import Lattice
 from noisewright.noise.laws.geometric import discrete_laplace
 

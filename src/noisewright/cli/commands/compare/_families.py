@@ -60,7 +60,7 @@ def families_page(*, families: str, epsilon: str | None, size: int | None, plot:
 def _page(tables: list[ReplacementTable], plot: str | None) -> list[RenderableType]:
     from rich.table import Table
 
-    from noisewright.adversary.replacement.replacement import downward
+    from noisewright.core.exact import downward
 
     first = tables[0]
     shown = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
