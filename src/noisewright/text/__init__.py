@@ -6,6 +6,7 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.text.embeddings.embedding import Embedding as Embedding
+    from noisewright.text.embeddings.importing import import_embedding as import_embedding
     from noisewright.text.embeddings.writing import EmbeddingWriter as EmbeddingWriter
     from noisewright.text.embeddings.writing import write_embedding as write_embedding
 else:

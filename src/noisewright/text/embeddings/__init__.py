@@ -6,8 +6,15 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.text.embeddings.embedding import Embedding as Embedding
+    from noisewright.text.embeddings.importing import FORMATS as FORMATS
+    from noisewright.text.embeddings.importing import Imported as Imported
+    from noisewright.text.embeddings.importing import import_embedding as import_embedding
+    from noisewright.text.embeddings.packages import PACKAGES as PACKAGES
+    from noisewright.text.embeddings.packages import Package as Package
+    from noisewright.text.embeddings.packages import fetch as fetch
     from noisewright.text.embeddings.places import data_folder as data_folder
     from noisewright.text.embeddings.writing import EmbeddingWriter as EmbeddingWriter
+    from noisewright.text.embeddings.writing import Rounding as Rounding
     from noisewright.text.embeddings.writing import write_embedding as write_embedding
 else:
     __getattr__, __dir__ = door(__name__)

@@ -41,7 +41,7 @@ from noisewright.text.embeddings.places import data_folder
 
 __all__ = ["Embedding"]
 
-BLOCK = 1 << 22
+BLOCK = 1 << 20
 """So many codes are looked at together."""
 
 

@@ -175,10 +175,21 @@ class EmbeddingWriter:
             for part in parts:
                 file.write(memoryview(part).cast("B"))
                 file.write(bytes(-file.tell() % ALIGN))
-            for codes in self._codes(exponent):
-                file.write(codes.astype("<i2").tobytes())
+            self.rounding = self._round(exponent, file)
         self.embedding = Embedding.at(self.path)
-        self.rounding = self._rounding()
+
+    def _round(self, exponent: int, file: BinaryIO) -> Rounding:
+        """Write the codes, and measure what rounding does."""
+        moved, norms = [], []
+        seen: set[int] = set()
+        for block, codes in zip(self._blocks(), self._codes(exponent), strict=True):
+            rows = codes.astype("<i2")
+            file.write(rows.tobytes())
+            moved.append(_lengths(block - np.ldexp(codes, exponent)))
+            norms.append(_lengths(block))
+            seen.update(map(hash, map(bytes, rows)))
+        far, long = np.concatenate(moved), np.concatenate(norms)
+        return Rounding(float(far.max()), float(np.median(far)), float(np.median(long)), self.size - len(seen))
 
     def _sorted_rows(self) -> NDArray[np.int64]:
         """The rows in the order of their keys; no word twice."""
@@ -211,22 +222,14 @@ class EmbeddingWriter:
             yield np.rint(np.ldexp(block, -exponent))
 
     def _blocks(self) -> Iterator[NDArray[np.float32]]:
-        self._vectors.seek(0)
-        width = 4 * self.dimension
-        while content := self._vectors.read(max(1, 4 * BLOCK // width) * width):
+        width, place = 4 * self.dimension, 0
+        while True:
+            self._vectors.seek(place)  # every time: two readers may go side by side
+            content = self._vectors.read(max(1, 4 * BLOCK // width) * width)
+            if not content:
+                return
+            place += len(content)
             yield np.frombuffer(content, "<f4").reshape(-1, self.dimension)
-
-    def _rounding(self) -> Rounding:
-        moved, norms = [], []
-        seen: set[int] = set()
-        made = self.embedding
-        for block, part in zip(self._blocks(), made.blocks(), strict=True):
-            codes: Any = made.codes[part]
-            moved.append(_lengths(block - codes * np.float32(made.step)))
-            norms.append(_lengths(block))
-            seen.update(map(hash, map(bytes, codes)))
-        far, long = np.concatenate(moved), np.concatenate(norms)
-        return Rounding(float(far.max()), float(np.median(far)), float(np.median(long)), made.size - len(seen))
 
 
 def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float64]:

