@@ -225,7 +225,7 @@ def _mend(output: str | os.PathLike[str], book: Ledger | None) -> None:
 def _check_apart(source: Source, output: str | os.PathLike[str]) -> None:
     """Refuse data that lie where the output is to be: replacing the folder would delete them."""
     folder = Path(os.path.realpath(output))
-    for path in source.paths:
+    for path in (*source.paths, *source.origin):
         if Path(os.path.realpath(path)).is_relative_to(folder):
             raise ParameterError(
                 f"the data, {path}, lie inside the output folder {folder}; write to another folder, so that they are not lost."

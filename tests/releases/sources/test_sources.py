@@ -109,7 +109,6 @@ def test_a_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
     (tmp_path / "_SUCCESS").write_text("")
     (tmp_path / ".hidden.crc").write_text("not a table")
     assert read(source_of(tmp_path)).column("x").to_pylist() == [0, 1, 10, 11, 20, 21]
-    assert read(source_of(str(tmp_path / "a*.parquet"))).column("x").to_pylist() == [0, 1, 10, 11]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.files.scratch import Spool
-from noisewright.releases.sources.duck import check_names, quiet
+from noisewright.releases.sources.duck import check_names, quiet, valid
 from noisewright.releases.sources.source import Source, SourceKind, stamps_of
 
 __all__ = ["spooled", "used_part"]
@@ -33,7 +33,7 @@ def spooled(
     ):
         for batch in reader:
             rows += batch.num_rows
-            writer.write_batch(batch.select(kept.names))
+            writer.write_batch(valid(batch.select(kept.names)))
     return Source(
         kind,
         name,

@@ -30,7 +30,7 @@ from noisewright.releases.kinds.casts import fits
 from noisewright.releases.kinds.dates import TIME, ZONED
 from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.kinds.texts import TEXT
-from noisewright.releases.sources.duck import check_names, connected, literal, quiet
+from noisewright.releases.sources.duck import FILES, check_names, connected, gzipped, literal, quiet
 
 __all__ = ["Delimited", "check_spelled", "header_of", "in_sql", "misfit", "read_delimited", "relation_of"]
 
@@ -39,14 +39,15 @@ LADDER = (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"), ZONED)
 SEPARATORS = (",", ";", "\t", "|")
 BATCH = 65_536
 CHUNK = 1 << 20
+LONGEST_HEADER = 1 << 20
 
 
 class Delimited:
     """What is known of delimited files: separator, schema, number of rows, and how DuckDB reads them."""
 
-    def __init__(self, paths: Sequence[str], separator: str, schema: pa.Schema, rows: int) -> None:
+    def __init__(self, separator: str, schema: pa.Schema, rows: int) -> None:
         self.separator, self.schema, self.rows = separator, schema, rows
-        self.relation = relation_of(paths, separator, {field.name: in_sql(field.type) for field in schema})
+        self.relation = relation_of(separator, {field.name: in_sql(field.type) for field in schema})
 
 
 def read_delimited(paths: Sequence[str], types: Mapping[str, pa.DataType]) -> Delimited:
@@ -61,14 +62,14 @@ def read_delimited(paths: Sequence[str], types: Mapping[str, pa.DataType]) -> De
     possible = {name: [types[name]] if name in types else list(LADDER) for name in names}
     seen: set[str] = set()
     rows = 0
-    relation = relation_of(paths, separator, dict.fromkeys(names, "VARCHAR"))
+    relation = relation_of(separator, dict.fromkeys(names, "VARCHAR"))
     sentence = (
         f"{Path(paths[0]).name} is not a table in UTF-8 whose rows all have as many cells as the header has names, all end with "
         "the same line break and are no longer than 2 MB"
     )
     for path in paths:
         _check_whole(path)
-    with quiet(sentence, FileFormatError), connected() as duck:
+    with quiet(sentence, FileFormatError), connected(paths) as duck:
         for batch in duck.sql(f"SELECT * FROM {relation}").to_arrow_reader(BATCH):
             rows += batch.num_rows
             for name in names:
@@ -83,17 +84,17 @@ def read_delimited(paths: Sequence[str], types: Mapping[str, pa.DataType]) -> De
         if name in possible and not possible[name]:
             raise misfit(name, kind)
     chosen = {name: possible[name][0] if possible[name] and name in {*seen, *types} else pa.string() for name in names}
-    return Delimited(paths, separator, pa.schema(list(chosen.items())), rows)
+    return Delimited(separator, pa.schema(list(chosen.items())), rows)
 
 
 def header_of(path: str) -> tuple[str, list[str]]:
     """The separator and the names in the first row."""
     name = Path(path).name
-    opener = gzip.open if name.endswith(".gz") else open
+    opener = gzip.open if gzipped(name) else open
     sentence = f"{name} does not start with a row of column names in UTF-8"
     try:
         with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-            line = file.readline(1 << 20)
+            line = file.readline(LONGEST_HEADER + 1)
     except EOFError:
         raise _cut_short(name) from None
     except OSError:
@@ -104,8 +105,12 @@ def header_of(path: str) -> tuple[str, list[str]]:
         ) from None
     if not line.strip():
         raise FileFormatError(f"{name} is empty; a table starts with a row of column names.")
+    if len(line) > LONGEST_HEADER:
+        raise FileFormatError(
+            f"the first row of {name} has more than {LONGEST_HEADER:,} characters; it is to name the columns."
+        )
     plain = "".join(line.split('"')[::2])
-    stem = name.removesuffix(".gz")
+    stem = name.lower().removesuffix(".gz")
     separator = "\t" if stem.endswith(".tsv") else max(SEPARATORS, key=plain.count)
     try:
         (names,) = csv.reader(io.StringIO(line, newline=""), delimiter=separator)
@@ -119,7 +124,7 @@ def header_of(path: str) -> tuple[str, list[str]]:
 
 def _check_whole(path: str) -> None:
     """Refuse a compressed file that was cut short or damaged: DuckDB would read what is left of it as if it were all."""
-    if not path.endswith(".gz"):
+    if not gzipped(path):
         return
     try:
         with gzip.open(path, "rb") as file:
@@ -133,15 +138,12 @@ def _cut_short(name: str) -> FileFormatError:
     return FileFormatError(f"{name} was cut short or damaged; compress or copy it again.")
 
 
-def relation_of(
-    paths: Sequence[str], separator: str, columns: Mapping[str, str], *, quoted_missing: bool = True
-) -> str:
+def relation_of(separator: str, columns: Mapping[str, str], *, quoted_missing: bool = True) -> str:
     """How DuckDB reads files with these columns; ``quoted_missing``: an empty cell in quotes is missing, too."""
-    listed = ", ".join(literal(path) for path in paths)
     struct = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns.items())
     return (
-        f"read_csv([{listed}], auto_detect=false, header=true, delim={literal(separator)}, quote='\"', escape='\"', "
-        f"strict_mode=true, allow_quoted_nulls={str(quoted_missing).lower()}, columns={{{struct}}})"
+        f"read_csv({FILES}, auto_detect=false, hive_partitioning=false, header=true, delim={literal(separator)}, "
+        f"quote='\"', escape='\"', strict_mode=true, allow_quoted_nulls={str(quoted_missing).lower()}, columns={{{struct}}})"
     )
 
 

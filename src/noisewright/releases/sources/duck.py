@@ -13,29 +13,64 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
 
-from noisewright.core.errors import DataError, NoisewrightError
+from noisewright.core.errors import DataError, FileFormatError, NoisewrightError
 from noisewright.files.scratch import scratch_folder
 
-__all__ = ["MEMORY", "check_names", "connected", "identifier", "literal", "one_database", "quiet"]
+__all__ = [
+    "FILES",
+    "MEMORY",
+    "check_names",
+    "connected",
+    "gzipped",
+    "identifier",
+    "literal",
+    "one_database",
+    "quiet",
+    "valid",
+]
 
 MEMORY = "400MB"
 """What DuckDB may hold; the rest of a large sort or grouping goes to a private temporary folder."""
+MOST_IN_BATCH = 2**31 - 1
+"""Arrow's own advice; more can only be said of columns that take no room."""
+SETTINGS: dict[str, str | int | float | list[str]] = {
+    "memory_limit": MEMORY,
+    "preserve_insertion_order": True,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,  # a name in SQL is never a variable of Python
+}
+
+FILES = "getvariable('files')"
+"""The files of a connection, in SQL: a path itself is never a part of a statement."""
+PATTERNS = frozenset("*?[]{}\\")
+"""What DuckDB may take for a pattern in a path."""
+
+_Known = dict[tuple[str, ...], "_Database"]
+_SHARED: ContextVar[tuple[ExitStack, _Known] | None] = ContextVar("_SHARED", default=None)
 
 
-_SHARED: ContextVar[duckdb.DuckDBPyConnection | None] = ContextVar("_SHARED", default=None)
+class _Database(NamedTuple):
+    """A database, and the names under which it reaches the files that it may read."""
+
+    duck: duckdb.DuckDBPyConnection
+    links: list[str]
 
 
 @contextmanager
 def one_database() -> Iterator[None]:
-    """Connections made inside share one database, because to start one takes longer than to look through a small table."""
-    with connected(alone=True) as duck:
-        before = _SHARED.set(duck)
+    """Connections to the same files share a database: to start one takes longer than to look through a small table."""
+    with ExitStack() as stack:
+        before = _SHARED.set((stack, {}))
         try:
             yield
         finally:
@@ -43,34 +78,68 @@ def one_database() -> Iterator[None]:
 
 
 @contextmanager
-def connected(*, alone: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection of our own: all cores, bounded memory, rows in their order, in UTC, nothing fetched from a network.
+def connected(paths: Sequence[str] = (), *, database: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection of our own: all cores, bounded memory, rows in their order, in UTC; it reaches what is named and nothing else.
 
-    Its temporary tables and views are seen by nobody else; with ``alone`` nothing else is shared either.
+    The files at ``paths`` are :data:`FILES` in its SQL. They have plain names for DuckDB (links in a private folder), so that
+    nothing in a path is a pattern, an address, a home or a column. A ``database`` is attached as ``source``. Then the door is
+    shut: whatever the SQL says, even that of a view in the database, no other file can be read or written, no extension
+    loaded, no setting changed. Temporary tables and views are seen by nobody else.
+
+    >>> with quiet("that is out of reach"), connected() as duck:
+    ...     duck.sql("SELECT * FROM read_text('/etc/hostname')").fetchall()
+    Traceback (most recent call last):
+    noisewright.core.errors.DataError: that is out of reach.
     """
-    if not alone and (shared := _SHARED.get()) is not None:
-        duck = shared.cursor()
-        try:
-            duck.execute("SET TimeZone = 'UTC'")
+    shared = _SHARED.get()
+    if shared is None or database is not None:
+        with _database(paths, database) as (duck, _):
             yield duck
-        finally:
-            duck.close()
         return
+    stack, known = shared
+    if tuple(paths) not in known:
+        known[tuple(paths)] = stack.enter_context(_database(paths, None))
+    whole, links = known[tuple(paths)]
+    duck = whole.cursor()
+    try:
+        duck.execute("SET VARIABLE files = $1", [links])
+        yield duck
+    finally:
+        duck.close()
+
+
+@contextmanager
+def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]:
     with scratch_folder() as folder:
-        duck = duckdb.connect(
-            config={
-                "threads": os.cpu_count() or 1,
-                "memory_limit": MEMORY,
-                "temp_directory": folder,
-                "preserve_insertion_order": True,
-                "autoinstall_known_extensions": False,
-            }
-        )
+        if paths and not PATTERNS.isdisjoint(folder):
+            raise DataError(
+                f"the temporary folder {folder} has signs of a pattern in its name; set TMPDIR to another one."
+            )
+        links = [
+            os.path.join(folder, f"{place}.gz" if gzipped(path) else str(place)) for place, path in enumerate(paths)
+        ]
+        for path, link in zip(paths, links, strict=True):
+            os.symlink(os.path.abspath(path), link)
+        duck = duckdb.connect(config={**SETTINGS, "threads": os.cpu_count() or 1, "temp_directory": folder})
         try:
-            duck.execute("SET TimeZone = 'UTC'")  # moments do not depend on where the machine stands
-            yield duck
+            duck.execute("SET GLOBAL TimeZone = 'UTC'")  # moments do not depend on where the machine stands
+            duck.execute("SET VARIABLE files = $1", [links])
+            if database is not None:
+                with quiet(
+                    f"{Path(database).name} is not a DuckDB database, or another program has it open", FileFormatError
+                ):
+                    duck.execute(f"ATTACH {literal(os.path.abspath(database))} AS source (READ_ONLY)")
+            duck.execute(f"SET allowed_paths = [{', '.join(map(literal, links))}]")
+            duck.execute("SET enable_external_access = false")
+            duck.execute("SET lock_configuration = true")
+            yield _Database(duck, links)
         finally:
             duck.close()
+
+
+def gzipped(path: str) -> bool:
+    """Whether the name of a file says that it is compressed."""
+    return path.lower().endswith(".gz")
 
 
 @contextmanager
@@ -80,8 +149,19 @@ def quiet(sentence: str, error: type[NoisewrightError] = DataError) -> Iterator[
         yield
     except NoisewrightError:
         raise
-    except (duckdb.Error, pa.ArrowException, OSError, UnicodeError):
+    except (duckdb.Error, pa.ArrowException, OSError, UnicodeError, MemoryError):
         raise error(f"{sentence}.") from None
+
+
+def valid(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same batch, if it is what it says: offsets, codes and lengths inside of its buffers, text in UTF-8.
+
+    Arrow itself believes what a file says of itself, and whoever reads a value at a false offset reads beyond the end.
+    """
+    batch.validate(full=True)
+    if batch.num_rows > MOST_IN_BATCH:
+        raise pa.ArrowInvalid("too many rows in a batch")
+    return batch
 
 
 def identifier(name: str) -> str:
@@ -98,5 +178,17 @@ def check_names(name: str, columns: Sequence[str]) -> None:
     """SQL does not tell upper from lower case in names, so two columns must differ in more than that."""
     if not columns:
         raise DataError(f"{name} has no columns.")
+    if any("\0" in column or not _encodes(column) for column in columns):
+        raise DataError(
+            f"{name} has a column whose name is no text (it holds a NUL or half of a character); rename it."
+        )
     if len({column.casefold() for column in columns}) < len(columns):
         raise DataError(f"{name} has two columns of the same name (in upper or lower case); rename one of them.")
+
+
+def _encodes(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

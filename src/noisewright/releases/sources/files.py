@@ -1,39 +1,46 @@
-"""Sources from paths: files of a format, folders and globs of them, and tables of a DuckDB database."""
+"""Sources from paths: files of a format, folders of them, and tables of a DuckDB database.
+
+A path is a path: no sign in it makes it a pattern or a statement, and no folder on its way adds a column.
+"""
 
 from __future__ import annotations
 
-import glob
 import os
 import re
-from collections.abc import Mapping
+import stat
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.ipc
 
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.files.regular import check_regular
 from noisewright.releases.kinds.casts import fits_json
+from noisewright.releases.sources._copies import spooled
 from noisewright.releases.sources.delimited import check_spelled, in_sql, misfit, read_delimited
-from noisewright.releases.sources.duck import check_names, connected, identifier, literal, quiet
-from noisewright.releases.sources.source import BATCH, SUFFIXES, Format, Source, dataset_of, stamps_of
+from noisewright.releases.sources.duck import FILES, check_names, connected, identifier, literal, quiet, valid
+from noisewright.releases.sources.source import BATCH, SUFFIXES, Format, Source, stamps_of
 
 __all__ = ["files_of", "from_arrow", "from_path"]
 
 
-def from_path(text: str, types: Mapping[str, pa.DataType]) -> Source:
+def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str] | None = None) -> Source:
+    """The source of a path; ``used``: what must be copied has only these columns in its copy."""
     if "\0" in text:
         raise FileFormatError(f"{text!r} cannot be the name of a file.")
     if re.match(r"[a-z0-9]+://", text):
         return Source("file", text, "remote", pa.schema([]), paths=(text,))
     table, at, file = text.rpartition("@")
     if at and file.endswith((".duckdb", ".db", ".ddb")) and not os.path.exists(text):
-        return _from_database(table, file)
+        return _from_database(table, file, used)
     paths = files_of(text)
     name = Path(text).name
     formats = {_format(path) for path in paths}
     if len(formats) > 1:
         raise FileFormatError(
-            f"{name} holds files of more than one format; name the wanted ones, for example {name}/*.parquet."
+            f"{name} holds files of more than one format; put the files of one table into a folder of their own."
         )
     stamps = stamps_of(paths)
     (form,) = formats
@@ -54,25 +61,41 @@ def from_path(text: str, types: Mapping[str, pa.DataType]) -> Source:
 
 
 def files_of(text: str) -> tuple[str, ...]:
-    """The files that a path means, in the order of their names."""
+    """The files that a path means: itself, or those of a folder in the order of their names."""
     try:
-        if os.path.isdir(text):
-            inside = sorted(entry.name for entry in os.scandir(text) if entry.is_file())
-            paths = [os.path.join(text, name) for name in inside if not name.startswith((".", "_"))]
-            if not paths:
-                raise FileFormatError(f"the folder {text} holds no files.")
-        elif os.path.exists(text):
-            paths = [text]
-        else:
-            paths = sorted(path for path in glob.glob(text, recursive=True) if os.path.isfile(path))
+        paths: tuple[str, ...] = (text,)
+        if stat.S_ISDIR(check_regular(text).st_mode):
+            paths = tuple(os.path.join(text, name) for name in _inside(text))
         for path in paths:
+            check_regular(path)
             with open(path, "rb"):
                 pass
+    except FileNotFoundError:
+        raise FileFormatError(f"there is no file {text}.") from None
     except OSError as problem:
         raise FileFormatError(f"{text} cannot be read: {problem.strerror}.") from None
-    if not paths:
-        raise FileFormatError(f"there is no file {text}.")
-    return tuple(paths)
+    except UnicodeError:
+        raise FileFormatError(f"{text!r} cannot be the name of a file.") from None
+    return paths
+
+
+def _inside(folder: str) -> list[str]:
+    """The files of a folder. Notes that programs leave beside tables are passed over; whatever else might hold rows is not."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            noted = entry.name.startswith((".", "_"))
+            if noted and (entry.is_dir() or not entry.name.lower().endswith(tuple(SUFFIXES))):
+                continue
+            if noted or entry.is_dir():
+                what = "a name that says it is no data" if noted else "a folder in it"
+                raise FileFormatError(
+                    f"the folder {folder} holds {entry.name}, {what}; leave only the files of one table in it."
+                )
+            found.append(entry.name)
+    if not found:
+        raise FileFormatError(f"the folder {folder} holds no files.")
+    return found
 
 
 def _format(path: str) -> Format:
@@ -91,29 +114,37 @@ def _from_parquet(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
     schema, rows = None, 0
     for path in paths:
         sentence = f"{Path(path).name} is not a Parquet file, or it was cut short"
-        with quiet(sentence, FileFormatError), pyarrow.parquet.ParquetFile(path) as file:
-            found, rows = file.schema_arrow.remove_metadata(), rows + file.metadata.num_rows
-        schema = _same(schema, found, path, paths[0])
-    return schema, rows, f"read_parquet([{', '.join(literal(path) for path in paths)}])"
+        with quiet(sentence, FileFormatError), pyarrow.parquet.ParquetFile(os.path.abspath(path)) as file:
+            found, stated = file.schema_arrow.remove_metadata(), file.metadata.num_rows
+            held = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        if stated != sum(held) or min(held, default=0) < 0:
+            raise FileFormatError(f"{sentence}.")
+        schema, rows = _same(schema, found, path, paths[0]), rows + stated
+    return schema, rows, f"read_parquet({FILES}, hive_partitioning=false)"
 
 
 def from_arrow(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
+    """Schema and number of rows of Arrow files, each of which is looked at whole: nothing else checks what it reads there."""
     schema, rows = None, 0
     for path in paths:
-        with quiet(f"{Path(path).name} is not an Arrow (Feather) file, or it was cut short", FileFormatError):
-            with pa.memory_map(path) as mapped, pa.ipc.open_file(mapped) as file:
-                found = file.schema.remove_metadata()
-            rows += dataset_of((path,)).count_rows()
+        with (
+            quiet(f"{Path(path).name} is not an Arrow (Feather) file, or it was cut short or damaged", FileFormatError),
+            pa.memory_map(path) as mapped,
+            pa.ipc.open_file(mapped) as file,
+        ):
+            found = file.schema.remove_metadata()
+            for number in range(file.num_record_batches):
+                rows += valid(file.get_batch(number)).num_rows
         schema = _same(schema, found, path, paths[0])
     return schema, rows, ""
 
 
 def _from_json(paths: tuple[str, ...], types: Mapping[str, pa.DataType]) -> tuple[pa.Schema, str]:
     """The columns of all rows; those that a policy knows are of its types, and every value of them is looked at."""
-    listed = f"[{', '.join(literal(path) for path in paths)}], format='newline_delimited'"
+    listed = f"{FILES}, format='newline_delimited', hive_partitioning=false"
     relation = f"read_json({listed}, sample_size=-1)"
     sentence = f"{Path(paths[0]).name} does not hold one JSON object a line"
-    with quiet(sentence, FileFormatError), connected() as duck:
+    with quiet(sentence, FileFormatError), connected(paths) as duck:
         schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
         fixed = {name: types[name] for name in schema.names if name in types}
         check_spelled(fixed, Path(paths[0]).name)
@@ -134,17 +165,21 @@ def _from_json(paths: tuple[str, ...], types: Mapping[str, pa.DataType]) -> tupl
     return schema, relation
 
 
-def _from_database(table: str, path: str) -> Source:
+def _from_database(table: str, path: str, used: Collection[str] | None) -> Source:
+    """A table of a DuckDB database; a view is a recipe, which is run once."""
     files_of(path)
     relation = "source." + ".".join(identifier(part) for part in table.split("."))
-    file = Path(path).name
-    with connected() as duck:
-        with quiet(f"{file} is not a DuckDB database, or another program has it open", FileFormatError):
-            duck.execute(f"ATTACH {literal(path)} AS source (READ_ONLY)")
-        with quiet(f"{file} has no table {table!r} that can be read"):
-            schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
-            ((rows,),) = duck.sql(f"SELECT count(*) FROM {relation}").fetchall()
-    return Source("file", f"{table}@{file}", "duckdb", schema, rows, (path,), relation, stamps=stamps_of((path,)))
+    file, stamps = Path(path).name, stamps_of((path,))
+    name = f"{table}@{file}"
+    with connected(database=path) as duck, quiet(f"{file} has no table {table!r} that can be read"):
+        found = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
+        stored = duck.sql("SELECT table_name FROM duckdb_tables() WHERE database_name = 'source'").fetchall()
+        if table.rpartition(".")[2].casefold() not in {str(one).casefold() for (one,) in stored}:
+            copy = spooled("file", name, duck.sql(f"SELECT * FROM {relation}").to_arrow_reader(BATCH), used)
+            return replace(copy, origin=(path,))
+        ((rows,),) = duck.sql(f"SELECT count(*) FROM {relation}").fetchall()
+    check_names(name, found.names)
+    return Source("file", name, "duckdb", found, rows, (path,), relation, stamps=stamps)
 
 
 def _same(schema: pa.Schema | None, found: pa.Schema, path: str, first: str) -> pa.Schema:

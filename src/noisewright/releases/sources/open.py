@@ -1,9 +1,9 @@
 """Where the rows come from, and how they go back: files, tables and frames behind one :class:`Source`.
 
 =================================  =====================================================================================
-a path (or a glob, or a folder)    ``.parquet``, ``.csv``, ``.tsv`` (also ``.gz``), ``.arrow``/``.feather``, ``.jsonl``;
+a path of a file or a folder       ``.parquet``, ``.csv``, ``.tsv`` (also ``.gz``), ``.arrow``/``.feather``, ``.jsonl``;
                                    the files of a folder are read in the order of their names
-``table@file.duckdb``              a table or view of a DuckDB database
+``table@file.duckdb``              a table or view of a DuckDB database, which reaches no other file
 pyarrow, pandas, Polars, DuckDB    tables, record batch readers, frames (lazy ones too) and relations
 Spark                              data frames, with the engine ``spark``
 =================================  =====================================================================================
@@ -65,7 +65,7 @@ def _source_of(
     data: Any, types: dict[str, pa.DataType], stated: Mapping[str, str], used: Collection[str] | None
 ) -> Source:
     if isinstance(data, (str, os.PathLike)):
-        return from_path(os.fspath(data), types)
+        return from_path(os.fsdecode(data), types, used)
     module = type(data).__module__.partition(".")[0]
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])

@@ -16,7 +16,7 @@ import pyarrow.ipc
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.releases.kinds.numbers import INTEGER
 from noisewright.releases.sources.delimited import misfit
-from noisewright.releases.sources.duck import connected, identifier, literal, quiet
+from noisewright.releases.sources.duck import connected, identifier, quiet, valid
 
 __all__ = ["BATCH", "SUFFIXES", "Format", "Source", "SourceKind", "dataset_of", "stamps_of"]
 
@@ -59,12 +59,14 @@ class Source:
     separator: str = ","
     held: Any = field(default=None, repr=False)
     """A table, a Spark frame, or what keeps a temporary file."""
-    stamps: tuple[tuple[int, int], ...] = ()
+    stamps: tuple[tuple[int, ...], ...] = ()
     guessed: frozenset[str] = frozenset()
     """Columns whose types were read off their values, because neither the table nor the policy tells them."""
     widened: frozenset[str] = frozenset()
     """Columns of whole numbers that are read as numbers, because the policy says so."""
 
+    origin: tuple[str, ...] = ()
+    """The files that a temporary file was copied from."""
     left_out: tuple[tuple[str, pa.DataType], ...] = ()
     """Columns that nobody asked for, and that were therefore not copied to a temporary file."""
 
@@ -79,20 +81,23 @@ class Source:
         At most ``rows`` of them are held at once, where the rows are not in memory anyway.
         """
         self.require(columns)
+        seen = 0
         with quiet(f"{self.name} cannot be read to its end; it is damaged", FileFormatError):
             for batch in self._batches(list(columns), every, min(rows, BATCH)):
+                seen += batch.num_rows
                 yield self._wide(batch)
         self.check_unchanged()
+        if every == 1 and self.rows not in (None, seen):
+            raise FileFormatError(f"{self.name} has not as many rows as it says; it is damaged.")
 
     @contextmanager
     def database(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A DuckDB connection in which this source is the view ``data``."""
         if self.format in ("spark", "remote"):
             raise DataError(f"{self.name} can only be read by Spark; choose the engine spark.")
-        with connected(alone=self.format == "duckdb") as duck:  # what is attached, all connections to a database see
+        files = self.paths if self.format in ("csv", "json", "parquet") else ()
+        with connected(files, database=self.paths[0] if self.format == "duckdb" else None) as duck:
             with quiet(f"{self.name} cannot be read"):
-                if self.format == "duckdb":
-                    duck.execute(f"ATTACH {literal(self.paths[0])} AS source (READ_ONLY)")
                 relation = self.relation or "rows_of_source"
                 if self.format == "memory":
                     duck.register("rows_of_source" if self.widened else "data", self.held)
@@ -160,12 +165,12 @@ class Source:
 
                 seen = 0
                 for path in self.paths:
-                    with ParquetFile(path, buffer_size=PARQUET_BUFFER) as file:
+                    with ParquetFile(os.path.abspath(path), buffer_size=PARQUET_BUFFER) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
                         for groups in _together(wanted, file.metadata):
                             for batch in file.iter_batches(batch_size=rows, columns=columns, row_groups=groups):
-                                yield batch.select(columns)  # a name with a dot brings its namesakes along
+                                yield valid(batch.select(columns))  # a name with a dot brings its namesakes along
             case "arrow":
                 for path in self.paths:
                     places = [self.schema.get_field_index(name) for name in columns]
@@ -198,14 +203,17 @@ def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:
 def dataset_of(paths: tuple[str, ...]) -> Any:
     """Arrow files as something that can be scanned."""
     import pyarrow.dataset  # brings pandas along, where it is installed
+    from pyarrow.fs import LocalFileSystem
 
-    return pyarrow.dataset.dataset(list(paths), format="ipc")
+    disk, form = LocalFileSystem(), pyarrow.dataset.IpcFileFormat()
+    fragments = [form.make_fragment(os.path.abspath(path), disk) for path in paths]
+    return pyarrow.dataset.FileSystemDataset(fragments, fragments[0].physical_schema, form, disk)
 
 
-def stamps_of(paths: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """The size and the time of every file; they change when somebody writes to it."""
+def stamps_of(paths: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """What tells a file from another one in its place; it changes when somebody writes to it."""
     try:
         found = [os.stat(path) for path in paths]
     except OSError:
-        return ((-1, -1),)
-    return tuple((one.st_size, one.st_mtime_ns) for one in found)
+        return ((-1,),)
+    return tuple((one.st_dev, one.st_ino, one.st_size, one.st_mtime_ns, one.st_ctime_ns) for one in found)

@@ -48,9 +48,9 @@ def _delimited(path: Path, types: Mapping[str, pa.DataType]) -> Source:
     paths = files_of(str(path))
     separator, names = header_of(paths[0])
     relation = relation_of(
-        paths, separator, {name: in_sql(types.get(name, pa.string())) for name in names}, quoted_missing=False
+        separator, {name: in_sql(types.get(name, pa.string())) for name in names}, quoted_missing=False
     )
-    with quiet(f"{path.name} is not as it was written", FileFormatError), connected() as duck:
+    with quiet(f"{path.name} is not as it was written", FileFormatError), connected(paths) as duck:
         schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
     return Source("file", path.name, "csv", schema, None, paths, relation, separator, stamps=stamps_of(paths))
 
