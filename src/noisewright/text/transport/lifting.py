@@ -48,7 +48,7 @@ class LiftedAudit:
     epsilon: float
     """The smallest epsilon for each unit of N times the Earth Mover's distance that all pairs of bags keep, up to rounding."""
     claimed: float
-    pair: tuple[tuple[Hashable, ...], tuple[Hashable, ...]] | None
+    pair: tuple[Hashable, Hashable] | None
     """Two bags that come closest to the claim; None where no two bags are told apart."""
 
     @property

@@ -1,0 +1,110 @@
+"""What an attacker on texts is, how often one is right, and attackers that know the mechanism.
+
+An attacker is fitted to documents whose labels (authors, topics) it knows, and names the labels of others. A document is a list
+of words. What counts is the share of right answers beside that of whoever guesses the most frequent label.
+
+>>> from noisewright.text.attackers.subspaces import RandomSubspaces
+>>> known = [["colour", "harbour", "grey"], ["color", "harbor", "gray"]]
+>>> found = success(RandomSubspaces(seed=1).fit(known, ["British", "American"]), [["labour"], ["labor"]], ["British", "American"])
+>>> found.right, found.asked, found.chance
+(2, 2, 0.5)
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from noisewright.core.errors import DataError, ParameterError
+
+__all__ = ["Attacker", "Document", "Success", "TrainedOnNoise", "check_known", "success"]
+
+Document = Sequence[str]
+"""The words of a document, in any order."""
+Obfuscate = Callable[[Sequence[Document]], Sequence[Document]]
+"""A mechanism on documents: one noisy document for each."""
+
+
+class Attacker(Protocol):
+    """Learns labels from documents, and guesses those of others."""
+
+    def fit(self, documents: Sequence[Document], labels: Sequence[str]) -> Self:
+        """Learn from documents whose labels are known."""
+
+    def predict(self, documents: Sequence[Document]) -> list[str]:
+        """The best guess for each document."""
+
+
+@dataclass(frozen=True)
+class Success:
+    """How often an attacker was right."""
+
+    right: int
+    asked: int
+    chance: float
+    """The share of right answers of whoever always names the most frequent label."""
+
+    @property
+    def share(self) -> float:
+        """The share of right answers."""
+        return self.right / self.asked
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """An interval that covers the attacker's success on such documents with this confidence (Clopper and Pearson).
+
+        >>> [round(end, 3) for end in Success(7, 20, 0.05).interval()]
+        [0.154, 0.592]
+        """
+        from scipy.stats import beta
+
+        if not 0 < confidence < 1:
+            raise ParameterError("a confidence lies between 0 and 1.")
+        tail = (1 - confidence) / 2
+        low = 0.0 if not self.right else float(beta.ppf(tail, self.right, self.asked - self.right + 1))
+        high = 1.0 if self.right == self.asked else float(beta.isf(tail, self.right + 1, self.asked - self.right))
+        return low, high
+
+
+class TrainedOnNoise:
+    """An attacker that knows the mechanism: it obfuscates the texts it knows, several times, and learns from those.
+
+    Whoever can download the mechanism can do this, so an honest evaluation includes it.
+    """
+
+    def __init__(self, attacker: Attacker, obfuscate: Obfuscate, *, copies: int = 3) -> None:
+        if isinstance(copies, bool) or not isinstance(copies, int) or copies < 1:
+            raise ParameterError("the number of noisy copies is a whole number from 1 on.")
+        self._attacker, self._obfuscate, self._copies = attacker, obfuscate, copies
+
+    def fit(self, documents: Sequence[Document], labels: Sequence[str]) -> Self:
+        """Learn from noisy copies of what is known."""
+        check_known(documents, labels)
+        noisy = [document for _ in range(self._copies) for document in self._obfuscate(documents)]
+        self._attacker.fit(noisy, list(labels) * self._copies)
+        return self
+
+    def predict(self, documents: Sequence[Document]) -> list[str]:
+        """The guesses of the attacker inside."""
+        return self._attacker.predict(documents)
+
+
+def success(attacker: Attacker, documents: Sequence[Document], labels: Sequence[str]) -> Success:
+    """How often a fitted attacker names the true labels."""
+    check_known(documents, labels)
+    right = sum(guess == label for guess, label in zip(attacker.predict(documents), labels, strict=True))
+    return Success(right, len(labels), max(Counter(labels).values()) / len(labels))
+
+
+def check_known(documents: Sequence[Document], labels: Sequence[str]) -> None:
+    """Refuse documents without labels, or the other way round, and what is no list of words."""
+    if not len(documents) or len(documents) != len(labels):
+        raise DataError(
+            f"there are {len(documents)} documents and {len(labels)} labels; every document needs one, and there must be some."
+        )
+    if any(isinstance(document, str) or not len(document) for document in documents):
+        raise DataError("a document is a list of words, at least one; split texts into words first.")
+    if any(isinstance(label, float) and math.isnan(label) for label in labels):
+        raise DataError("a label is missing; leave out documents without one.")

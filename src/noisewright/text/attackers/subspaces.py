@@ -1,0 +1,70 @@
+"""Who wrote it, by style: random subspaces of character n-grams, each voting for the most similar known text.
+
+Every round keeps a random share of the most frequent n-grams, and a snippet votes for the author whose known text is most
+similar to it in those (cosine). The author with the most votes is the answer, and the share of votes says how sure it is.
+
+>>> known = [["colour", "harbour", "grey"], ["color", "harbor", "gray"]]
+>>> attacker = RandomSubspaces(seed=1).fit(known, ["British", "American"])
+>>> attacker.predict([["labour", "favour"]])
+['British']
+
+Reference: Koppel, Schler and Argamon, "Authorship attribution in the wild", Language Resources and Evaluation 45 (2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from noisewright.core.arrays import Floats
+from noisewright.core.errors import ParameterError
+from noisewright.text.attackers.attacker import Document, check_known
+from noisewright.text.attackers.ngrams import frequent_ngrams, ngram_counts
+
+__all__ = ["RandomSubspaces"]
+
+
+class RandomSubspaces:
+    """``order``-grams of characters, the ``features`` most frequent ones; ``rounds`` votes, each with a ``share`` of them."""
+
+    def __init__(
+        self, *, order: int = 4, features: int = 10_000, rounds: int = 100, share: float = 0.4, seed: int = 0
+    ) -> None:
+        if min(order, features, rounds) < 1 or not 0 < share <= 1:
+            raise ParameterError("order, features and rounds are whole numbers from 1 on, and share lies in (0, 1].")
+        self.order, self.features, self.rounds, self.share, self.seed = order, features, rounds, share, seed
+
+    def fit(self, documents: Sequence[Document], labels: Sequence[str]) -> Self:
+        """Known texts; those of one author are joined."""
+        check_known(documents, labels)
+        self._authors = sorted(set(labels))
+        joined = [
+            [w for d, a in zip(documents, labels, strict=True) if a == author for w in d] for author in self._authors
+        ]
+        self._pieces = frequent_ngrams(joined, self.order, self.features)
+        self._known = ngram_counts(joined, self._pieces, self.order).toarray()
+        return self
+
+    def predict(self, documents: Sequence[Document]) -> list[str]:
+        """The author with the most votes for each text; among equal ones the first in alphabetical order."""
+        return [self._authors[number] for number in self.votes(documents).argmax(axis=1)]
+
+    def votes(self, documents: Sequence[Document]) -> Floats:
+        """The share of votes for each author (columns, in alphabetical order) from each text."""
+        unknown = ngram_counts(documents, self._pieces, self.order).toarray()
+        rng = np.random.default_rng(self.seed)
+        kept = max(1, round(self.share * len(self._pieces)))
+        votes = np.zeros((len(documents), len(self._authors)))
+        every = np.arange(len(documents))
+        for _ in range(self.rounds):
+            some = rng.choice(len(self._pieces), kept, replace=False)
+            votes[every, (_unit(unknown[:, some]) @ _unit(self._known[:, some]).T).argmax(axis=1)] += 1
+        return votes / self.rounds
+
+
+def _unit(rows: Floats) -> Floats:
+    """Rows of length 1; one without any of the features stays 0, and is similar to nothing."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1)
