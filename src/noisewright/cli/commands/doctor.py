@@ -31,6 +31,7 @@ ADDS = {
     "java": "a Java runtime for Spark, where there is none",
     "plots": "figures as files",
     "transport": "distances between populations, for any metric",
+    "text": "attackers that learn topics and authors from words",
 }
 """What an extra is for; which extras there are is read from the package itself."""
 
