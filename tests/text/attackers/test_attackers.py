@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.text import write_embedding
 from noisewright.text.attackers import (
     LinearWords,
+    NearestDocuments,
     RandomSubspaces,
     Success,
     TrainedOnNoise,
@@ -87,6 +90,26 @@ def test_07_txt16_topics_by_words() -> None:
     found = LinearWords().fit(documents, topics)
     assert success(found, [["storm", "man"], ["wheat", "day"], ["mast"]], ["sea", "farm", "sea"]).right == 3
     assert LinearWords().fit(documents[:3], ["sea"] * 3).predict([["cow"]]) == ["sea"]
+
+
+@pytest.mark.parametrize("distance", ["mean", "earth-movers"])
+def test_07_txt15_txt17_the_nearest_known_documents(tmp_path: Path, distance: Any) -> None:
+    rng = np.random.default_rng(6)
+    words = [f"{topic}{i}" for topic in "abc" for i in range(20)]
+    centres = np.repeat(np.eye(3) * 3, 20, axis=0)
+    embedding = write_embedding(tmp_path / "e.nwe", words, centres + rng.normal(0, 0.3, (60, 3)), licence="CC0-1.0")
+    known = [list(rng.choice(words[k * 20 : k * 20 + 20], 15)) for k in range(3) for _ in range(4)]
+    topics = [topic for topic in "abc" for _ in range(4)]
+    snippets = [[*rng.choice(words[k * 20 : k * 20 + 20], 8), words[(k * 20 + 25) % 60], "unheard"] for k in range(3)]
+    attacker = NearestDocuments(embedding, neighbours=3, distance=distance).fit(known, topics)
+    assert attacker.predict(snippets) == ["a", "b", "c"]
+    # One neighbour, by hand: the nearest mean vector.
+    means = np.array([embedding.vectors(embedding.rows(d)).mean(axis=0) for d in known])
+    mine = embedding.vectors(embedding.rows(snippets[1][:-1])).mean(axis=0)
+    nearest = topics[int(np.linalg.norm(means - mine, axis=1).argmin())]
+    assert NearestDocuments(embedding).fit(known, topics).predict([snippets[1]]) == [nearest]
+    with pytest.raises(DataError, match="no word of the embedding"):
+        attacker.predict([["unheard"]])
 
 
 def test_an_attacker_that_knows_the_mechanism_learns_from_noisy_copies() -> None:

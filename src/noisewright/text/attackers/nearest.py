@@ -1,8 +1,11 @@
 """The labels of the nearest known documents, in the embedding itself: by mean vectors, or by the Earth Mover's distance.
 
->>> from noisewright.text.embeddings import small_embedding
->>> attacker = NearestDocuments(small_embedding()).fit([["army", "war"], ["trade", "commerce"]], ["war", "trade"])
->>> attacker.predict([["navy"], ["exports", "imports"]])
+>>> import numpy as np, pathlib, tempfile
+>>> from noisewright.text import write_embedding
+>>> words, vectors = ["army", "navy", "trade", "tariff"], np.array([[1, 0], [1, 0.2], [0, 1], [0.2, 1]])
+>>> tiny = write_embedding(pathlib.Path(tempfile.mkdtemp(), "tiny.nwe"), words, vectors)
+>>> attacker = NearestDocuments(tiny).fit([["army", "army"], ["trade", "army", "trade"]], ["war", "trade"])
+>>> attacker.predict([["navy"], ["tariff", "trade"]])
 ['war', 'trade']
 """
 

@@ -84,8 +84,8 @@ def moved(costs: Floats) -> Transport:
     plan, log = ot.emd(np.full(rows, 1 / rows), np.full(columns, 1 / columns), costs, numItermax=10_000_000, log=True)
     if log.get("warning"):
         raise DataError("the transport problem was not solved to its end; compare shorter documents.")
-    pairs = np.nonzero(plan)
-    return Transport(float(log["cost"]), None, np.column_stack(pairs).astype(np.int64), plan[pairs])
+    flow = np.argwhere(plan)
+    return Transport(float(log["cost"]), None, flow.astype(np.int64), plan[flow[:, 0], flow[:, 1]])
 
 
 def lower_bound(first: ArrayLike, second: ArrayLike) -> float:
@@ -116,7 +116,7 @@ def vector_distances(first: ArrayLike, second: ArrayLike) -> Floats:
     squares -= 2 * (a @ b.T)
     rows, columns = np.nonzero(squares <= near)
     squares[rows, columns] = ((a[rows] - b[columns]) ** 2).sum(axis=1)
-    return np.sqrt(squares, out=squares)
+    return np.asarray(np.sqrt(squares, out=squares))
 
 
 def _vectors(bag: ArrayLike) -> Floats:
