@@ -133,7 +133,7 @@ class Plan:
 
     @property
     def floating(self) -> tuple[str, ...]:
-        """The parts that are drawn in floats: for them a theorem about real numbers holds, and nothing is proved about the draws."""
+        """The parts that are drawn in floats: a theorem holds for real numbers, and nothing is proved about the draws."""
         return tuple(
             title(part) for part in self.parts if any(c.numerics != "exact" for c in part.certificates(simulated=False))
         )

@@ -5,7 +5,9 @@ of words. What counts is the share of right answers beside that of whoever guess
 
 >>> from noisewright.text.attackers.subspaces import RandomSubspaces
 >>> known = [["colour", "harbour", "grey"], ["color", "harbor", "gray"]]
->>> found = success(RandomSubspaces(seed=1).fit(known, ["British", "American"]), [["labour"], ["labor"]], ["British", "American"])
+>>> sides = ["British", "American"]
+>>> attacker = RandomSubspaces(order=3, seed=1).fit(known, sides)
+>>> found = success(attacker, [["colours"], ["colors"]], sides)
 >>> found.right, found.asked, found.chance
 (2, 2, 0.5)
 """

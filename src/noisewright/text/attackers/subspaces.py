@@ -4,8 +4,8 @@ Every round keeps a random share of the most frequent n-grams, and a snippet vot
 similar to it in those (cosine). The author with the most votes is the answer, and the share of votes says how sure it is.
 
 >>> known = [["colour", "harbour", "grey"], ["color", "harbor", "gray"]]
->>> attacker = RandomSubspaces(seed=1).fit(known, ["British", "American"])
->>> attacker.predict([["labour", "favour"]])
+>>> attacker = RandomSubspaces(order=3, seed=1).fit(known, ["British", "American"])
+>>> attacker.predict([["harbours", "colours"]])
 ['British']
 
 Reference: Koppel, Schler and Argamon, "Authorship attribution in the wild", Language Resources and Evaluation 45 (2011).
