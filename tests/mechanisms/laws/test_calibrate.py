@@ -291,6 +291,87 @@ def _into(feasible, value):
     return min((min(max(value, lo), hi) for lo, hi in ends), key=lambda x: abs(x - value))
 
 
+def log_mass(ends, scale, places):
+    """``ln Z`` by its definition, in closed form on each interval and summed up; whole thousandths in, floats out."""
+    total = np.zeros(places.size)
+    for low, high in ends:
+        left = np.inf if low is None else (places - low) / (1000 * scale)
+        right = np.inf if high is None else (high - places) / (1000 * scale)
+        inside = np.clip(left, 0, None), np.clip(right, 0, None)
+        total += np.where((left >= 0) & (right >= 0), 2 - np.exp(-inside[0]) - np.exp(-inside[1]), 0)
+        total += np.where(left < 0, np.exp(np.minimum(left, 0)) - np.exp(-inside[1]) * np.isfinite(right), 0)
+        total += np.where(right < 0, np.exp(np.minimum(right, 0)) - np.exp(-inside[0]) * np.isfinite(left), 0)
+    return np.log(total)
+
+
+def worst_neighbours(feasible, scale, reach):
+    """The largest loss of any two answers at most ``reach`` thousandths apart, many of them exactly so far.
+
+    Answers are whole thousandths: all ends, all places a reach away from an end, one more on either side, and a grid.
+    """
+    ends = [[None if e is None else int(e * 1000) for e in c] for c in feasible.components]
+    known = [e for pair in ends for e in pair if e is not None]
+    near = [e + way * reach + step for e in known for way in (-1, 0, 1) for step in (-1, 0, 1)]
+    grid = np.unique([*near, *np.linspace(min(known) - 3 * reach, max(known) + 3 * reach, 400).astype(int)])
+    grid = np.unique(np.concatenate([grid, grid - reach, grid + reach]))
+
+    def inside(places):
+        return np.any([(places >= (lo if lo is not None else -(10**9))) & (places <= (hi if hi is not None else 10**9))
+                       for lo, hi in ends], axis=0)  # fmt: skip
+
+    grid = grid[inside(grid)]
+    apart = np.abs(grid[:, None] - grid[None, :])
+    logs = log_mass(ends, scale, grid)
+    losses = apart / (1000 * scale) + np.abs(logs[:, None] - logs[None, :])
+    return float(np.where(apart <= reach, losses, 0).max())
+
+
+def test_a_pair_across_a_gap_that_is_exactly_one_sensitivity_wide():
+    """In floats -5.297 + 2.5 falls short of -2.797, and the worst pair of all is not looked at: 7.7768 loses 0.5406."""
+    feasible = Feasible.parse((("-5.75", "-3.548"), ("-2.797", None)))
+    assert worst_neighbours(feasible, 7.7768, 2500) == pytest.approx(0.5406, abs=5e-5)
+    found = continuous(feasible, epsilon="0.5", sensitivity="2.5", scope="adjacent")
+    assert found.scale == near(8.518354)
+    assert found.reason == "binding at an end of the feasible set, pair -5.297 and -2.797"
+    assert worst_neighbours(feasible, found.scale, 2500) == pytest.approx(0.5, rel=1e-12)
+    assert worst_neighbours(feasible, found.scale, 2500) <= 0.5
+
+
+@settings(max_examples=200)
+@given(geometries(), st.integers(5, 5000), st.sampled_from(["0.05", "0.5", "1", "3"]))
+def test_the_scale_between_neighbours_is_the_smallest_by_brute_force(feasible, reach, epsilon):
+    """Over sets with gaps and any sensitivity: no pair loses more than epsilon, and at a scale 1e-6 smaller one does."""
+    found = continuous(feasible, epsilon=epsilon, sensitivity=Fraction(reach, 1000), scope="adjacent").scale
+    budget = float(epsilon)
+    assert worst_neighbours(feasible, found, reach) <= budget * (1 + 1e-12)
+    assert worst_neighbours(feasible, found * (1 - 1e-6), reach) > budget
+
+
+@settings(max_examples=200)
+@given(
+    geometries(),
+    st.fractions(-(10**6), 10**6, max_denominator=10**6) | st.sampled_from([Fraction(1, 3), Fraction(10**25)]),
+    st.integers(1, 5000),
+    st.sampled_from(["metric", "adjacent"]),
+)
+def test_moving_the_whole_set_changes_no_digit(feasible, shift, reach, scope):
+    moved = Feasible(tuple(tuple(None if e is None else e + shift for e in c) for c in feasible.components))
+    known = {"epsilon": "0.7", "sensitivity": Fraction(reach, 1000), "scope": scope}
+    assert continuous(moved, **known).scale == continuous(feasible, **known).scale
+
+
+def test_ends_and_sensitivities_at_the_edge_of_floats():
+    """What floats cannot hold counts as open; a tiny epsilon never needs more than twice the unit."""
+    far = Feasible.parse((0, Fraction(2) ** 1000))
+    assert continuous(far, epsilon=1).scale == pytest.approx(1.612605, abs=1e-6)
+    open_end = continuous(
+        Feasible.parse((None, Fraction(2) ** 1023)), epsilon=Fraction(2) ** 200, sensitivity=Fraction(2) ** 1023
+    )
+    assert open_end.scale == pytest.approx(2.0**823)
+    tiny = continuous(Feasible.parse((0, None)), epsilon="1e-200").scale
+    assert 1.99e200 < tiny <= 2e200 * (1 + 1e-12)
+
+
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 2.5])
 @pytest.mark.parametrize("width", [1.0, 1.7, 6.0, 100.0])
 def test_agrees_with_an_established_library_on_intervals(epsilon, width):

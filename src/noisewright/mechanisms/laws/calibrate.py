@@ -10,9 +10,12 @@ Only finitely many pairs matter, O(n) for n intervals:
 
 * *metric*: losses add along a path, so the condition is local. ``Z`` is concave on an interval, hence ``ln Z`` is, and
   its slope is largest at the interval's ends; jumps over a gap never bind for real numbers, and are checked on a lattice;
-* *adjacent*: the loss grows with the distance, so a pair is as far apart as allowed or ends at an end of ``X``; where both
-  answers move at a fixed distance the ends of the stretch are the worst (a quadratic in ``e^(-mu/scale)`` that is concave or
-  monotone).
+* *adjacent*: the loss grows with the distance, so a pair is as far apart as allowed or ends at an end of ``X``. Where both
+  answers move at a fixed distance, the promise is exceeded by ``P + Q s + R/s`` with ``s = e^(-mu/scale)`` and ``P <= 0``:
+  largest at an end of the stretch, or below zero all along it.
+
+Which pairs there are is decided in whole numbers, and floats hold nothing but differences of ends: moving the whole set changes
+no digit of the scale.
 
 >>> from noisewright.mechanisms.laws.feasible import Feasible
 >>> half_line = Feasible.parse((0, None))
@@ -27,6 +30,7 @@ the adjacent scope on an interval.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -55,9 +59,6 @@ PRECISION = 320
 LARGEST_SCALE = Fraction(2) ** 900
 """Scales beyond this or below its inverse are refused, so that floats can hold their squares with room to spare."""
 
-FARTHEST = 1 << 52
-"""Ends this many scales away from zero or farther are refused: floats would not tell them from their neighbours."""
-
 
 @dataclass(frozen=True)
 class Calibration:
@@ -79,7 +80,7 @@ class LatticeCalibration:
 def continuous(
     feasible: Feasible, *, epsilon: Exact, sensitivity: Exact = 1, scope: Scope = "adjacent", margin: Exact = 0
 ) -> Calibration:
-    """The smallest scale for real numbers, to about 12 digits and rounded up.
+    """The smallest scale for real numbers, rounded up: to about 12 digits, and to fewer where epsilon is tiny.
 
     ``margin``: true answers are known to stay that far away from the excluded half lines.
     """
@@ -92,18 +93,18 @@ def continuous(
     unit = float(width / budget)
     if feasible.kind == "none":
         return Calibration(_up(unit), "nothing is excluded: sensitivity / epsilon")
-    # In units of sensitivity / epsilon everything depends on the geometry (and, between neighbours, on epsilon) alone.
-    ends = _units(feasible, width / budget)
-    problem = _Continuous(ends, _units(inner, width / budget), float(budget) if scope == "adjacent" else None)
-    if scope == "metric" and problem.at_a_wall:
-        where, which = problem.place(1.0, unit)
+    problem = _Continuous(feasible, inner, width, budget, adjacent=scope == "adjacent")
+    if problem.at_a_wall:
+        where, which = problem.place(1.0)
         return Calibration(
             _up(2 * unit),
             f"binding at {where}, pairs close to {which}: 2 sensitivity / epsilon whatever else is excluded",
         )
     rate = _largest_rate(lambda r: problem.loss(r)[0], *problem.bracket())
-    where, which = problem.place(rate, unit)
-    return Calibration(_up(unit / rate), f"binding at {where}, {problem.pair_word} {which}")
+    where, which = problem.place(rate)
+    # A scale twice the rounding larger uses at least that much less; and twice the unit is always enough.
+    scale = min(unit / rate * (1 + 2 * problem.rounding), 2 * unit)
+    return Calibration(_up(scale), f"binding at {where}, {problem.pair_word} {which}")
 
 
 def on_lattice(
@@ -166,74 +167,108 @@ def ranged_proof(rate: Fraction, ranges: Sequence[Range], inputs: Sequence[Range
 
 
 class _Continuous:
-    """The loss of real numbers as a function of the rate ``1/scale``, in units of ``epsilon/sensitivity``."""
+    """The loss of real numbers as a function of the rate ``1/scale``, in units of ``epsilon/sensitivity``.
+
+    In those units everything depends on the geometry and, between neighbours, on epsilon alone.
+    """
 
     def __init__(
-        self, ends: list[tuple[float, float]], inner: list[tuple[float, float]], epsilon: float | None
+        self, feasible: Feasible, inner: Feasible, width: Fraction, budget: Fraction, *, adjacent: bool
     ) -> None:
-        self.ends, self.inner, self.epsilon = np.array(ends), np.array(inner), epsilon
-        known = np.array(sorted({e for pair in inner for e in pair if math.isfinite(e)}))
-        walls = [self.ends[0, 0], self.ends[-1, 1]]
-        self.at_a_wall = epsilon is None and any(e in known for e in walls if math.isfinite(e))
-        self.pair_word = "pairs close to" if epsilon is None else "pair"
-        if epsilon is None:
-            self.first = self.second = known
-        else:
-            # Neighbours are at most epsilon units apart. Each start has one partner: the last feasible point within reach.
-            starts = np.unique(np.concatenate([known, known - epsilon]))
-            k = np.searchsorted(self.inner[:, 0], starts, side="right") - 1
-            starts = starts[(k >= 0) & (starts <= self.inner[np.maximum(k, 0), 1])]
-            m = np.searchsorted(self.inner[:, 0], starts + epsilon, side="right") - 1
-            partner = np.minimum(starts + epsilon, self.inner[m, 1])
-            self.first, self.second = starts[partner > starts], partner[partner > starts]
-            if not self.first.size:
-                raise ParameterError(
-                    "the feasible set is too far away from zero for its size, so that floats cannot tell neighbours apart; "
-                    "shift the column."
-                )
-        self._ranks = [np.searchsorted(self.ends[:, 0], at, side="right") - 1 for at in (self.first, self.second)]
+        (ends, over), (answers, under) = feasible.whole, inner.whole
+        self.common = math.lcm(over, under, width.denominator)
+        self.ends = [None if end is None else end * (self.common // over) for end in ends]
+        self.unit = width / budget * self.common
+        self.epsilon = float(budget) if adjacent else None
+        self.pair_word = "pair" if adjacent else "pairs close to"
+        places = [None if end is None else end * (self.common // under) for end in answers]
+        known = sorted({end for end in places if end is not None})
+        self.at_a_wall = not adjacent and not {self.ends[0], self.ends[-1]}.isdisjoint(known)
+        self.pairs = _near(places, known, int(width * self.common)) if adjacent else [(end, end) for end in known]
+        self.apart = self._units([there - here for here, there in self.pairs])
+        self.gaps = self._units(_lengths(self.ends[1:-1]))
+        self.lengths = self._units(_lengths(self.ends))
+        self.spots = [self._spots([pair[end] for pair in self.pairs]) for end in (0, 1)]
+
+    @property
+    def rounding(self) -> float:
+        """How much a float may be off that says how much of its allowance a pair uses: a few units for each interval."""
+        return (32 + 4 * len(self.lengths)) * 2.0**-53 / min(1.0, self.epsilon or 1.0)
 
     def bracket(self) -> tuple[float, float]:
         """Rates between which the answer lies: the normaliser can at most double the loss."""
         if self.epsilon is None:
             return 0.5, 1.0
-        top = self.epsilon / float((self.second - self.first).max())
+        top = self.epsilon / float(self.apart.max())
         return top / 2, top
 
     def loss(self, rate: float) -> tuple[float, int]:
         """How much the worst pair exceeds its allowance, and which pair that is."""
         if self.epsilon is None:
-            left, right = self._sides(rate, self.first, self._ranks[0])
+            left, right = self._sides(rate, *self.spots[0])
             found = rate * 2 * np.maximum(left, right) / (left + right) - 1
         else:
-            here, there = (
-                np.add(*self._sides(rate, at, k)) for at, k in zip((self.first, self.second), self._ranks, strict=True)
-            )
-            found = (rate * (self.second - self.first) + np.abs(np.log(here / there))) / self.epsilon - 1
+            here, there = (np.add(*self._sides(rate, *spots)) for spots in self.spots)
+            found = (rate * self.apart + np.abs(np.log(here / there))) / self.epsilon - 1
         worst = int(np.argmax(found))
         return float(found[worst]), worst
 
-    def place(self, rate: float, unit: float) -> tuple[str, str]:
+    def place(self, rate: float) -> tuple[str, str]:
         """Where the worst pair is, in words."""
-        _, worst = self.loss(rate)
-        here, there = float(self.first[worst]), float(self.second[worst])
-        text = f"{_plain(here * unit)}" if here == there else f"{_plain(here * unit)} and {_plain(there * unit)}"
-        for wall in (self.ends[0, 0], self.ends[-1, 1]):
-            if wall in (here, there):
-                return f"the wall at {_plain(wall * unit)}", text
-        return "an end of the feasible set" if self._at_end(here, there) else "two inner answers", text
+        pair = self.pairs[self.loss(rate)[1]]
+        text = " and ".join(_plain(self._number(place)) for place in dict.fromkeys(pair))
+        for wall in (self.ends[0], self.ends[-1]):
+            if wall is not None and wall in pair:
+                return f"the wall at {_plain(self._number(wall))}", text
+        return ("two inner answers" if set(pair).isdisjoint(self.ends) else "an end of the feasible set"), text
 
-    def _at_end(self, *places: float) -> bool:
-        return any(p in self.ends for p in places)
+    def _number(self, place: int) -> float:
+        """A place as a float; one beyond all floats, which only an open end has, as an infinity."""
+        return place / self.common if abs(place) <= self.common << 1023 else math.copysign(math.inf, place)
 
-    def _sides(self, rate: float, at: Floats, k: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    def _units(self, lengths: Sequence[int | None]) -> Floats:
+        """Lengths as floats, each rounded once; what does not end is infinite, and so is what no float could hold."""
+        above, below = self.unit.denominator, self.unit.numerator
+        top = below << 1000
+        return np.array([math.inf if n is None or n * above > top else n * above / below for n in lengths])
+
+    def _spots(self, places: Sequence[int]) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """The interval that each place is in, and how far it is from its two ends."""
+        lows, highs = self.ends[::2], self.ends[1::2]
+        ranks = _ranks(lows, places)
+        left = [None if (low := lows[k]) is None else at - low for k, at in zip(ranks, places, strict=True)]
+        right = [None if (high := highs[k]) is None else high - at for k, at in zip(ranks, places, strict=True)]
+        return np.array(ranks, dtype=np.intp), self._units(left), self._units(right)
+
+    def _sides(self, rate: float, k: NDArray[np.intp], left: Floats, right: Floats) -> tuple[Floats, Floats]:
         """The feasible mass on the left and on the right of each place, times the rate (A and B of the O(n) recursion)."""
-        lows, highs = self.ends[:, 0], self.ends[:, 1]
-        gaps, lengths = lows[1:] - highs[:-1], highs - lows
-        below = feasible_shares(rate, gaps, lengths[:-1])[k]
-        above = feasible_shares(rate, gaps[::-1], lengths[:0:-1])[::-1][k]
-        left, right = -rate * (at - lows[k]), -rate * (highs[k] - at)
-        return np.exp(left) * below - np.expm1(left), np.exp(right) * above - np.expm1(right)
+        below = feasible_shares(rate, self.gaps, self.lengths[:-1])[k]
+        above = feasible_shares(rate, self.gaps[::-1], self.lengths[:0:-1])[::-1][k]
+        return tuple(np.exp(-rate * d) * rest - np.expm1(-rate * d) for d, rest in ((left, below), (right, above)))  # type: ignore[return-value]
+
+
+def _near(places: Sequence[int | None], known: Sequence[int], reach: int) -> list[tuple[int, int]]:
+    """The pairs of neighbours that can be the worst: from each end, and from a reach below each, to the last answer in reach."""
+    lows, highs = places[::2], places[1::2]
+    starts = sorted({*known, *(end - reach for end in known)})
+    found = []
+    for start, k, m in zip(starts, _ranks(lows, starts), _ranks(lows, [s + reach for s in starts]), strict=True):
+        high, last = (highs[k] if k >= 0 else start - 1), highs[m] if m >= 0 else None
+        if high is None or start <= high:
+            found.append((start, start + reach if last is None else min(start + reach, last)))
+    return found
+
+
+def _ranks(lows: Sequence[int | None], places: Sequence[int]) -> list[int]:
+    """The last interval that begins at or below each place; -1 where none does."""
+    closed = [low for low in lows if low is not None]
+    return [bisect_right(closed, place) - 1 + len(lows) - len(closed) for place in places]
+
+
+def _lengths(ends: Sequence[int | None]) -> list[int | None]:
+    """From each even end to the odd one after it; None where that does not end."""
+    pairs = zip(ends[::2], ends[1::2], strict=True)
+    return [None if low is None or high is None else high - low for low, high in pairs]
 
 
 def _largest_rate(excess: Callable[[float], float], low: float, high: float) -> float:
@@ -248,20 +283,6 @@ def _largest_rate(excess: Callable[[float], float], low: float, high: float) -> 
     while excess(rate) > 0:
         rate, step = rate * (1 - step), 2 * step
     return max(rate, low)
-
-
-def _units(feasible: Feasible, unit: Fraction) -> list[tuple[float, float]]:
-    ends, common = feasible.whole
-    above, below = unit.denominator, unit.numerator * common  # end / unit = number * above / below, rounded once
-    if any(end is not None and abs(end) * above >= FARTHEST * below for end in (*ends[:2], *ends[-2:])):
-        raise ParameterError(
-            "an end of the feasible set is more than 2^52 times sensitivity / epsilon away from zero; shift or rescale the "
-            "column."
-        )
-    return [
-        (-math.inf if lo is None else lo * above / below, math.inf if hi is None else hi * above / below)
-        for lo, hi in zip(ends[::2], ends[1::2], strict=True)
-    ]
 
 
 def _where(ranges: Sequence[Range], one: tuple[int, int], other: tuple[int, int], lattice: Lattice) -> str:
