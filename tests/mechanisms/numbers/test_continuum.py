@@ -276,6 +276,97 @@ def test_06_lap8_own_losses_and_bad_priors():
         grid_geometric(1.0, 0)
 
 
+def truth(masses, places, epsilon, loss, guesses, bins=1500):
+    """The least expected loss by brute force: weighted secrets, densities at many outputs, the best of many guesses."""
+    law, y = ClampedLaplace(epsilon), (np.arange(bins) + 0.5) / bins
+    left, right = law.atoms(places)
+    joint = np.column_stack([left, law.density(y[None, :], places[:, None]) / bins, right]) * masses[:, None]
+    return float((loss(guesses[:, None], places[None, :]) @ joint).min(axis=0).sum())
+
+
+def test_a_spike_of_the_prior_is_seen_if_it_is_told_of_and_never_called_certain_otherwise():
+    """Half of the prior within 1e-8 of 0.3703, which no grid of cells hits: by the cdf, by the density, and by brute force."""
+    place, wide = 0.3703, 5e-9
+
+    def density(x):
+        return 0.5 + 0.5 / (2 * wide) * (np.abs(x - place) <= wide)
+
+    def cdf(x):
+        return 0.5 * x + 0.5 * min(max((x - place + wide) / (2 * wide), 0), 1)
+
+    x = (np.arange(1000) + 0.5) / 1000
+    masses, places = np.append(np.full(1000, 0.5 / 1000), 0.5), np.append(x, place)
+    expected = truth(masses, places, 2, lambda w, x: np.abs(w - x), np.append(x, place))
+    known = continuous_loss(cdf=cdf, epsilon=2, cells=500)
+    told = continuous_loss(density, epsilon=2, cells=500, spikes=[place])
+    missed = continuous_loss(density, epsilon=2, cells=500)
+    assert known.low <= expected <= known.high
+    assert told.low <= expected <= told.high
+    assert told.value == pytest.approx(known.value, abs=1e-6)
+    assert (known.certain, told.certain, missed.certain) == (True, False, False)
+    assert missed.value > expected + 0.05  # as if there were no spike; that is why it is only an estimate
+
+
+def test_a_loss_of_ones_own_is_bounded_by_what_was_said_of_it_and_by_nothing_else():
+    """A guess between two middles may be perfect, and a loss may be negative: both made the bounds false."""
+
+    def dip(w, x):  # the guess 0.12345 is right whatever the secret; 200 cells have their middles elsewhere
+        return np.minimum(np.abs(w - 0.12345) * 1e4, 1) + 0 * x
+
+    without = continuous_loss(cdf=lambda x: x, epsilon=2, loss=dip, lipschitz=0, cells=200)
+    assert (pytest.approx(without.value), without.low) == (1, -math.inf)
+    with_slope = continuous_loss(cdf=lambda x: x, epsilon=2, loss=dip, lipschitz=0, guess_lipschitz=1e4, cells=200)
+    assert with_slope.low <= 0 <= with_slope.high
+    plain = continuous_loss(cdf=lambda x: x, epsilon=2, cells=200)
+    less = continuous_loss(
+        cdf=lambda x: x, epsilon=2, loss=lambda w, x: np.abs(w - x) - 5, lipschitz=1, guess_lipschitz=1, cells=200
+    )
+    exact = continuous_loss(cdf=lambda x: x, epsilon=2, cells=2000).value
+    assert less.value == pytest.approx(plain.value - 5)
+    assert less.low <= exact - 5 <= less.high
+    assert less.high - less.low < 0.15
+    for constants in ({"lipschitz": 0.9}, {"lipschitz": 1, "guess_lipschitz": 0.9}):
+        with pytest.raises(ParameterError, match=f"faster than its {list(constants)[-1]} constant"):
+            continuous_loss(cdf=lambda x: x, epsilon=2, loss=lambda w, x: np.abs(w - x), cells=50, **constants)
+    with pytest.raises(ParameterError, match="by its density or by its cdf"):
+        continuous_loss(np.ones_like, cdf=lambda x: x, epsilon=2)
+    with pytest.raises(ParameterError, match="never falls"):
+        continuous_loss(cdf=lambda x: 1 - x, epsilon=2)
+    with pytest.raises(ParameterError, match="a spike of the prior is a place"):
+        continuous_loss(np.ones_like, epsilon=2, spikes=[2])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.floats(0.1, 12),
+    st.integers(5, 60),
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 1)), min_size=1, max_size=6),
+    st.tuples(st.floats(0, 3), st.floats(0, 3), st.floats(-2, 2)),
+)
+def test_certain_bounds_hold_for_any_prior_with_jumps_and_any_loss_with_its_constants(epsilon, cells, jumps, shape):
+    """A prior of weighted points, whose least loss is found by brute force over guesses and outputs far finer than the cells."""
+    places, weights = (np.array(part) for part in zip(*jumps, strict=True))
+    weights = weights / weights.sum()
+    under, over, base = shape
+
+    def loss(w, x):
+        return under * np.maximum(x - w, 0) + over * np.maximum(w - x, 0) + base
+
+    def cdf(x):
+        return 1.0 if x >= 1 else float(weights[places <= x].sum())
+
+    slope = max(under, over)
+    found = continuous_loss(cdf=cdf, epsilon=epsilon, loss=loss, lipschitz=slope, guess_lipschitz=slope, cells=cells)
+    fine = truth(weights, places, epsilon, loss, places, bins=2000)  # a pinball loss is least at one of the points
+    assert found.certain
+    assert found.low <= fine + 1e-5 * (1 + slope)
+    assert found.high >= fine - 1e-5 * (1 + slope)
+    for name, own in (("absolute", lambda w, x: np.abs(w - x)), ("squared", lambda w, x: (w - x) ** 2)):
+        plain = continuous_loss(cdf=cdf, epsilon=epsilon, loss=name, cells=cells)
+        guesses = places if name == "absolute" else np.linspace(0, 1, 401)
+        assert plain.low - 1e-5 <= truth(weights, places, epsilon, own, guesses, bins=2000) <= plain.high + 1e-5
+
+
 def test_06_lap9_noise_in_steps_needs_values_on_the_lattice():
     """Between lattice points the outputs of two values never meet, so such a release is refused, or rounded first."""
     with pytest.raises(DataError, match="whole numbers"):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.laws.calibrate import continuous as continuous
     from noisewright.mechanisms.laws.calibrate import on_lattice as on_lattice
     from noisewright.mechanisms.laws.calibrate import ranged_proof as ranged_proof
+    from noisewright.mechanisms.laws.cell_masses import CellMasses as CellMasses
+    from noisewright.mechanisms.laws.cell_masses import from_cdf as from_cdf
+    from noisewright.mechanisms.laws.cell_masses import from_density as from_density
     from noisewright.mechanisms.laws.feasible import Feasible as Feasible
     from noisewright.mechanisms.laws.feasible import Interval as Interval
     from noisewright.mechanisms.laws.feasible import Range as Range

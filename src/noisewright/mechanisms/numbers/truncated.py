@@ -28,10 +28,10 @@ queries* (2021).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +43,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import LaplaceLaw
+from noisewright.mechanisms.laws.cell_masses import from_cdf, from_density
 from noisewright.mechanisms.numbers.additive import AdditiveMechanism, additive, additive_of, checked, choose_lattice
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.lattice import Lattice
@@ -246,57 +247,90 @@ def loss_gap(epsilon: float, n: int, lipschitz: float = 1.0) -> float:
 
 @dataclass(frozen=True)
 class LossBounds:
-    """An expected loss, and bounds between which the exact one lies."""
+    """An expected loss, and bounds between which the exact one lies; ``-inf`` where nothing is known from below."""
 
     value: float
     low: float
     high: float
+    certain: bool
+    """Whether the bounds follow from what was given. If not, they are an estimate: a density was seen in finitely many places."""
 
 
 def continuous_loss(
-    density: Callable[[Floats], ArrayLike],
+    density: Callable[[Floats], ArrayLike] | None = None,
     *,
     epsilon: float,
     loss: str | Callable[[Floats, Floats], ArrayLike] = "absolute",
     lipschitz: float | None = None,
+    guess_lipschitz: float | None = None,
+    cdf: Callable[[float], float] | None = None,
+    spikes: Sequence[float] = (),
     cells: int = 1000,
 ) -> LossBounds:
-    """The least expected loss after a truncated Laplace release on [0, 1], for a reader who knows the prior ``density``.
+    """The least expected loss after a truncated Laplace release on [0, 1], for a reader who knows the prior.
 
-    ``loss`` is ``"absolute"``, ``"squared"``, or a function of guesses and secrets (two arrays that broadcast), then
-    with its ``lipschitz`` constant in the secret. Secrets and outputs are cut into ``cells``, in each of which the
-    prior is taken as constant and, for a loss of your own, the middle is the only guess. Inside a cell probabilities
-    differ by a factor of at most ``e^(epsilon/cells)`` and losses by ``lipschitz/cells``, which gives the bounds; for a
-    smooth loss the value is far closer than they say.
+    The prior is a ``cdf``, and the bounds are then certain, or a ``density``: they are an estimate then, which takes the error of
+    quadrature in. Tell where a density has ``spikes`` or jumps; one that is not told of may be overlooked.
 
-    >>> uniform = continuous_loss(np.ones_like, epsilon=1, cells=400)
-    >>> round(uniform.value, 4), uniform.low < 0.23783 < uniform.high
-    (0.2378, True)
+    ``loss`` is ``"absolute"``, ``"squared"``, or a function of guesses and secrets (two arrays that broadcast), then with its
+    ``lipschitz`` constant in the secret. Guesses are in [0, 1]; for a loss of your own the middles of ``cells`` are tried. How
+    much better one between them may be, its ``guess_lipschitz`` constant says; without that there is no lower bound.
+
+    Secrets and outputs are cut into ``cells``. Inside a cell probabilities differ by a factor of at most ``e^(epsilon/cells)``
+    and losses by ``lipschitz/cells``, which gives the bounds; for a smooth loss the value is far closer than they say.
+
+    >>> uniform = continuous_loss(cdf=lambda x: x, epsilon=1, cells=400)
+    >>> round(uniform.value, 4), uniform.low < 0.23783 < uniform.high, uniform.certain
+    (0.2378, True, True)
     """
+    if (density is None) == (cdf is None):
+        raise ParameterError("a prior is given by its density or by its cdf, and not by both.")
     x = (np.arange(_count(cells)) + 0.5) / cells
-    prior = np.broadcast_to(np.asarray(density(x), dtype=np.float64), x.shape)
-    if not bool((np.isfinite(prior) & (prior >= 0)).all()) or prior.sum() == 0:
-        raise ParameterError("the prior density must be finite, 0 or more, and not 0 everywhere.")
+    slope = {"absolute": 1.0, "squared": 2.0}.get(loss) if isinstance(loss, str) else lipschitz
+    if slope is None:
+        raise ParameterError("loss must be 'absolute', 'squared', or a function given with its lipschitz constant.")
+    prior = from_cdf(cdf, cells) if cdf is not None else from_density(cast(Any, density), cells, spikes)
     law = ClampedLaplace(epsilon)
     edges = np.arange(cells + 1) / cells
     inner = law.mass(edges[None, :-1], edges[None, 1:], x[:, None])
     left, right = law.atoms(x)
     inner[:, 0] -= left
     inner[:, -1] -= right
-    joint = np.column_stack([left, inner, right]) * (prior / prior.sum())[:, None]
-    slope = {"absolute": 1.0, "squared": 2.0}.get(loss, lipschitz) if isinstance(loss, str) else lipschitz
-    if slope is None:
-        raise ParameterError("loss must be 'absolute', 'squared', or a function given with its lipschitz constant.")
-    value = _least_loss(joint, x, loss)
+    joint = np.column_stack([left, inner, right]) * prior.masses[:, None]
+    # What a secret within half a cell changes: its probabilities by this factor, its loss by this much. An output adds a cell.
     wide, shift = math.exp(epsilon / (2 * cells)), slope / (2 * cells)
-    # Outputs in one cell: its average is within e^(epsilon/cells) of each density, and merging outputs never lowers a loss.
-    return LossBounds(value, max(value - shift, 0.0) / wide**3, (value + shift) * wide)
-
-
-def _least_loss(joint: Floats, x: Floats, loss: str | Callable[[Floats, Floats], ArrayLike]) -> float:
+    spread = wide**3
     if callable(loss):
-        table = np.asarray(loss(x[:, None], x[None, :]), dtype=np.float64)
-        return float((table @ joint).min(axis=0).sum())
+        table = np.asarray(np.broadcast_to(loss(x[:, None], x[None, :]), (cells, cells)), dtype=np.float64)
+        _check_slopes(table, cells, slope, guess_lipschitz)
+        costs = table @ joint
+        best, column = costs.argmin(axis=0), np.arange(joint.shape[1])
+        value, size, largest = float(costs.min(axis=0).sum()), np.abs(table) @ joint, float(np.abs(table).max())
+        high = float((costs + (wide - 1) * size)[best, column].sum())
+        low = -math.inf
+        if guess_lipschitz is not None:
+            low = float((costs - (spread - 1) * size).min(axis=0).sum()) - spread * guess_lipschitz / (2 * cells)
+    else:
+        value, largest = _least_loss(joint, x, loss), 1.0
+        high, low = value * wide, value * (2 - spread)
+    off = (prior.error + 1e-12) * (largest + shift) * spread
+    low -= spread * shift + off
+    return LossBounds(value, low if callable(loss) else max(low, 0.0), high + wide * shift + off, prior.certain)
+
+
+def _check_slopes(table: Floats, cells: int, lipschitz: float, guess_lipschitz: float | None) -> None:
+    """Refuse constants that the losses between neighbouring cells already exceed, by more than floats round."""
+    if not bool(np.isfinite(table).all()):
+        raise ParameterError("a loss is a finite number for every guess and every secret in [0, 1].")
+    rounding = 1e-12 * float(np.abs(table).max())
+    for axis, name, slope in ((1, "lipschitz", lipschitz), (0, "guess_lipschitz", guess_lipschitz)):
+        steepest = float(np.abs(np.diff(table, axis=axis)).max(initial=0.0))
+        if slope is not None and steepest > slope / cells * (1 + 1e-9) + rounding:
+            raise ParameterError(f"this loss changes faster than its {name} constant says; give a larger one.")
+
+
+def _least_loss(joint: Floats, x: Floats, loss: str) -> float:
+    """The least loss of all guesses: for the squared error that is the mean, for the absolute error a median."""
     if loss == "squared":
         total, first = joint.sum(axis=0), x @ joint
         return float((x * x) @ joint.sum(axis=1) - (first**2 / np.where(total > 0, total, 1.0)).sum())
