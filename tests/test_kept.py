@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fractions
+import functools
 import io
 import json
 import math
@@ -89,6 +90,10 @@ CHANGED = {
         "load gives the mechanism behind a certificate, which has the certificate",
         ("CertificateError", "this certificate is about a law, not about a table."),
         "nw.load('count.json').certificate().table()",
+    ),
+    "nw.load('forged_kind.json').verify()": Changed(
+        "a kind of proof that the checker does not know is refused by name",
+        ("CertificateError", "the certificate does not prove its claim: unknown kind of proof 'wish'."),
     ),
     "nw.load('bundle.json')": Changed(
         "it is known to be the certificate of a release",
@@ -207,7 +212,9 @@ def test_a_release_is_read_verified_and_made_again(name: str, tmp_path: Path, mo
     monkeypatch.setenv("COLUMNS", "120")
     printed = said(*call["arguments"], code=call["code"])
     if "printed" in call:
-        assert printed == (KEPT / call["printed"]).read_text()
+        assert renamed(printed) == renamed(
+            functools.reduce(replaced, SAID.get(name, ()), (KEPT / call["printed"]).read_text())
+        )
     assert printed.startswith(call.get("begins", ""))
     for new, kept in call.get("writes", {}).items():
         assert Path(new).read_bytes() == (KEPT / kept).read_bytes()
@@ -215,12 +222,59 @@ def test_a_release_is_read_verified_and_made_again(name: str, tmp_path: Path, mo
         compare_folders(tmp_path / call["folder"], KEPT / call["kept"], call)
 
 
+SAID = {
+    "verify_simulated": (
+        (
+            """1392639.99999 apart (line),   proved
+                                                             between points in steps of
+                                                             122070312500000000/122070312500000003, the most
+                                                             that one unit changes the answer (stated)""",
+            """1392640 apart (line), the     proved
+                                                             most that one unit changes the answer (stated)""",
+        ),
+        (
+            """between points in steps of
+                                                             596046447753906250/596046447753906141, the most
+                                                             that one unit changes the answer (stated)""",
+            """the most that one unit changes the answer
+                                                             (stated)""",
+        ),
+    )
+}
+"""What is printed otherwise now: a factor that was named by the float below it is read as the exact one that was proved."""
+OLD_DIGEST = json.loads((KEPT / "release" / "simulated" / "certificate.json").read_text())["digest"]
+
+
+def replaced(text: str, change: tuple[str, str]) -> str:
+    assert change[0] in text
+    return text.replace(*change)
+
+
+def renamed(text: str) -> str:
+    """Without the digest of the certificate, which follows from the names in it."""
+    new = exactly_named(json.loads((KEPT / "release" / "simulated" / "certificate.json").read_text()))["digest"]
+    return text.replace(OLD_DIGEST, "DIGEST").replace(new, "DIGEST")
+
+
+def exactly_named(release: dict[str, Any]) -> dict[str, Any]:
+    """The certificate of a release as it is written now: long factors of metrics are exact, not the float below them."""
+    parts = []
+    for part in release["parts"]:
+        own = checker.restated(part["certificate"])
+        parts.append({**part, "certificate": {**own, "digest": checker.digest(own)}})
+    document = {**release, "parts": parts}
+    return {**document, "digest": checker.digest(document)}
+
+
 def compare_folders(new: Path, kept: Path, call: dict[str, Any]) -> None:
     for file in call.get("only", call["identical"]):
-        assert (new / file).read_bytes() == (kept / file).read_bytes(), file
+        if file == "certificate.json":
+            assert json.loads((new / file).read_text()) == exactly_named(json.loads((kept / file).read_text()))
+        else:
+            assert (new / file).read_bytes() == (kept / file).read_bytes(), file
     if (kept / "report.html").exists():
         now, then = (re.sub(MINUTE, "", (folder / "report.html").read_text()) for folder in (new, kept))
-        assert now == then
+        assert renamed(now) == renamed(then)
     if (kept / "policy.lock").exists():
         now, then = (json.loads((folder / "policy.lock").read_text()) for folder in (new, kept))
         assert list(now) == list(then)

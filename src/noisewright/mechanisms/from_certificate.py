@@ -145,7 +145,7 @@ def law_mechanism(certificate: Certificate) -> Mechanism | None:
 def product_mechanism(certificate: Certificate) -> Mechanism:
     """The mechanisms of all parts, side by side."""
     parts = tuple((mechanism_of(part.certificate), part.count) for part in parts_of(certificate))
-    base = checker.unit_of(certificate.document["claim"]["metric"])[2].partition(checker.LATTICE)[0]
+    base = checker.unit_of(certificate.document["claim"]["metric"])[1].partition(checker.LATTICE)[0]
     return ProductMechanism(parts, base, str(certificate.document["mechanism"]))  # type: ignore[arg-type]
 
 

@@ -162,7 +162,7 @@ def sealed(document: Document) -> Document:
 
 def truth_of(document: Document) -> tuple[Fraction, Fraction]:
     """The smallest epsilon times factor for a product of any size, part by part, and the claimed one."""
-    factor, _, base = checker.unit_of(document["claim"]["metric"])
+    factor, base = checker.unit_of(document["claim"]["metric"])
     needs = []
     for part in document["proof"]["parts"]:
         labels, rows = law_of(part)
@@ -293,7 +293,7 @@ FILE = {"name": "words.bin", "sha256": "0" * 64, "bytes": 3}
         (product([NEAR], "manhattan"), "every distance on the line"),
         (product([NOISE, {**NEAR, "claim": {**NEAR["claim"], "metric": "line"}}], "manhattan"), "every distance on the line"),
         (product([{**BIT, "proof": {"kind": "product", "parts": [BIT]}}]), "product itself"),
-        (product(inputs=["a", "b"]), "those of its parts"),
+        (product(inputs=["a", "b"]), "does not know the field 'inputs'"),
         (product(claim={"distances": {"shape": "uniform", "distance": "1"}}), "those of its parts"),
         (product(claim={"level": "1"}), "those of its parts"),
         (product([{**BIT, "proof": {**BIT["proof"], "keep": "0"}}]), "keep"),

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker
+from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.folder_check import verify_folder
@@ -135,6 +135,7 @@ def without_smoker(document):
     """What somebody can do to a certificate alone: leave a part out, and count the rest anew."""
     document["parts"] = [part for part in document["parts"] if part["name"] != "smoker"]
     document["total"]["epsilon"] = str(sum(Fraction(part["price"]) for part in document["parts"]))
+    document["between"] = checker_release.between_of(document)
     document["digest"] = checker.digest(document)
 
 

@@ -37,7 +37,7 @@ def prove(document: Any) -> tuple[str | None, str | None]:
 
 def claimed(document: Mapping[str, Any]) -> Guarantee:
     """The claim of a proved certificate as a guarantee."""
-    claim = document["claim"]
+    claim = checker.restated(document)["claim"]
     epsilon, delta = (float_up(Fraction(claim[name])) for name in ("epsilon", "delta"))
     scope: Scope = "adjacent" if claim["distances"]["shape"] == "adjacent" else "metric"
     inputs = document["proof"].get("inputs", ())  # several ranges of them: no chain of neighbours leads across a gap
@@ -68,14 +68,15 @@ def distances_in_words(document: Mapping[str, Any]) -> str:
 
 
 def metric_called(name: str) -> Metric:
-    """The metric of a name; one that only bears the name where that alone does not give the distances."""
-    known = metric_or_none(name)
+    """The metric of a name as the checker reads it; one that only bears the name where that alone does not give the distances."""
+    factor, base = checker.unit_of(name)
+    known = metric_or_none(base)
     if known is not None:
-        return known
+        return known if factor == 1 else factor * known
     metric = Metric()
-    metric.name = name
+    metric.name = checker.metric_in_words(name)
     return metric
 
 
 def _number(value: Fraction) -> str:
-    return str(value) if value.denominator == 1 else f"{float(value):.6g}"
+    return str(value) if len(str(value)) <= 12 else f"about {float(value):.6g}"

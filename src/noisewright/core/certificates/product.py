@@ -125,7 +125,7 @@ def _metric(metric: Whole, parts: Sequence[Part]) -> str:
     """The metric of the whole, with the lattice that the parts round to."""
     if metric != "manhattan":
         return metric
-    base = checker.unit_of(parts[0].certificate.document["claim"]["metric"])[2]
+    base = checker.unit_of(parts[0].certificate.document["claim"]["metric"])[1]
     _, rounding, power = base.partition(checker.LATTICE)
     return f"manhattan{rounding}{power}"
 

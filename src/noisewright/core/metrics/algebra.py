@@ -44,9 +44,8 @@ class Scaled(Metric):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        short = self.factor.denominator < 10**6 and self.factor < 10**300
-        exact = str(self.factor) if short else repr(float_down(self.factor))
-        return f"{exact} * {self.inner}"
+        inner, factor = self.unscaled()
+        return f"{factor} * ({inner})" if isinstance(inner, Sum) else f"{factor} * {inner}"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         inner = self.inner.matrix(points)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import LedgerError, NoisewrightError, ResourceError
 from noisewright.core.resource import in_place
 from noisewright.releases.ledger.budget_check import charges_of
@@ -137,7 +138,10 @@ def _part(part: Any) -> dict[str, Any]:
     """What must agree: proofs may differ between versions of the program, but not what is claimed."""
     if not isinstance(part, dict) or not isinstance(part.get("certificate"), dict):
         return {"name": None}
-    own = part["certificate"]
+    try:
+        own = checker.restated(part["certificate"])
+    except (checker.NotProved, LookupError, TypeError, ValueError, ArithmeticError):
+        return {"name": None}
     return {**{name: part.get(name) for name in PART}, **{name: own.get(name) for name in CERTIFIED}}
 
 

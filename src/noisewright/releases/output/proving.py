@@ -139,10 +139,10 @@ def _document(document: Any, in_folder: bool = False) -> Verification:
         return Verification(False, None, reason)
     facts = {
         "reading": claimed(document).in_words(),
-        "mechanism": document.get("mechanism"),
+        "mechanism": document["mechanism"],
         "epsilon": str(document["claim"]["epsilon"]),
         "delta": str(document["claim"]["delta"]),
-        "metric": str(document["claim"]["metric"]),
+        "metric": checker.metric_in_words(checker.restated(document)["claim"]["metric"]),
         "distances": distances_in_words(document),
         "proof": document["proof"]["kind"],
         "randomness": document.get("randomness"),

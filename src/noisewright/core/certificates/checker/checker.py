@@ -13,26 +13,35 @@ integers that are drawn from, and proves the one from the other with integers al
             one step, or for neighbours, which are at distance at most 1.
   constant  the output does not depend on the secret; nothing is left to prove.
 
-To judge one certificate read prove, then
+To judge one certificate read prove, check_fields, then
   for a table               check_table, compare, pairs, exp_below, and check_distances: does the metric's name fit the distances?
   for a response, constant  check_response or check_constant, exp_below, check_distances
   for chances               check_chances, exp_below, check_distances
   for a law                 check_law, allowance, check_step: does the metric's name fit the step?
-and the readers of numbers at the end. All other noise is proved in checker_noise.py, and what is made of parts, a product or a
-whole release, in checker_release.py. Each must lie beside this file when it is needed, and is looked for only then.
+and the readers of numbers and names at the end. All other noise is proved in checker_noise.py, and what is made of parts, a
+product or a whole release, in checker_release.py, with the fields of oracles. Each must lie beside this file when it is needed,
+is looked for only then, and must be the very file that belongs to this one, by its SHA-256. Nothing else comes from that folder.
+
+Names are read exactly or not at all: what is said is put together from what was proved. A name that is not read is in quotation
+marks. A field that this program does not know is refused. No comparison has a tolerance; numbers are said as they are, or rounded
+so that less is claimed.
 
 The only analysis used is e^z = 1 + z + z^2/2! + ..., where a cut is below e^z if z >= 0 and misses at most the first term left
 out if -1 <= z < 0, and e^z = (e^(z/2))^2. Every bound is a whole number that errs to one known side whatever the precision.
 """
 
-from __future__ import annotations
+import sys
+
+if __name__ == "__main__":  # before anything else is imported: no module comes from the folder that this file lies in
+    if not sys.flags.isolated and not getattr(sys.flags, "safe_path", False):
+        del sys.path[:1]
+    sys.path[:] = [p for p in sys.path if p.rstrip("/\\") not in ("", ".", __file__.rpartition("/")[0] or ".")]
 
 import functools
 import hashlib
 import json
 import math
 import re
-import sys
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -43,12 +52,78 @@ from typing import Any
 FORMAT = "noisewright-certificate"
 VERSION = 1
 CLAIM = {"epsilon", "delta", "metric", "distances"}
-NUMBER = re.compile(r"-?[0-9]+/[0-9]+|-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,3})?")
-CLOSE = Fraction(1, 1 << 50)  # long factors are named by a float
+NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*|(\.[0-9]+)?(e[+-]?[0-9]{1,3})?)")
 LATTICE = " between points of the lattice 2^"
+DEGREES = r"-?[0-9]{1,3}(\.[0-9]{1,17})?(e-[0-9]{2})?"
+BASE = re.compile(
+    rf"discrete|hamming|(line|euclidean|manhattan|metres around \({DEGREES}, {DEGREES}\))"
+    rf"({re.escape(LATTICE)}(0|-?[1-9][0-9]{{0,3}}))?|(largest|sum) of [1-9][0-9]{{0,17}} differences"
+)
+PLAIN = ("discrete", "hamming", "line", "euclidean", "manhattan")
+RELEASED, SIMULATED = "system seed, AES-256-CTR", "numpy generator: simulation, not for release"
+LONGEST, MOST_WORK = 1 << 28, 1 << 32  # characters of a file; words that are compared with each other
 SECOND_FILE = "checker_noise.py"
 RELEASE_FILE = "checker_release.py"
+BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
+    SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
+    RELEASE_FILE: "43e15ee83ec15e531c83867f10be17f175d6132060631b611e4461dc604785b0",
+}
 RELEASE = "noisewright-release"
+
+
+HEAD = {
+    "format",
+    "version",
+    "made_by",
+    "mechanism",
+    "claim",
+    "proof",
+    "numerics",
+    "randomness",
+    "digest",
+    "resources",
+    "seed",
+    "count",
+}
+FIELDS = {  # of a certificate beside those, and of its proof, by the kind of it
+    "table": ("inputs outputs change about oracle", "width precision table"),
+    "response": ("inputs answers about oracle", "size width precision keep other"),
+    "chances": ("inputs outputs about oracle", "total precision table"),
+    "constant": ("", "outputs"),
+    "discrete laplace": (
+        "step within answers outside scope snapped_to secrets lattice sensitivity",
+        "law scale clamp coordinates norm",
+    ),
+    "discrete gaussian": ("step outside snapped_to", "law sigma stride"),
+    "staircase": ("step outside snapped_to", "law rate width first"),
+    "exponential choice": ("", "law rate candidates"),
+    "planar": ("outside", "rate around"),
+    "ranged": ("step within answers outside scope snapped_to", "rate ranges inputs reach precision"),
+    "half line": ("step within answers outside scope snapped_to", "tail near precision"),
+    "product": ("", "parts"),
+}
+SHAPES = {  # and the fields of distances
+    "line": {"places"},
+    "table": {"distances"},
+    "product": set(),
+    "uniform": {"distance"},
+    "steps": {"distance"},
+    "adjacent": {"distance"},
+}
+NAMES = {  # mechanisms that prove themselves so; a name that is in no line is anybody's
+    "table": "exponential explicit-fair metric-realising unary-encoding optimal",
+    "response": "randomised-response hadamard-response local-hashing optimal",
+    "chances": "subset-selection",
+    "constant": "uniform",
+    "discrete laplace": "geometric laplace snapped-laplace truncated-laplace approximate-laplace product-laplace curve optimal",
+    "discrete gaussian": "gaussian",
+    "staircase": "staircase",
+    "exponential choice": "selection",
+    "planar": "planar-laplace planar-geometric geo-laplace",
+    "ranged": "laplace",
+    "half line": "laplace",
+}
+ORACLES = ("unary-encoding", "hadamard-response", "local-hashing", "subset-selection")
 
 
 class NotProved(Exception):
@@ -62,12 +137,13 @@ def check(document: Any) -> str:
             return str(file_beside(RELEASE_FILE).check_release(document))
         beware = "; a simulation with a known seed: NOT FOR RELEASE"
         claim = "".join(prove(document)) + public_of(document)
-        return claim + (beware if simulated(document.get("randomness")) else "")
+        return claim + (beware if simulated(document["randomness"]) else "")
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MemoryError, RecursionError) as why:
-        raise NotProved(f"the file is incomplete or malformed ({type(why).__name__}: {why}).") from None
+        said = "".join(c for c in str(why)[:80] if c.isprintable())
+        raise NotProved(f"the file is incomplete or malformed ({type(why).__name__}: {said}).") from None
 
 
-def prove(document: Any) -> tuple[str, str]:
+def prove(document: Any) -> "tuple[str, str]":
     """What is proved, and between which secrets only, if not between all that the metric is about."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise NotProved("this is not a Noisewright certificate.")
@@ -77,23 +153,53 @@ def prove(document: Any) -> tuple[str, str]:
         raise NotProved("the file was changed or cut after it was written: its digest does not match its content.")
     if document.get("numerics") != "exact":
         raise NotProved("floating: a theorem holds for real numbers, but nothing is proved about the floats drawn.")
+    for name in ("made_by", "mechanism", "randomness"):
+        if not is_text(document[name]):
+            raise NotProved(f"the field {name} is not a short text in one line.")
+    if "count" in document:
+        raise NotProved("a count is for the parts of a product.")
+    document = restated(document)
     product = document["proof"]["kind"] == "product"
     more, only = file_beside(RELEASE_FILE).check_product(document) if product else check_claim(document)
     claim = document["claim"]
-    metric, delta = spoken(claim["metric"]), number(claim["delta"])
+    metric, delta = metric_in_words(claim["metric"]), number(claim["delta"])
     adjacent = claim["distances"]["shape"] == "adjacent"
     per = f"between neighbours ({metric} at most 1)" if adjacent else f"per unit of {metric}"
     extra = f", delta = {rounded(delta)}" if delta else ""
     return f"epsilon = {rounded(number(claim['epsilon']))} {per}{extra}{more}", only
 
 
-def check_claim(document: Any) -> tuple[str, str]:
+def restated(document: Any) -> Any:
+    """The same, with an exact factor in the name of its metric: where that was long, earlier versions wrote the float below it.
+
+    The step of the noise gives the exact factor, and the next float above is one that claims less. Whatever it is, it is in what
+    is proved, and in what is said.
+    """
+    claim = document["claim"]
+    metric, distances = claim["metric"], claim["distances"]
+    head, star, base = metric.partition(" * ") if type(metric) is str else ("", "", "")
+    if not star or not BASE.fullmatch(base) or not re.fullmatch("[0-9]+(\\.[0-9]+|(\\.[0-9]+)?e[+-][0-9]{2,3})", head):
+        return document
+    above = math.nextafter(float(head), math.inf)
+    exact = Fraction(above)
+    if distances["shape"] in ("steps", "adjacent"):
+        power = base.partition(LATTICE)[2]
+        exact = number(distances["distance"]) / (
+            number(document["step"]) if "step" in document else Fraction(2) ** int(power or 0)
+        )
+    if not Fraction(float(head)) <= exact <= Fraction(above):
+        raise NotProved("the factor of the metric is not the float below the one that the distances are about.")
+    return {**document, "claim": {**claim, "metric": f"{exact} * {base}"}}
+
+
+def check_claim(document: Any) -> "tuple[str, str]":
     """Prove a claim by any proof but a product. The result: what else is proved, and between which secrets only."""
     claim, proof = document["claim"], document["proof"]
     distances, metric, kind = claim["distances"], claim["metric"], proof["kind"]
     epsilon, delta, shape = *budget_of(claim), distances["shape"]
     if kind != "planar" and not set(claim) <= CLAIM:
         raise NotProved("it claims more than an epsilon, a delta, a metric and distances; a level is for planes only.")
+    check_fields(document)
 
     kinds = {"table": check_table, "law": check_law, "constant": check_constant}
     other_law = kind == "law" and (proof["law"] != "discrete laplace" or "norm" in proof)
@@ -105,12 +211,15 @@ def check_claim(document: Any) -> tuple[str, str]:
     else:
         sizes = kinds[kind](epsilon, distances, proof)
 
-    factor, most, base = unit_of(metric)
+    factor, base = unit_of(metric)
     labels = [labels_of(document.get(name), size) for name, size in zip(("inputs", "outputs"), sizes)]
     if shape in ("steps", "adjacent"):
         steps, points = check_step(factor, base, names, distances, kind)
+        check_stated(document, factor)
         return steps + more, points + only
-    return more, check_distances(most, base, distances, labels[0])
+    if "answers" in document:
+        check_answers(document["answers"], sizes[1])
+    return more, check_distances(factor, base, distances, labels[0])
 
 
 def budget_of(claim: Any) -> tuple[Fraction, Fraction]:
@@ -130,8 +239,13 @@ def public_of(document: Any) -> str:
     uses = []
     for file in document.get("resources", []):
         name = file["name"]
-        short = type(name) is str and 0 < len(name) <= 255 and name.isprintable()
-        if not short or not re.fullmatch("[0-9a-f]{64}", file["sha256"]) or whole(file["bytes"]) < 0 or len(file) != 3:
+        if (
+            not is_text(name)
+            or len(name) > 255
+            or not re.fullmatch("[0-9a-f]{64}", file["sha256"])
+            or whole(file["bytes"]) < 0
+            or len(file) != 3
+        ):
             raise NotProved("a public file is not stated by a short name, a SHA-256 and a number of bytes.")
         uses.append(f"the public file {name!r} (sha256 {file['sha256'][:12]}...)")
     if "seed" in document:
@@ -141,14 +255,97 @@ def public_of(document: Any) -> str:
     return f"; uses {' and '.join(uses)}, as stated" if uses else ""
 
 
+# Fields -------------------------------------------------------------------------------------------------------------------
+
+
+def check_fields(document: Any) -> None:
+    """That a certificate, or a part of a product, has the fields of its kind and no others, each of the shape it should have."""
+    claim, proof, name = document["claim"], document["proof"], document["mechanism"]
+    kind = proof["law"] if proof["kind"] == "law" else proof["kind"]
+    if type(kind) is not str or kind not in FIELDS:
+        raise NotProved(
+            f"unknown law {kind!r:.40}." if proof["kind"] == "law" else f"unknown kind of proof {kind!r:.40}."
+        )
+    more, inside = (set(names.split()) for names in FIELDS[kind])
+    if type(shape := claim["distances"]["shape"]) is not str or shape not in SHAPES:
+        raise NotProved(f"unknown shape of distances {shape!r:.40}.")
+    known = ((document, HEAD | more), (proof, inside | {"kind"}), (claim["distances"], {"shape", *SHAPES[shape]}))
+    strange = sorted(field for part, fields in known for field in set(part) - fields)
+    if strange:
+        raise NotProved(f"this checker does not know the field {strange[0]!r:.40} of such a certificate.")
+    if not is_text(name) or any(name in names.split() for names in NAMES.values()) > (
+        name in NAMES.get(kind, "").split()
+    ):
+        raise NotProved(f"the mechanism {name!r:.40} does not prove itself by a {kind}.")
+    if ("oracle" in document or "about" in document) or name in ORACLES:
+        file_beside(RELEASE_FILE).check_oracle(document)
+    change = document.get("change", 0.0)
+    if (
+        document.get("outside", "refuse") not in ("refuse", "clamp", "keep")
+        or type(change) is not float
+        or not 0 <= change <= 1
+    ):
+        raise NotProved("what is done to values outside, or the change of the table, is not stated properly.")
+    if "snapped_to" in document and document["snapped_to"] is not None:
+        ends_of(document["snapped_to"])
+    clamp, count = proof.get("clamp"), proof.get("coordinates", 1)
+    if clamp is not None and (len(clamp) != 2 or whole(clamp[0]) > whole(clamp[1])):
+        raise NotProved("the ends of the range are not two whole numbers in order.")
+    line = unit_of(claim["metric"])[1].partition(LATTICE)[0] == "line"
+    if "norm" not in proof and not 1 <= whole(count) <= (1 if line else count):
+        raise NotProved("a proof of so many coordinates says nothing about the metric 'line'; it has one.")
+
+
+def check_stated(document: Any, factor: Fraction) -> None:
+    """That what is stated beside a proof in steps says the same as the proof: the step, the scope, names of secrets."""
+    claim, proof = document["claim"], document["proof"]
+    distance, adjacent = number(claim["distances"]["distance"]), claim["distances"]["shape"] == "adjacent"
+    step = number(document.get("step", str(distance / factor)))
+    power = re.fullmatch("multiples of 2\\^(0|-?[1-9][0-9]{0,3})", document.get("lattice", "multiples of 2^0"))
+    size = number(document.get("sensitivity", str(1 / factor)))
+    wrong = step != distance / factor or size * factor != 1 or power is None
+    if wrong or ("lattice" in document and power and Fraction(2) ** int(power[1]) != distance / factor):
+        raise NotProved("the step of the lattice is not the one that the distances are about.")
+    if document.get("scope", "adjacent" if adjacent else "metric") != ("adjacent" if adjacent else "metric"):
+        raise NotProved("the scope that is stated is not that of the claim.")
+    if proof["kind"] == "law" and "within" in document:
+        if any(ends_of(document[name]) != [[None, None]] for name in ("within", "answers")):
+            raise NotProved("a law without ranges is about all numbers, not about those between ends.")
+    elif proof["kind"] == "law" and {"answers", "secrets"} & set(document):
+        low, high = proof["clamp"]
+        check_answers(document["answers"], high + 1)
+        secrets = [value_of(label) for label in document.get("secrets", [])]
+        apart = [(after - before) * factor for before, after in zip(secrets, secrets[1:])]
+        ordered = not secrets or (len(secrets) == high + 1 and (min(apart) >= distance or max(apart) <= -distance))
+        if low != 0 or not ordered:
+            raise NotProved("the secrets are not as far apart as the steps that the claim is about.")
+
+
+def check_answers(answers: Any, size: int) -> None:
+    """Pairs of an output and the answer from that one on: outputs rise from 0."""
+    starts = [whole(start) for start, _ in answers]
+    if starts[:1] != [0] or starts != sorted(set(starts)) or starts[-1] >= size:
+        raise NotProved("the answers to outputs are not listed in the order of outputs.")
+    for _, label in answers:
+        value_of(label)
+
+
+def ends_of(stated: Any) -> "list[list[Fraction | None]]":
+    """Intervals in rising order; None is an end at infinity, and only the outermost ends may be."""
+    ends = [[None if end is None else number(end) for end in pair] for pair in stated]
+    inner = [end for pair in ends for end in pair][1:-1] if ends else [None]
+    known = [end for pair in ends for end in pair if end is not None]
+    if any(len(pair) != 2 for pair in ends) or None in inner or known != sorted(known):
+        raise NotProved("the ends of a set are not in order.")
+    return ends
+
+
 # The kinds of proof; each returns how many inputs and outputs there are to label ------------------------------------------
 
 
 def check_table(epsilon: Fraction, distances: Any, proof: Any) -> tuple[Any, Any]:
     width, precision = bits_of(proof["width"], 0, 1 << 20), bits_of(proof["precision"], 64, 1 << 17)
-    rows = [[hexadecimal(entry) for entry in row] for row in proof["table"]]
-    if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
-        raise NotProved("the table has rows of different lengths, or none.")
+    rows = rows_of(proof, hexadecimal)
     for x, row in enumerate(rows):
         if sum(row) != 1 << width:
             raise NotProved(f"row {x} of the table does not sum to 2^{width}.")
@@ -158,7 +355,8 @@ def check_table(epsilon: Fraction, distances: Any, proof: Any) -> tuple[Any, Any
         compare(list(map(max, columns)), list(map(min, columns)), limit, precision, "two rows")
     else:
         every = list(pairs(distances, len(rows)))
-        if precision > 1024 and len({d for _, _, d in every}) * precision**2 > 1 << 35:
+        work = len(every) * len(rows[0]) * (1 + (width + precision) // 64)
+        if work > MOST_WORK or (precision > 1024 and len({d for _, _, d in every}) * precision**2 > 1 << 35):
             raise NotProved("so many distances at such a precision would take too long.")
         for x, other, distance in every:
             if distance is not None:
@@ -184,9 +382,7 @@ def check_response(epsilon: Fraction, delta: Fraction, distances: Any, proof: An
 def check_chances(epsilon: Fraction, delta: Fraction, distances: Any, proof: Any) -> tuple[Any, Any]:
     """What a row has beyond e^(epsilon d) times another, added up over the outputs, is the most that any event has: delta."""
     total, precision = whole(proof["total"]), bits_of(proof["precision"], 64, 1 << 17)
-    rows = [[whole(entry) for entry in row] for row in proof["table"]]
-    if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
-        raise NotProved("the table has rows of different lengths, or none.")
+    rows = rows_of(proof, whole)
     if total < 1 or any(min(row) < 0 or sum(row) != total for row in rows):
         raise NotProved("the cases of a row do not sum to the total, or some are negative, or there are none.")
     if distances["shape"] != "uniform" or len(rows) ** 2 * len(rows[0]) * precision > 1 << 32:
@@ -198,7 +394,17 @@ def check_chances(epsilon: Fraction, delta: Fraction, distances: Any, proof: Any
     return len(rows), len(rows[0])
 
 
-def compare(here: list[int], there: list[int], limit: int, precision: int, rows: str) -> None:
+def rows_of(proof: Any, read_entry: Any) -> "list[list[int]]":
+    """The rows of a table. One row alone would prove nothing about anything."""
+    rows = [[read_entry(entry) for entry in row] for row in proof["table"]]
+    if len(rows) < 2 or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
+        raise NotProved(
+            "the table has rows of different lengths, or fewer than two, between which nothing is promised."
+        )
+    return rows
+
+
+def compare(here: "list[int]", there: "list[int]", limit: int, precision: int, rows: str) -> None:
     for y, (a, b) in enumerate(zip(here, there)):
         if max(a, b) << precision > limit * min(a, b):
             raise NotProved(f"the promise is broken between {rows} at output {y}.")
@@ -256,22 +462,34 @@ def exp_below(exponent: Fraction, precision: int) -> int:
 # What the claim is about --------------------------------------------------------------------------------------------------
 
 
-def unit_of(metric: Any) -> tuple[Fraction, Fraction, str]:
-    """The factor of a name such as "1/5 * line", the most that it may stand for, and the base; other names stand for themselves.
+def unit_of(metric: Any) -> "tuple[Fraction, str]":
+    """The factor and the base of a name such as "1/5 * line"; the base is empty where the name is not one that is read.
 
-    Long fractions are named by a float next to them, which may be less by 2^-52 of them, but no more.
+    A name is read as a whole and to the letter, or not at all. One that only looks like such a name is refused.
     """
-    if type(metric) is not str or not metric.isascii() or not metric.isprintable() or not 0 < len(metric) <= 1000:
+    if type(metric) is not str or not metric.isascii() or not metric.isprintable() or not 0 < len(metric) <= 5000:
         raise NotProved("the name of the metric is not a short text of printable ASCII.")
     head, star, base = metric.partition(" * ")
-    if not star or not NUMBER.fullmatch(head):
-        return Fraction(1), Fraction(1), metric
-    if (factor := number(head)) <= 0:
-        raise NotProved("the factor of a metric must be above 0.")
-    return factor, factor * (1 + Fraction("." in head or "e" in head) / 2**52), base
+    head, base = (head, base) if star else ("1", metric)
+    if BASE.fullmatch(base) and NUMBER.fullmatch(head):
+        if (factor := number(head)) <= 0:
+            raise NotProved("the factor of a metric must be above 0.")
+        return factor, base
+    bare = re.sub("[^a-z]", "", metric.lower())
+    if bare in PLAIN or re.match("metresaround|.*betweenpointsofthelattice|(largest|sum)ofdifferences", bare):
+        raise NotProved(f"the metric is called {metric!r:.100}, which only looks like a name that this checker reads.")
+    return Fraction(1), ""
 
 
-def check_step(factor: Fraction, base: str, names: list[str], distances: Any, kind: str) -> tuple[str, str]:
+def metric_in_words(metric: Any) -> str:
+    """What was read of a name, said again: a long factor is rounded up, which claims less. What was not is in quotation marks."""
+    factor, base = unit_of(metric)
+    if not base:
+        return repr(metric)
+    return base if factor == 1 else f"{str(factor) if len(str(factor)) <= 40 else rounded(factor, digits=12)} * {base}"
+
+
+def check_step(factor: Fraction, base: str, names: "list[str]", distances: Any, kind: str) -> "tuple[str, str]":
     """Noise in steps has no labels: the size of a step, in units of the base, is part of the claim.
 
     The name says it where secrets are rounded to a lattice first and distances are those after it. Otherwise it is said here:
@@ -279,29 +497,37 @@ def check_step(factor: Fraction, base: str, names: list[str], distances: Any, ki
     the claim, and only a law in steps of 1, which is about whole numbers, goes without saying.
     """
     plain, rounding, power = base.partition(LATTICE)
-    if plain not in names or (rounding and (distances["shape"] != "steps" or not re.fullmatch("-?[0-9]{1,4}", power))):
+    if plain not in names or (rounding and distances["shape"] != "steps"):
         raise NotProved(f"a proof of this kind says nothing about the metric {base!r}.")
     step = number(distances["distance"]) / factor
-    if rounding and abs(step / Fraction(2) ** int(power) - 1) > CLOSE:
+    if rounding and step != Fraction(2) ** int(power):
         raise NotProved("the lattice in the name of the metric is not the one that the noise lives on.")
     between = distances["shape"] == "adjacent" or kind == "half line"
-    shown = str(step) if len(str(step)) <= 40 else f"{float(step):.12g}"  # a factor in floats makes long fractions
-    if rounding or (shown == "1" and (between or kind == "law")):
+    shown = str(step) if len(str(step)) <= 40 else f"about {float(step):.12g}"
+    if rounding or (step == 1 and (between or kind == "law")):
         return "", ""
     return (f", in steps of {shown}", "") if between else ("", f", between points in steps of {shown}")
 
 
-def check_distances(factor: Fraction, base: str, distances: Any, labels: list[Any] | None) -> str:
+def check_distances(factor: Fraction, base: str, distances: Any, labels: "list[Any] | None") -> str:
     """That no distance is larger than the named metric's between the labels, or a note that the name does not say.
 
-    A smaller distance only makes the promise stronger.
+    A smaller distance only makes the promise stronger. Between rows that are infinitely far apart nothing is promised.
     """
+    values = distances.get("distances", [])
+    endless = (
+        f", nothing between {values.count('inf')} of {len(values)} pairs, infinitely far apart"
+        if "inf" in values
+        else ""
+    )
     if base == "discrete":  # one unit between any two rows, whatever their labels
         if (most := farthest(distances)) is None or most > factor:
             raise NotProved("the distances are larger than those of the discrete metric.")
         return ""
-    if base not in ("line", "euclidean", "manhattan") or labels is None:
-        return "; distances as stated in the file"
+    if base not in PLAIN or labels is None:
+        return f"; distances as stated in the file{endless}"
+    if base == "hamming":
+        return check_hamming(factor, distances, labels)
     points = [coordinates(label) for label in labels]
     if any(len(point) != (1 if base == "line" else len(points[0])) for point in points):
         raise NotProved("the labels do not have as many coordinates as the metric needs, or not all as many.")
@@ -321,7 +547,27 @@ def check_distances(factor: Fraction, base: str, distances: Any, labels: list[An
     return ""
 
 
-def farthest(distances: Any) -> Fraction | None:
+def check_hamming(factor: Fraction, distances: Any, labels: "list[Any]") -> str:
+    """The number of places in which two tuples, or two texts, of one length differ."""
+    if any(
+        type(label) is not type(labels[0]) or not isinstance(label, (str, tuple)) or len(label) != len(labels[0])
+        for label in labels
+    ):
+        raise NotProved("the labels are not tuples or texts of one length, as the hamming metric needs.")
+    every = combinations(range(len(labels)), 2)
+    if distances["shape"] == "table":
+        compared = pairs(distances, len(labels))
+    elif (most := farthest(distances)) is None or distances["shape"] == "line":
+        raise NotProved("places on a line are not distances of the hamming metric.")
+    else:
+        compared = ((x, other, most) for x, other in every)
+    for x, other, distance in compared:
+        if distance is None or distance > factor * sum(i != j for i, j in zip(labels[x], labels[other])):
+            raise NotProved(f"rows {x} and {other} are nearer in the hamming metric than the file says.")
+    return ""
+
+
+def farthest(distances: Any) -> "Fraction | None":
     """The largest distance between two rows; None if it is infinite."""
     if distances["shape"] == "line":
         places = [number(place) for place in distances["places"]]
@@ -332,7 +578,7 @@ def farthest(distances: Any) -> Fraction | None:
     return None if "inf" in values else max((length_of({"distance": value}) for value in values), default=Fraction(0))
 
 
-def pairs(distances: Any, size: int) -> Iterator[tuple[int, int, Fraction | None]]:
+def pairs(distances: Any, size: int) -> "Iterator[tuple[int, int, Fraction | None]]":
     """Pairs (x, x', distance) whose losses imply all others; the distance None is infinite."""
     if distances["shape"] == "line":  # distances on a line add up, so neighbours suffice
         places = [number(place) for place in distances["places"]]
@@ -351,23 +597,48 @@ def pairs(distances: Any, size: int) -> Iterator[tuple[int, int, Fraction | None
         raise NotProved(f"unknown shape of distances {distances['shape']!r:.40}, or one that does not fit.")
 
 
-def labels_of(labels: Any, size: int | None) -> list[Any] | None:
-    """The labels as exact numbers, texts and tuples of those: one for each row or column, no two alike."""
+def labels_of(labels: Any, size: "int | None") -> "list[Any] | None":
+    """The labels as exact numbers, texts and tuples of those: one for each row or column, no two alike.
+
+    A text that spells what is no text, as "1" does 1 and "true" does true, is alike to it.
+    """
     if labels is None:
         return None
     found = [value_of(label) for label in labels] if isinstance(labels, list) else []
-    if not found or len(set(found)) < len(found) or size not in (None, len(found)):
+    kinds = {spelt(label): kind_of(label) for label in found}
+    alike = any(kinds[spelt(label)] != kind_of(label) for label in found)
+    if not found or alike or len(set(found)) < len(found) or size not in (None, len(found)):
         raise NotProved("there must be one label for each row and each column, and no two alike.")
     return found
 
 
+def spelt(label: Any) -> Any:
+    """What a label looks like, whatever it is."""
+    if isinstance(label, (tuple, Fraction)):
+        return tuple(map(spelt, label)) if isinstance(label, tuple) else label
+    text = str(label).strip().lower().replace("null", "none")
+    return Fraction(text) if len(text) <= 4000 and NUMBER.fullmatch(text) else text
+
+
+def kind_of(label: Any) -> Any:
+    return tuple(map(kind_of, label)) if isinstance(label, tuple) else type(label)
+
+
 def value_of(label: Any) -> Any:
     if isinstance(label, dict):
-        return tuple(map(value_of, label["tuple"])) if "tuple" in label else number(label["fraction"])
-    return label if label is None or isinstance(label, (str, bool)) else Fraction(label)
+        if list(label) == ["tuple"] and isinstance(label["tuple"], list):
+            return tuple(map(value_of, label["tuple"]))
+        if list(label) == ["fraction"] and type(label["fraction"]) is str:
+            return number(label["fraction"])
+        raise NotProved("a label is neither a number, a text nor a tuple of those.")
+    if label is None or type(label) in (str, bool):
+        return label
+    if type(label) not in (int, float):
+        raise NotProved("a label is neither a number, a text nor a tuple of those.")
+    return Fraction(label)
 
 
-def coordinates(label: Any) -> list[Any]:
+def coordinates(label: Any) -> "list[Any]":
     return [c for part in label for c in coordinates(part)] if isinstance(label, tuple) else [label]
 
 
@@ -403,6 +674,11 @@ def whole(value: Any) -> int:
     raise NotProved(f"the file is incomplete or malformed: {value!r:.40} is not a whole number below 2^128.")
 
 
+def is_text(value: Any) -> bool:
+    """Whether this is a short text that a terminal shows in one line."""
+    return type(value) is str and 0 < len(value) <= 1000 and value.isprintable()
+
+
 def hexadecimal(value: Any) -> int:
     if type(value) is str and re.fullmatch("[0-9a-f]+", value):
         return int(value, 16)
@@ -418,6 +694,8 @@ def bits_of(value: Any, least: int, most: int) -> int:
 def read(text: str) -> Any:
     """The document of a JSON text. A name that occurs twice is refused, since two readers could see two claims, and so are
     numbers that are not finite or too long. Floats occur in labels only: no field of a claim or proof may be one."""
+    if len(text) > LONGEST:
+        raise ValueError("the file is too long.")
 
     def once(members: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(members)) < len(members):
@@ -427,25 +705,20 @@ def read(text: str) -> Any:
     def finite(text: str) -> Any:
         if len(text) > 4000 or not math.isfinite(float(text)):
             raise ValueError("a number is not finite, or too long.")
+        if text.startswith("-") and not float(text):
+            raise ValueError("a number is minus zero.")
         return float(text) if "." in text or "e" in text.lower() else int(text)
 
     return json.loads(text, object_pairs_hook=once, parse_constant=finite, parse_float=finite, parse_int=finite)
 
 
 def rounded(value: Fraction, way: str = ROUND_CEILING, digits: int = 6) -> str:
-    """A number in six digits, rounded up (or another way); the float nearest to a decimal of six digits is shown as that."""
+    """A number in six digits, rounded up (or another way); in seventeen if it is the float beyond a number of fewer digits."""
     short = f"{float(value):.{digits}g}"
-    if Fraction(float(short)) == value:
-        return f"{Decimal(short).normalize():f}"
-    return f"{Context(prec=digits, rounding=way).divide(*map(Decimal, value.as_integer_ratio())).normalize():f}"
-
-
-def spoken(name: str) -> str:
-    """The name of a metric, in quotation marks where it could be taken for more of the sentence than a name."""
-    bare = name
-    while (inner := re.sub(r"\([^(;)]*\)", "", bare)) != bare:  # what is in parentheses
-        bare = inner
-    return name if re.fullmatch(r"[a-zA-Z0-9 .+*/^_-]*", bare) else repr(name)
+    beyond = Fraction(short) < value if way == ROUND_CEILING else Fraction(short) > value
+    digits = 17 if beyond and Fraction(float(short)) == value else digits
+    found = Context(prec=digits, rounding=way).divide(*map(Decimal, value.as_integer_ratio()))
+    return f"{found.normalize():f}"
 
 
 def digest(document: dict[str, Any]) -> str:
@@ -469,22 +742,25 @@ def file_beside(name: str) -> Any:
     module = ModuleType(name[: -len(".py")])
     sys.modules["checker"] = sys.modules[__name__]  # where it imports from: this very program, whatever it is called
     try:
-        with open(path, encoding="utf-8") as file:
-            exec(compile(file.read(), path, "exec"), module.__dict__)
+        with open(path, "rb") as file:
+            content = file.read()
+        if hashlib.sha256(content).hexdigest() != BESIDE[name]:
+            raise OSError("another file")
+        exec(compile(content, path, "exec"), module.__dict__)
     except (OSError, ImportError, SyntaxError, ValueError):
         raise NotProved(
-            f"a claim of this kind is proved in a second file, {name}, which must lie beside this program; "
-            "noisewright verify --export-checker writes it as well."
+            f"a claim of this kind is proved in a second file, {name}, which must lie beside this program, as it was written "
+            "with it; noisewright verify --export-checker writes both."
         ) from None
     return module
 
 
-def main(paths: list[str]) -> int:
+def main(paths: "list[str]") -> int:
     failed = 0
     for path in paths:
         try:
             with open(path, encoding="utf-8") as file:
-                print(f"{path}: proved: {check(read(file.read()))}")
+                print(f"{path}: proved: {check(read(file.read(LONGEST + 1)))}")
         except NotProved as problem:
             failed += 1
             print(f"{path}: NOT PROVED: {problem}")

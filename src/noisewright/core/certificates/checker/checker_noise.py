@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_noise":
     from noisewright.core.certificates.checker.checker import (
         CLAIM,
-        CLOSE,
         LATTICE,
         NotProved,
         allowance,
         bits_of,
+        ends_of,
         exp_below,
         neighbouring_steps,
         number,
@@ -42,11 +42,11 @@ if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_n
 else:
     from checker import (
         CLAIM,
-        CLOSE,
         LATTICE,
         NotProved,
         allowance,
         bits_of,
+        ends_of,
         exp_below,
         neighbouring_steps,
         number,
@@ -54,6 +54,10 @@ else:
         unit_of,
         whole,
     )
+
+
+MOST_RANGES = 20_000
+MOST_RATES = 1 << 24  # times the bits of each
 
 
 def check_noise(epsilon: Fraction, delta: Fraction, document: Any) -> tuple[list[str], str, str]:
@@ -119,7 +123,7 @@ def check_level(epsilon: Fraction, claim: Any, proof: Any) -> str:
         )
     level, radius, step = number(claim["level"]), number(claim["radius"]), number(claim["distances"]["distance"])
     apart = number(claim["on_map"]) if "around" in proof else radius
-    factor, _, base = unit_of(claim["metric"])
+    factor, base = unit_of(claim["metric"])
     if factor != 1 or LATTICE not in base:
         raise NotProved(
             "a level within a radius is proved only for points that are rounded to the lattice of the metric."
@@ -150,6 +154,8 @@ def check_ranged(epsilon: Fraction, distances: Any, proof: Any) -> None:
     step, rate, bits = number(distances["distance"]), number(proof["rate"]), bits_of(proof["precision"], 64, 1024)
     ranges, inputs = ([tuple(pair) for pair in proof[name]] for name in ("ranges", "inputs"))
     check_order(ranges, inputs)
+    if len(ranges) > MOST_RANGES:
+        raise NotProved(f"more than {MOST_RANGES} ranges would take too long.")
     if distances["shape"] not in ("adjacent", "steps") or step <= 0 or rate <= 0:
         raise NotProved("ranges need distances in steps, and a rate above 0.")
     reach = whole(proof["reach"]) if adjacent else 1
@@ -272,10 +278,10 @@ def check_ends(document: Any) -> str:
             "the file does not state the step of its lattice, and the ends of its set and of the true answers."
         )
     proof, distances, step = document["proof"], document["claim"]["distances"], number(document["step"])
-    if step <= 0 or abs(number(distances["distance"]) / unit_of(document["claim"]["metric"])[0] / step - 1) > CLOSE:
+    if step <= 0 or number(distances["distance"]) != step * unit_of(document["claim"]["metric"])[0]:
         raise NotProved("the step of the lattice is not the one that the distances are about.")
     names = {"within": "ranges", "answers": "inputs"}
-    sets = {name: [[None if e is None else number(e) for e in pair] for pair in document[name]] for name in names}
+    sets = {name: ends_of(document[name]) for name in names}
     if proof["kind"] == "ranged":
         for name, ends in sets.items():
             if [[lo and math.ceil(lo / step), hi and math.floor(hi / step)] for lo, hi in ends] != proof[names[name]]:
@@ -314,6 +320,8 @@ def check_half_line(epsilon: Fraction, distances: Any, proof: Any) -> None:
     bits, rates = bits_of(proof["precision"], 64, 1024), [number(rate) for rate in proof["near"]]
     if distances["shape"] != "steps" or budget <= 0 or tail <= 0 or not rates or min(rates) <= 0:
         raise NotProved("a half line needs distances in steps, and rates above 0.")
+    if len(rates) * bits > MOST_RATES:
+        raise NotProved("so many rates at such a precision would take too long.")
     one, limit = 1 << bits, int((1 + budget) * (1 << bits))
 
     def bounds(rate: Fraction) -> tuple[int, int]:  # of e^-rate; never above 1

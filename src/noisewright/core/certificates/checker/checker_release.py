@@ -16,6 +16,7 @@ value of a column. Proved here, with fractions alone:
 Losses add up because the parts are drawn independently. What this file cannot prove, it says: that the released table was drawn
 so, that the file lists everything that was released (somebody who rewrites all of it can leave a part out), that one unit changes
 an answer by no more than the stated distance, and anything about columns that were kept as they are.
+The fields of an oracle, whose reports are not categories, are held to its proof: see check_oracle.
 To judge one product read check_product and part_loss, and of checker.py what its parts need; to judge one release read examine,
 check_part and loss_of.
 """
@@ -23,6 +24,7 @@ check_part and loss_of.
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -30,38 +32,50 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_release":
     from noisewright.core.certificates.checker.checker import (
         CLAIM,
-        CLOSE,
         LATTICE,
+        ORACLES,
         NotProved,
         budget_of,
         check_claim,
+        check_fields,
         digest,
         farthest,
+        hexadecimal,
+        is_text,
+        labels_of,
+        length_of,
+        metric_in_words,
         number,
         prove,
         public_of,
+        restated,
         rounded,
         simulated,
-        spoken,
         unit_of,
         whole,
     )
 else:
     from checker import (
         CLAIM,
-        CLOSE,
         LATTICE,
+        ORACLES,
         NotProved,
         budget_of,
         check_claim,
+        check_fields,
         digest,
         farthest,
+        hexadecimal,
+        is_text,
+        labels_of,
+        length_of,
+        metric_in_words,
         number,
         prove,
         public_of,
+        restated,
         rounded,
         simulated,
-        spoken,
         unit_of,
         whole,
     )
@@ -70,8 +84,32 @@ FORMAT = "noisewright-release"
 VERSION = 1
 MOST_PARTS = 10_000
 HEAD = {"format", "version", "made_by", "numerics", "randomness", "digest"}  # what a product states once, for all parts
-KINDS = ("column", "query")
+FIELDS = {
+    "format",
+    "version",
+    "made_by",
+    "dataset",
+    "unit",
+    "neighbours",
+    "between",
+    "floating",
+    "parts",
+    "kept",
+    "exact",
+    "total",
+    "randomness",
+    "digest",
+}
+PART = {"name", "kind", "protects", "times", "distance", "price", "delta", "certificate"}
+KINDS = {"column": "columns", "query": "statistic"}  # and the field that each has beside those
 NEIGHBOURS = {"replace": "that differ in one unit", "add-remove": "one of which has one unit more"}
+SHOWN = " (whether one is missing is shown)"
+ABOUT = {
+    "unary-encoding": "the bits of any two categories; all other bits have one law under both, and are independent of these",
+    "hadamard-response": "halves of blocks, uniform inside: every output has one of two probabilities, in this proportion",
+    "local-hashing": "the buckets of any two categories, whatever the hash function, whose law is the same under both",
+    "subset-selection": "any two categories; given which of them are in the set, the rest of it is uniform under both",
+}
 
 
 # A product ----------------------------------------------------------------------------------------------------------------
@@ -88,8 +126,9 @@ def check_product(document: Any) -> tuple[str, str]:
     """
     claim, parts = document["claim"], document["proof"]["parts"]
     epsilon, delta = budget_of(claim)
-    factor, _, base = unit_of(claim["metric"])
-    if claim["distances"] != {"shape": "product"} or not set(claim) <= CLAIM or {"inputs", "outputs"} & set(document):
+    factor, base = unit_of(claim["metric"])
+    check_fields(document)
+    if claim["distances"] != {"shape": "product"} or not set(claim) <= CLAIM:
         raise NotProved(
             "a product claims an epsilon, a delta and a metric; distances and labels are those of its parts."
         )
@@ -101,7 +140,7 @@ def check_product(document: Any) -> tuple[str, str]:
         raise NotProved("so many parts at such a precision would take too long.")
     largest, total, deltas, said = Fraction(0), Fraction(0), Fraction(0), set()
     files, seed = document.get("resources", []), document.get("seed")
-    for place, part in enumerate(parts):
+    for place, part in enumerate(map(restated, parts)):
         unsaid = any(file not in files for file in part.get("resources", [])) or part.get("seed", seed) != seed
         if unsaid or HEAD & set(part):
             raise NotProved(
@@ -131,17 +170,61 @@ def part_loss(place: int, part: Any, base: str) -> tuple[Fraction, Fraction]:
     """What a part may lose in one coordinate, if its claim holds: between any two values, or for one unit of the line; and its
     delta."""
     distances = part["claim"]["distances"]
-    (epsilon, delta), (_, most, name) = budget_of(part["claim"]), unit_of(part["claim"]["metric"])
+    (epsilon, delta), (factor, name) = budget_of(part["claim"]), unit_of(part["claim"]["metric"])
     if part["proof"]["kind"] == "product":
         raise NotProved(f"part {place} is a product itself.")
     if base not in ("hamming", "discrete"):
         if name not in (base, base.replace("manhattan", "line", 1)) or distances["shape"] == "adjacent":
             raise NotProved(f"part {place} is not about every distance on the line, rounded to the same lattice.")
-        return epsilon * most, delta
+        return epsilon * factor, delta
     span = farthest(distances) if distances["shape"] in ("uniform", "line", "table") else None
     if span is None:
         raise NotProved(f"part {place} is not about finitely many values with a largest distance.")
     return epsilon * span, delta
+
+
+# An oracle ----------------------------------------------------------------------------------------------------------------
+
+
+def check_oracle(document: Any) -> None:
+    """That what an oracle states of its categories and reports fits the integers that are proved.
+
+    A proof is about any two of its categories: the halves or buckets of a response, two bits of many, or whether each of the two
+    is in the set. What else there is in a report has one law under both.
+    """
+    name, proof, oracle = document["mechanism"], document["proof"], document.get("oracle")
+    reads = {"hadamard-response": {"length"}, "local-hashing": {"prime"}}.get(name, set())
+    stated = name in ORACLES and type(oracle) is dict and set(oracle) == {"domain"} | reads
+    if not stated or document.get("about") != ABOUT[name] or document["claim"]["metric"] != "discrete":
+        raise NotProved("only an oracle has the fields 'oracle' and 'about', and it says what is known of its kind.")
+    domain = oracle["domain"]
+    count = whole(domain) if type(domain) is int else len(labels_of(domain, None) or [])
+    table: Any = proof.get("table", [[0, 0, 0, 0]])
+    labels, fits = [["one category", "another category"]], count >= 2
+    if name == "hadamard-response":
+        blocks = whole(proof["size"]) // 2
+        fits &= proof["size"] == 2 * blocks > 0 and oracle["length"] == 1 << (-(-count // blocks)).bit_length()
+    elif name == "local-hashing":
+        fits &= whole(proof["size"]) >= 2 and whole(oracle["prime"]) >= 2
+    elif name == "unary-encoding":
+        half, rows = whole(proof["width"]) // 2, [[hexadecimal(entry) for entry in row] for row in table]
+        own, other = (rows[0][0] + rows[0][1]) >> half, (rows[0][0] + rows[0][2]) >> half
+        one, two = (own, (1 << half) - own), (other, (1 << half) - other)
+        fits &= proof["width"] == 2 * half and rows == [
+            [a * b for a in x for b in y] for x, y in ((one, two), (two, one))
+        ]
+        labels.append(["both bits 1", "1 and 0", "0 and 1", "both bits 0"])
+    else:
+        total, (both, first, *_) = whole(proof["total"]) // (count - 1), map(whole, table[0])
+        held = (both + first) // (count - 1)
+        size = both // held + 1 if held else 0
+        cases = [held * (size - 1), held * (count - size), (total - held) * size, (total - held) * (count - 1 - size)]
+        fits &= 1 <= size < count and proof["total"] == total * (count - 1)
+        fits &= table == [cases, [cases[0], cases[2], cases[1], cases[3]]]
+        labels.append(["both in the set", "only the first", "only the second", "neither"])
+    named = [document[field] for field in ("inputs", "outputs") if field in document]
+    if not fits or named != (labels if len(labels) > 1 else []) or "answers" in document:
+        raise NotProved("what the oracle states of its categories and reports does not fit its proof.")
 
 
 # A release ----------------------------------------------------------------------------------------------------------------
@@ -178,13 +261,16 @@ def examine(document: Any) -> dict[str, Any]:
     if document.get("digest") != digest(document):
         raise NotProved("the file was changed or cut after it was written: its digest does not match its content.")
     unit, kept, exact, floating = document["unit"], document["kept"], document["exact"], document["floating"]
-    rows, neighbours = whole(unit["rows"]), document["neighbours"]
+    rows, neighbours, total = whole(unit["rows"]), document["neighbours"], document["total"]
     if not 1 <= rows <= (rows if unit["column"] else 1) or neighbours not in NEIGHBOURS or type(floating) is not bool:
         raise NotProved("the unit or the neighbours are not stated properly.")
     if not isinstance(kept, list) or not isinstance(exact, list) or not all(map(shown, kept + exact)):
         raise NotProved("what is not protected is not listed properly.")
     if not isinstance(document["parts"], list) or len(document["parts"]) > MOST_PARTS:
         raise NotProved(f"the parts must be a list of at most {MOST_PARTS}.")
+    known = set(document) == FIELDS and set(unit) == {"column", "rows"} and set(total) == {"epsilon", "delta"}
+    if not known or not all(is_text(document[name]) for name in ("made_by", "dataset", "randomness")):
+        raise NotProved("it has fields that this checker does not know, or lacks some, or they are not short texts.")
 
     titles: set[str] = set()
     parts = []
@@ -204,15 +290,17 @@ def examine(document: Any) -> dict[str, Any]:
             parts.append(
                 {"title": title, **check_part(part, floating), "randomness": part["certificate"]["randomness"]}
             )
+            check_words(part, unit, neighbours)
         except NotProved as why:
             raise NotProved(f"{title}: {why}") from None
 
-    total = document["total"]
     epsilon, delta = number(total["epsilon"]), number(total["delta"])
     if epsilon != sum(part["price"] for part in parts) or delta != sum(part["delta"] for part in parts):
         raise NotProved("the total is not the sum of the parts: a part is missing, or a price was changed.")
     if any(part["randomness"] != document["randomness"] for part in parts):
         raise NotProved("the parts were not all drawn with the randomness that the release states.")
+    if document["between"] != between_of(document):
+        raise NotProved("which tables the release makes look alike is not what its parts say.")
     whose = (
         "a unit is one row"
         if unit["column"] is None
@@ -244,7 +332,7 @@ def check_part(part: Any, floating: bool) -> dict[str, Any]:
         raise NotProved("its certificate was changed or cut after it was written.")
     else:
         claim = "nothing is proved about the floats that are drawn"
-    loss, between = loss_of(certificate, part["distance"])
+    loss, between = loss_of(restated(certificate), part["distance"])
     claim, between = claim + only, between + only
     lost = number(certificate["claim"]["delta"])
     if times < 1 or loss < 0 or lost < 0 or price < times * loss or delta < times * lost:
@@ -265,7 +353,8 @@ def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
     """
     claim, proof = certificate["claim"], certificate["proof"]
     epsilon, stated, shape = number(claim["epsilon"]), claim["distances"], claim["distances"]["shape"]
-    factor, _, base = unit_of(claim["metric"])
+    factor, base = unit_of(claim["metric"])
+    name = base or metric_in_words(claim["metric"])
     if distance == "radius":
         if proof["kind"] != "planar":
             raise NotProved("only a certificate about noise in the plane has a radius.")
@@ -273,18 +362,16 @@ def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
             f", if the map makes at most {plain(number(claim['on_map']))} of that (stated)" if "on_map" in claim else ""
         )
         radius = plain(number(claim["radius"]))
-        return number(claim["level"]), f"any two places within {radius} of each other ({spoken(base)}){on_map}"
+        return number(claim["level"]), f"any two places within {radius} of each other ({name}){on_map}"
     if distance == "any":
-        apart, between = span(stated, proof, factor, base)
+        apart, between = span(stated, proof, factor, base, name)
     else:
-        apart, least = number(distance), Fraction(0)
-        between = f"{noun(stated, proof, factor)} at most {plain(apart / factor)} apart ({spoken(base)})"
+        apart = number(distance)
+        between = f"{noun(stated, proof, factor)} at most {plain(apart / factor)} apart ({name})"
         if shape == "uniform" or base == "discrete":  # all values are equally far apart
-            least, between = span(stated, proof, factor, base)
-        elif shape == "product" and base == "hamming":  # values that differ do so in one coordinate at least
-            least = factor
-        if apart <= 0 or apart < least:
-            raise NotProved("no two values that differ are as near as the distance that is paid for.")
+            between = span(stated, proof, factor, base, name)[1]
+    if apart <= 0 or apart < nearest(stated, proof, factor, base):
+        raise NotProved("no two values that differ are as near as the distance that is paid for.")
     if shape == "adjacent":
         unbroken = proof["kind"] == "law" or (proof["kind"] == "ranged" and len(proof["inputs"]) == 1)
         if apart > 1 and (number(claim["delta"]) or not unbroken):
@@ -293,17 +380,39 @@ def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
     return epsilon * apart, between
 
 
-def span(stated: Any, proof: Any, factor: Fraction, base: str) -> tuple[Fraction, str]:
+def nearest(stated: Any, proof: Any, factor: Fraction, base: str) -> Fraction:
+    """No two values that differ are nearer than this, by what the claim is about; 0 where they may be as near as they like."""
+    if stated["shape"] == "product":
+        if base in ("discrete", "hamming"):  # values that differ do so in one coordinate at least
+            return factor
+        claims = [(part["claim"], part["proof"]) for part in proof["parts"]]
+        units = [(claim["distances"], its, *unit_of(claim["metric"])) for claim, its in claims]
+        return min(nearest(*unit) / unit[2] for unit in units) * factor
+    if stated["shape"] == "uniform":
+        return length_of(stated)
+    if stated["shape"] == "line":
+        places = sorted(number(place) for place in stated["places"])
+        apart = [after - before for before, after in zip(places, places[1:])]
+    elif stated["shape"] == "table":
+        apart = [number(value) for value in stated["distances"] if value != "inf"]
+    else:
+        return (
+            number(stated["distance"]) if stated["shape"] == "steps" and proof["kind"] != "half line" else Fraction(0)
+        )
+    return min((distance for distance in apart if distance > 0), default=Fraction(0))
+
+
+def span(stated: Any, proof: Any, factor: Fraction, base: str, name: str) -> tuple[Fraction, str]:
     """The largest distance between two values that a certificate is about, and what these values are."""
     ends: Any = None
     if stated["shape"] in ("uniform", "line", "table"):
         uniform, most = stated["shape"] == "uniform", farthest(stated)
         if most is not None:
-            return most, "any two values that differ" if uniform else f"any two of its values ({spoken(base)})"
+            return most, "any two values that differ" if uniform else f"any two of its values ({name})"
     elif stated["shape"] == "product" and base == "discrete":
         return factor, "any two values that differ"
     elif stated["shape"] == "product" and base == "hamming" and None not in (part["count"] for part in proof["parts"]):
-        return factor * sum(part["count"] for part in proof["parts"]), f"any two of its values ({spoken(base)})"
+        return factor * sum(part["count"] for part in proof["parts"]), f"any two of its values ({name})"
     elif proof["kind"] == "law":
         ends = proof.get("clamp")
     elif proof["kind"] == "ranged":
@@ -314,7 +423,7 @@ def span(stated: Any, proof: Any, factor: Fraction, base: str) -> tuple[Fraction
     if low > high:
         raise NotProved("the values that its certificate is about end before they begin.")
     first, last = plain(low * step / factor, ROUND_CEILING), plain(high * step / factor)
-    return (high - low) * step, f"any two {noun(stated, proof, factor)} from {first} to {last} ({spoken(base)})"
+    return (high - low) * step, f"any two {noun(stated, proof, factor)} from {first} to {last} ({name})"
 
 
 def noun(stated: Any, proof: Any, factor: Fraction) -> str:
@@ -323,11 +432,50 @@ def noun(stated: Any, proof: Any, factor: Fraction) -> str:
         claims = [(part["claim"], part["proof"]) for part in proof["parts"]]
         nouns = {noun(claim["distances"], its, unit_of(claim["metric"])[0]) for claim, its in claims}
         return "whole numbers" if "whole numbers" in nouns else "values"
-    whole_steps = stated["shape"] == "steps" and abs(number(stated["distance"]) / factor - 1) <= CLOSE
+    whole_steps = stated["shape"] == "steps" and number(stated["distance"]) == factor
     return "whole numbers" if whole_steps and proof["kind"] == "law" else "values"
 
 
 # Words --------------------------------------------------------------------------------------------------------------------
+
+
+def check_words(part: Any, unit: Any, neighbours: str) -> None:
+    """That a part has the fields of its kind, and says of what it protects no more than the distance that is paid for."""
+    if set(part) != PART | {KINDS[part["kind"]]}:
+        raise NotProved("it has fields that this checker does not know, or lacks some.")
+    protects = part["protects"]
+    if part["kind"] == "query":
+        there = "there or not" if neighbours == "add-remove" else "with any other values"
+        said = protects == f"{one_of(unit)}, {there}"
+    else:
+        if not isinstance(part["columns"], list) or not part["columns"] or not all(map(shown, part["columns"])):
+            raise NotProved("its columns are not listed properly.")
+        found = re.fullmatch(r"any two values|at most ([^ ]+)( [^()]+)?( \([^()]+\))?", protects.removesuffix(SHOWN))
+        said = found is not None
+        if found and found[1] and (found[2] or "").strip() in ("", "metre", "metres") and part["distance"] != "any":
+            claim = restated(part["certificate"])["claim"]
+            radius = part["distance"] == "radius"
+            said = number(found[1]) <= (
+                number(claim["radius"]) if radius else number(part["distance"]) / unit_of(claim["metric"])[0]
+            )
+    if not said:
+        raise NotProved("what it says to protect is not what the distance that is paid for covers.")
+
+
+def one_of(unit: Any) -> str:
+    return "one row" if unit["column"] is None else f"the rows of one {unit['column']} (at most {unit['rows']})"
+
+
+def between_of(document: Any) -> str:
+    """Which tables look alike, in the words of the parts."""
+    alike: dict[str, list[str]] = {}
+    for part in document["parts"]:
+        if part["kind"] == "column":
+            alike.setdefault(part["protects"], []).append(" with ".join(part["columns"]))
+    listed = [(words, ", ".join(names[:-1])) for words, names in alike.items()]
+    ways = [f"by {words} in {f'{first} and ' if first else ''}{alike[words][-1]}" for words, first in listed]
+    there = ", there or not" if document["neighbours"] == "add-remove" else ""
+    return f"two tables that differ in {one_of(document['unit'])}{there}{': ' if ways else ''}{', '.join(ways)}"
 
 
 def title_of(part: Any) -> str:
