@@ -43,6 +43,7 @@ _WORDS = (
     "doctor",
     "ledger",
     "attack",
+    "embeddings",
 )
 
 NO_MATRICES = ("plan", "verify", "ledger")
