@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkabl
 
 import numpy as np
 
+from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
@@ -130,6 +131,13 @@ class Described(Protocol):
         """``audit()``: the smallest epsilon that the mechanism really has.
 
         ``noisewright.audit`` uses it where there is no channel, or one too large to compare all pairs of rows.
+        """
+
+    @property
+    def below(self) -> Callable[[Any, Any], Floats] | None:
+        """``below(values, places)``: the chance that the output for a value (a row) is below a place (a column).
+
+        It is about the numbers that ``release`` draws, rounding and clamping included, for a mechanism of single numbers.
         """
 
     @property

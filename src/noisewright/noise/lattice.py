@@ -118,6 +118,10 @@ class Lattice:
             up[spot] = _settle(Fraction(float(share[spot])), int(words[spot]), bits)
         return np.asarray(whole.astype(np.int64) + up).reshape(shape)
 
+    def first_from(self, places: Any) -> NDArray[np.float64]:
+        """The first lattice point that is not below each place, in steps; a place may be infinite."""
+        return np.ceil(self._in_steps(np.asarray(places, dtype=np.float64)))
+
     def values(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
         """The lattice points as floats, exactly."""
         if indices.size and not (indices.min() >= -2 * LARGEST_INDEX and indices.max() <= 2 * LARGEST_INDEX):

@@ -46,7 +46,8 @@ from noisewright.releases.output.recorded import belongs_to, complete
 from noisewright.releases.output.staging import Staging, clean
 from noisewright.releases.plan import Plan, listed, make_plan
 from noisewright.releases.policy.policy import Policy, as_policy
-from noisewright.releases.report.marginals import Marginal, bins_of, marginal_of
+from noisewright.releases.report.bins import bins_of
+from noisewright.releases.report.marginals import Marginal, marginal_of
 from noisewright.releases.report.page import Made, report
 from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.source import Source

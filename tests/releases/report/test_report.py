@@ -22,8 +22,9 @@ from release_samples import COLUMNS, QUERIES, TYPES, sample_plan
 from noisewright.releases.ledger.ledger import Balance
 from noisewright.releases.plan import make_plan
 from noisewright.releases.policy.policy import Policy
+from noisewright.releases.report.bins import bins_of
 from noisewright.releases.report.charts import chart, short, spelled, ticks
-from noisewright.releases.report.marginals import Marginal, bins_of, marginal_of
+from noisewright.releases.report.marginals import Marginal, marginal_of
 from noisewright.releases.report.page import Made, report
 
 PLAN = sample_plan()
@@ -369,12 +370,21 @@ def test_bars_are_as_long_as_their_counts() -> None:
 
 
 def test_histograms_are_as_high_as_their_counts() -> None:
-    marginal = Marginal("x", "numbers", (5.0, 15.0), edges=(0.0, 10.0, 20.0), estimated=(8.0, 12.0))
-    bars = shapes(drawn(marginal), "rect", "released")
+    ends = {"low": (4.0, 10.0), "high": (9.0, 14.0)}
+    marginal = Marginal("x", "numbers", (5.0, 15.0), edges=(0.0, 10.0, 20.0), estimated=(8.0, 12.0), **ends)
+    picture = drawn(marginal)
+    bars = shapes(picture, "rect", "released")
     heights = [float(str(e.get("height"))) for e in bars]
     assert heights[1] == pytest.approx(3 * heights[0], rel=0.01)
-    ends = {round(float(str(e.get("y"))) + float(str(e.get("height"))), 1) for e in bars}
-    assert len(ends) == 1  # all stand on the axis
+    (axis,) = {round(float(str(e.get("y"))) + float(str(e.get("height"))), 1) for e in bars}  # all stand on it
+    unit = heights[0] / 5
+    assert [axis - float(str(e.get("cy"))) for e in shapes(picture, "circle", "estimated")] == pytest.approx(
+        [8 * unit, 12 * unit], abs=0.2
+    )
+    whiskers = [str(e.get("d")).partition(" ")[2].split("V") for e in shapes(picture, "path", "estimated")]
+    assert [axis - float(end) for both in whiskers for end in both] == pytest.approx(
+        [4 * unit, 9 * unit, 10 * unit, 14 * unit], abs=0.2
+    )
 
 
 @pytest.mark.parametrize(

@@ -38,5 +38,8 @@ if TYPE_CHECKING:
     from noisewright.estimation.population.result import Average as Average
     from noisewright.estimation.population.result import Estimate as Estimate
     from noisewright.estimation.population.result import short_name as short_name
+    from noisewright.estimation.population.sums import Sums as Sums
+    from noisewright.estimation.population.sums import soft_bars as soft_bars
+    from noisewright.estimation.population.sums import sums_of as sums_of
 else:
     __getattr__, __dir__ = door(__name__)

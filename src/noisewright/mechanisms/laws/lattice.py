@@ -52,6 +52,23 @@ class LatticeLaw:
         """``ln Z(i)``."""
         return np.asarray(np.log(self.parts(k, i)[0]) - math.log(-math.expm1(-self.rate)))
 
+    def chances(self, k: NDArray[np.int64], i: NDArray[np.int64], places: Floats) -> Floats:
+        """``P(j < place | i)`` for each ``i`` (in range ``k``) in a row and each place in a column."""
+        places = np.clip(places, -(2.0**60), 2.0**60)
+        rows, total = i.astype(np.float64).reshape(-1, 1), np.zeros((i.size, places.size))
+        for first, last in zip(self.firsts, self.lasts, strict=True):
+            end = np.clip(places - 1, first - 1, last)
+            total += self._sum(np.maximum(first, rows), end, rows) + self._sum(
+                -np.minimum(end, rows - 1), -first, -rows
+            )
+        logs = self.log_normaliser(k.reshape(-1), i.reshape(-1)).reshape(-1, 1)
+        return np.asarray(np.clip(total * np.exp(-logs), 0, 1))
+
+    def _sum(self, start: Floats, end: Floats, centre: Floats) -> Floats:
+        """The sum of ``a^(j - centre)`` over ``j = start..end``, from the centre on; nothing where the end comes first."""
+        count = np.maximum(end - start + 1, 0)
+        return np.asarray(np.exp(-self.rate * (start - centre)) * np.expm1(-self.rate * count) / math.expm1(-self.rate))
+
     def log_ratio(
         self, k: NDArray[np.int64], i: NDArray[np.int64], m: NDArray[np.int64], j: NDArray[np.int64]
     ) -> Floats:

@@ -251,6 +251,25 @@ class AdditiveMechanism:
         matrix[:, ends] = self._between(below[ends] - secrets[:, None], above[ends] - secrets[:, None])
         return Channel(matrix, self.lattice.values(secrets).tolist(), self.lattice.values(outputs).tolist())
 
+    def below(self, values: Any, places: Any) -> Floats:
+        """The chance that the output for a value (a row) is below a place (a column).
+
+        >>> from noisewright.mechanisms.numbers.snapped import snapped_laplace
+        >>> snapped_laplace(epsilon=1, within=(0, 9), lattice=1).below([0.2, 5], [0, 1, 10]).round(4).tolist()
+        [[0.0, 0.7311, 1.0], [0.0, 0.0049, 1.0]]
+        """
+        indices = self._indices(exact_floats(values)).astype(np.float64)
+        first = self.lattice.first_from(places)
+        if self._ranges is not None:  # the first noisy value whose output is not below the place: outputs are moved
+            low, high = self._ranges[0][0], self._ranges[-1][1]
+            first = np.where(first <= (-math.inf if low is None else low), -math.inf, first)
+            first = np.where(first > (math.inf if high is None else high), math.inf, first)
+            for (_, before), (after, _) in pairwise(self._ranges):
+                assert before is not None
+                assert after is not None
+                first = np.where((first > before) & (first <= after), (before + after) // 2 + 1, first)
+        return self._between(np.array(-np.inf), first - 1 - indices.reshape(-1, 1))
+
     # Helpers ---------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -32,7 +32,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -135,16 +137,33 @@ class GeometricMechanism:
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value."""
         given, single = whole_numbers(values)
-        if self.within is not None and self.outside != "keep":
-            inside = np.clip(given, *self.within)
-            if self.outside == "refuse" and not np.array_equal(inside, given):
-                raise DataError(
-                    "a value is outside the declared range; clamp with outside='clamp', or widen the range."
-                )
-            given = inside
+        given = self._inside(given)
         noisy = given + discrete_laplace(self.scale, given.shape, rng)
         released = noisy if self.within is None else np.clip(noisy, *self.within)
         return int(released) if single else released
+
+    def below(self, values: Any, places: Any) -> Floats:
+        """The chance that the output for a value (a row) is below a place (a column).
+
+        >>> geometric(epsilon=1, within=(0, 9)).below([0, 5], [0, 1, 10]).round(4).tolist()
+        [[0.0, 0.7311, 1.0], [0.0, 0.0049, 1.0]]
+        """
+        given, first = self._inside(whole_numbers(values)[0]), np.ceil(np.asarray(places, dtype=np.float64))
+        away = first - given.astype(np.float64).reshape(-1, 1)  # the noise is below this
+        beyond = np.exp(-self._rate * np.where(away > 0, away, 1 - away)) / (1 + math.exp(-self._rate))
+        chance = np.where(away > 0, 1 - beyond, beyond)
+        if self.within is not None:
+            chance = np.where(first <= self.within[0], 0.0, np.where(first > self.within[1], 1.0, chance))
+        return np.asarray(chance)
+
+    def _inside(self, given: NDArray[Any]) -> NDArray[Any]:
+        """The values that noise is added to: clamped, or refused, where a range says so."""
+        if self.within is None or self.outside == "keep":
+            return given
+        inside: NDArray[Any] = np.clip(given, *self.within)
+        if self.outside == "refuse" and not np.array_equal(inside, given):
+            raise DataError("a value is outside the declared range; clamp with outside='clamp', or widen the range.")
+        return inside
 
     @property
     def _rate(self) -> float:

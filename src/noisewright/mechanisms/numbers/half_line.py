@@ -50,7 +50,7 @@ from noisewright.mechanisms.laws.roots import root
 from noisewright.mechanisms.laws.worst_answer import RoundingCells
 from noisewright.mechanisms.losses import check_loss
 from noisewright.noise.bits import bits_from
-from noisewright.noise.lattice import Lattice
+from noisewright.noise.lattice import Lattice, exact_floats
 from noisewright.noise.laws.half_line import HalfLineSampler
 
 __all__ = ["AsymmetricLaplace"]
@@ -144,6 +144,30 @@ class AsymmetricLaplace:
         away = self._sampler.draw(indices - first if first is not None else (last or 0) - indices, bits)
         released = self.lattice.values(first + away if first is not None else (last or 0) - away)
         return float(released) if released.ndim == 0 else released
+
+    def below(self, values: Any, places: Any) -> Floats:
+        """The chance that the output for a value (a row) is below a place (a column): rounding is at random, too."""
+        self.check(values)
+        first, last = self._ranges[0]
+        up, wall = first is not None, float(first if first is not None else last or 0)
+        steps = exact_floats(values).reshape(-1) * 2.0**-self.lattice.exponent
+        away, cuts = (steps - wall) * (1 if up else -1), self.lattice.first_from(places)
+        cuts = cuts - wall if up else wall - cuts + 1  # from a wall above, what is below a place is not nearer than it
+        away = np.maximum(away, 0.0)
+        whole = np.floor(away).astype(np.int64)
+        share = (away - whole).reshape(-1, 1)
+        chance = (1 - share) * self._nearer(whole, cuts) + share * self._nearer(whole + 1, cuts)
+        return np.asarray(chance if up else 1 - chance)
+
+    def _nearer(self, i: NDArray[np.int64], places: Floats) -> Floats:
+        """The chance of an output fewer than so many steps from the wall, for a lattice point ``i`` steps from it."""
+        rates = np.array([float(r) for r in (self.near[0], *self.near)])[np.minimum(i, len(self.near))].reshape(-1, 1)
+        towards, away = self._sums(i)
+        total, rows = (towards[0] + away[0]).reshape(-1, 1), i.astype(np.float64).reshape(-1, 1)
+        count = np.clip(places, 0, rows)  # outputs 0..count-1 lie at distances rows..rows-count+1
+        near = np.exp(-rates * (rows - count + 1)) * np.expm1(-rates * count) / np.expm1(-rates)
+        beyond = np.exp(-float(self.tail) * np.maximum(places - rows, 0)) / -math.expm1(-float(self.tail))
+        return np.asarray(np.where(places <= rows, near, total - beyond) / total)
 
     def check(self, values: Any) -> None:
         """Refuse what :meth:`release` would refuse."""

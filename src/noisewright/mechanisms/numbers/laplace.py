@@ -47,6 +47,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -183,6 +184,16 @@ class LaplaceMechanism:
         drawn = self._sampler.draw(indices, which, rng) if indices.size else indices  # tables only for what is drawn
         released = self.lattice.values(drawn)
         return float(released) if released.ndim == 0 else released
+
+    def below(self, values: Any, places: Any) -> Floats:
+        """The chance that the output for a value (a row) is below a place (a column).
+
+        >>> laplace(epsilon=1, within=(0, 9)).below([0, 4.5], [0, 4.5, 10]).round(3).tolist()
+        [[0.0, 0.942, 1.0], [0.0, 0.5, 1.0]]
+        """
+        indices, which = self.inner.place(values, self.lattice, self.inputs, self.outside)
+        law = LatticeLaw(float(self.rate), self.ranges)
+        return law.chances(np.zeros_like(indices) if which is None else which, indices, self.lattice.first_from(places))
 
     def check(self, values: Any) -> None:
         """Refuse what :meth:`release` would refuse."""

@@ -5,16 +5,17 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.releases.report.before import Before as Before
+    from noisewright.releases.report.before import table_before as table_before
+    from noisewright.releases.report.bins import Bins as Bins
+    from noisewright.releases.report.bins import Perturbed as Perturbed
+    from noisewright.releases.report.bins import bins_of as bins_of
     from noisewright.releases.report.charts import chart as chart
     from noisewright.releases.report.charts import short as short
     from noisewright.releases.report.charts import spelled as spelled
     from noisewright.releases.report.charts import ticks as ticks
-    from noisewright.releases.report.marginals import Bins as Bins
     from noisewright.releases.report.marginals import Marginal as Marginal
-    from noisewright.releases.report.marginals import Perturbed as Perturbed
-    from noisewright.releases.report.marginals import bins_of as bins_of
     from noisewright.releases.report.marginals import marginal_of as marginal_of
-    from noisewright.releases.report.marginals import shares_before as shares_before
     from noisewright.releases.report.page import Made as Made
     from noisewright.releases.report.page import report as report
 else:

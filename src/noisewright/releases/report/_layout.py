@@ -105,18 +105,15 @@ svg .released, svg .now { fill: var(--released); }
 svg .spent { fill: var(--soft); }
 svg .left { fill: var(--line); }
 svg path.estimated { fill: none; stroke: var(--estimated); stroke-width: 2.2; }
-svg path.thin { stroke-width: 1.2; }
 svg line.estimated { stroke: var(--estimated); stroke-width: 2.2; }
 svg circle.estimated { fill: var(--estimated); stroke: var(--paper); stroke-width: 1.5; }
-svg rect.estimated { fill: var(--estimated); }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .1em; vertical-align: -.05em;
   background: var(--released); }
-.key.cell { background: var(--estimated); }
-.key.line { height: .3em; width: 1.2em; vertical-align: .2em; background: var(--estimated); }
 .key.dot { height: .7em; width: .7em; border-radius: 50%; vertical-align: 0; background: var(--estimated); }
 .key.spent { background: var(--soft); }
 .key.left { background: var(--line); }
-@media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
+@media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; }
+  figure { overflow-x: auto; } figure svg { min-width: 36rem; } figcaption { position: sticky; left: 0; } }
 @media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --panel: #f2f2f2;
     --released: #2b7bba; --estimated: #c4500b; --accent: #1f6f54; --alarm: #a51d2d; }
   body { font-size: 10.5pt; } main { max-width: none; padding: 0; } h2, h3 { break-after: avoid; }

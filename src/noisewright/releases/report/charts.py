@@ -1,8 +1,8 @@
 """Charts of a report: small SVG pictures inside the page, drawn here, with nothing to load and nothing to run.
 
-Blue bars and cells are released counts; orange lines and dots are estimates of the table before. The two differ in shape as well
-as in colour, so they can be told apart in print and by everybody. Colours are CSS classes (``released``, ``estimated`` and so on)
-that the page defines for light and dark. Each picture has a title and a description for screen readers.
+Blue bars and cells are released counts; orange dots with whiskers are estimates of the table before. The two differ in shape as
+well as in colour, so they can be told apart in print and by everybody. Colours are CSS classes (``released``, ``estimated`` and
+so on) that the page defines for light and dark. Each picture has a title and a description for screen readers.
 
 >>> picture = chart(Marginal("smoker", "categories", (36.0, 64.0), labels=("yes", "no")))
 >>> picture.startswith("<svg") and "<title" in picture and "yes" in picture
@@ -130,7 +130,7 @@ def _histogram(marginal: Marginal) -> tuple[str, float]:
     for (low, high), count in zip(pairwise(marginal.edges), marginal.counts, strict=True):
         parts.append(_rect("released", x(low) + 0.6, bottom - count * up, max(0.5, x(high) - x(low) - 1.2), count * up))
     if marginal.estimated is not None:
-        parts.append(_steps(marginal, marginal.estimated, x, bottom, up))
+        parts.append(_dots(marginal, marginal.estimated, x, bottom, up))
     parts.append(f'<line class="axis" x1="{left}" y1="{bottom}" x2="{WIDTH - right}" y2="{bottom}"/>')
     marks = (
         _dates(first, last)
@@ -143,19 +143,18 @@ def _histogram(marginal: Marginal) -> tuple[str, float]:
     return "".join(parts), bottom + 26
 
 
-def _steps(
+def _dots(
     marginal: Marginal, estimated: tuple[float, ...], x: Callable[[float], float], bottom: float, up: float
 ) -> str:
-    """The estimate as a stepped line, with a whisker in the middle of each step."""
-    path, whiskers = [], []
+    """The estimate as a dot in the middle of each bar, with its whisker."""
+    parts = []
     for k, ((low, high), estimate) in enumerate(zip(pairwise(marginal.edges), estimated, strict=True)):
-        y = bottom - estimate * up
-        path.append(f"{'L' if k else 'M'}{x(low):.1f} {y:.1f}H{x(high):.1f}")
+        middle = (x(low) + x(high)) / 2
         if marginal.low is not None and marginal.high is not None:
             ends = (bottom - marginal.low[k] * up, bottom - marginal.high[k] * up)
-            middle = (x(low) + x(high)) / 2
-            whiskers.append(f"M{middle:.1f} {ends[0]:.1f}V{ends[1]:.1f}")
-    return f'<path class="estimated" d="{"".join(path)}"/><path class="estimated thin" d="{"".join(whiskers)}"/>'
+            parts.append(f'<path class="estimated" d="M{middle:.1f} {ends[0]:.1f}V{ends[1]:.1f}"/>')
+        parts.append(f'<circle class="estimated" cx="{middle:.1f}" cy="{bottom - estimate * up:.1f}" r="4"/>')
+    return "".join(parts)
 
 
 def _dates(first: float, last: float) -> list[tuple[float, str]]:
@@ -183,32 +182,27 @@ def _day(number: int) -> date:
 
 
 def _cells(marginal: Marginal) -> tuple[str, float]:
-    """One map of the released places and, if there is one, one of the estimate; stronger colour means more."""
-    grids = [("released", "Released", marginal.counts)]
-    if marginal.estimated is not None:
-        grids.append(("estimated", "Estimated before", marginal.estimated))
-    side, top, gap = 270.0, 26.0, 70.0
+    """A map of the released places; stronger colour means more."""
+    side, top, left = 270.0, 26.0, 70.0
     rows, columns = len(marginal.edges) - 1, len(marginal.across) - 1
-    parts = []
-    for k, (style, title, counts) in enumerate(grids):
-        left = gap + k * (side + gap)
-        width, height = side / columns, side / rows
-        largest = max((*counts, 1.0))
-        parts.append(_text(left, top - 10, f"{title}: at most {short(largest)} in a cell", "start", "value"))
-        parts.append(f'<rect class="frame" x="{left:g}" y="{top:g}" width="{side:g}" height="{side:g}"/>')
-        for row in range(rows):
-            for column in range(columns):
-                count = counts[row * columns + column]
-                if count / largest >= 0.002:
-                    parts.append(
-                        f'<rect class="{style} cell" x="{left + column * width:.1f}" y="{top + side - (row + 1) * height:.1f}" '
-                        f'width="{width:.1f}" height="{height:.1f}" opacity="{math.sqrt(count / largest):.2f}"/>'
-                    )
-        parts += _frame_ticks(marginal, left, top, side, numbers=k == 0)
+    width, height = side / columns, side / rows
+    largest = max((*marginal.counts, 1.0))
+    parts = [
+        _text(left, top - 10, f"Released: at most {short(largest)} in a cell", "start", "value"),
+        f'<rect class="frame" x="{left:g}" y="{top:g}" width="{side:g}" height="{side:g}"/>',
+    ]
+    for k, count in enumerate(marginal.counts):
+        row, column = divmod(k, columns)
+        if count / largest >= 0.002:
+            parts.append(
+                f'<rect class="released cell" x="{left + column * width:.1f}" y="{top + side - (row + 1) * height:.1f}" '
+                f'width="{width:.1f}" height="{height:.1f}" opacity="{math.sqrt(count / largest):.2f}"/>'
+            )
+    parts += _frame_ticks(marginal, left, top, side)
     return "".join(parts), top + side + 28
 
 
-def _frame_ticks(marginal: Marginal, left: float, top: float, side: float, numbers: bool) -> Iterator[str]:
+def _frame_ticks(marginal: Marginal, left: float, top: float, side: float) -> Iterator[str]:
     south, north = marginal.edges[0], marginal.edges[-1]
     west, east = marginal.across[0], marginal.across[-1]
     for tick in ticks(west, east, 5):
@@ -218,8 +212,7 @@ def _frame_ticks(marginal: Marginal, left: float, top: float, side: float, numbe
     for tick in ticks(south, north, 6):
         y = top + side - (tick - south) / (north - south) * side
         yield f'<line class="axis" x1="{left - 5:g}" y1="{y:.1f}" x2="{left:g}" y2="{y:.1f}"/>'
-        if numbers:
-            yield _text(left - 9, y + 4, f"{tick:g}", "end", "tick")
+        yield _text(left - 9, y + 4, f"{tick:g}", "end", "tick")
 
 
 # Words and shapes ---------------------------------------------------------------------------------------------------------
