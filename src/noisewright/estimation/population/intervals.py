@@ -45,10 +45,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtri
 
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole
@@ -134,6 +134,8 @@ def tail_interval(
 
 def _lower_end(number: Floats, reports: int, tail: float) -> Floats:
     """The probability of an event at which it happens at least ``number`` times with the chance ``tail``."""
+    from scipy.special import betaincinv  # takes long to load
+
     each, places = np.unique(
         number, return_inverse=True
     )  # many secrets have the same number, and a quantile takes long
@@ -206,4 +208,4 @@ def needs_tails(reports: int, confidence: float, either: bool) -> bool:
 
 def quantile(confidence: float) -> float:
     """How many standard errors an interval of this confidence reaches to either side."""
-    return float(-ndtri((1 - as_confidence(confidence)) / 2))
+    return -NormalDist().inv_cdf((1 - as_confidence(confidence)) / 2)

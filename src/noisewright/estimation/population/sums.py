@@ -17,7 +17,7 @@ is short. :func:`soft_bars` gives sorts that blend into each other at their ends
 >>> coin = np.array([[0.75, 0.25], [0.25, 0.75]])
 >>> found = sums_of(coin, np.eye(2), np.array([400, 600]))
 >>> found.estimate.round(3).tolist(), found.low.round(3).tolist(), found.high.round(3).tolist()
-([0.3, 0.7], [0.239, 0.638], [0.362, 0.761])
+([0.3, 0.7], [0.24, 0.639], [0.361, 0.76])
 
 Reference: Armstrong and Kolesar, *Optimal inference in a class of regression models* (2018), on intervals that count bias.
 """
@@ -80,7 +80,7 @@ def sums_of(
     extremes = weights.min(axis=0), weights.max(axis=0)
     either = bool((np.minimum(weights - extremes[0], extremes[1] - weights) <= 1e-9).all())
     mean = shares @ weights
-    if needs_tails(reports, each, either):
+    if needs_tails(reports, each, False):
         low, high = tail_interval(mean, extremes, reports, each, either=either)
     else:
         low, high = mean_interval(mean, shares @ weights**2, extremes, reports, each)

@@ -41,6 +41,7 @@ BETWEEN = 16
 REACH = np.geomspace(0.02, 1e6, 40)
 """How far beyond the outermost edges values are tried, in widths of a bar."""
 FEWEST_BARS = 4
+FEWEST_ROWS = 20
 HALVINGS = 60
 
 NO_LAW = "the chances of its outputs are not known exactly"
@@ -67,6 +68,8 @@ def table_before(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Befo
     rows = int(counts.sum())
     if not rows:
         return Before(bins)
+    if rows < FEWEST_ROWS:
+        return Before(bins, reason=_few(rows))
     if bins.kind == "places":
         return Before(bins, reason=PLACES)
     if bins.kind == "categories":
@@ -94,8 +97,11 @@ def _shown(found: Before, counts: NDArray[np.int64]) -> Before:
     assert found.high is not None
     if np.subtract(found.high, found.low).mean() <= found.bins.bars(counts).max():
         return found
-    reason = f"for {int(counts.sum()):,} rows and this much noise, its bounds would be wider than the bars are high"
-    return Before(found.bins, reason=reason)
+    return Before(found.bins, reason=_few(int(counts.sum())))
+
+
+def _few(rows: int) -> str:
+    return f"for {rows:,} rows and this much noise, its bounds would be wider than the bars are high"
 
 
 def _before(bins: Bins, found: Sums, counts: NDArray[np.int64], blend: float = 0.0) -> Before:
