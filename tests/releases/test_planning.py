@@ -34,7 +34,7 @@ def test_a_plan_tells_parts_prices_and_what_is_left_out(ledger):
     assert [part.price for part in found.parts] == [1, Fraction(1, 2)]
     assert (found.epsilon, found.delta) == (Fraction(3, 2), 0)
     assert found.parts[0].error_words == "expected error at most 4.97"  # 2a / (1 - a^2) for a = e^-0.2 is 4.967
-    assert (found.kept, found.dropped) == (("ward",), ("note",))
+    assert (found.kept, found.dropped, list(found.types)) == (("ward",), (), ["age", "ward"])  # not a word of the note
     assert "by at most 5 in age" in found.between
 
 

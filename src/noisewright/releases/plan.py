@@ -10,8 +10,8 @@ column. :attr:`Plan.between` says that in words, and no epsilon is shown without
 ...     {"name": "smoker", "mechanism": "randomised-response", "categories": [True, False], "epsilon": 1},
 ...     {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": "1/2"}]})
 >>> plan = make_plan(policy, {"age": pa.int64(), "smoker": pa.bool_(), "note": pa.string()})
->>> plan.epsilon, plan.dropped
-(Fraction(3, 2), ('note',))
+>>> plan.epsilon, list(plan.types)
+(Fraction(3, 2), ['age', 'smoker'])
 >>> print(plan.between)
 two tables that differ in one row: by any two values in smoker, by at most 5 in age
 """
@@ -19,7 +19,7 @@ two tables that differ in one row: by any two values in smoker, by at most 5 in 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,7 +33,8 @@ from noisewright.core.metrics.bags import Neighbours
 from noisewright.core.metrics.metric import Discrete
 from noisewright.core.resource import Resource
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
-from noisewright.releases.columns.types import check_stated
+from noisewright.releases.columns.types import check_stated, used_columns
+from noisewright.releases.kinds.kept import visible_type
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.queries.compile import QueryPlan, compile_query
 
@@ -70,6 +71,9 @@ class Plan:
     columns: tuple[ColumnPlan, ...]
     queries: tuple[QueryPlan, ...]
     dropped: tuple[str, ...]
+    """The columns that the policy uses and does not release; it may name the unit by one, or filter by one."""
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
+    """Of the columns that the policy uses: all that is published of the table's schema."""
     warnings: tuple[str, ...] = field(default=())
     """What a person should think about before signing."""
     budget: BudgetLeft | None = None
@@ -199,12 +203,14 @@ def make_plan(policy: Policy, types: Mapping[str, pa.DataType], rows: int | None
 
     The number of rows is used only where it is public. What follows from it (a mean's expected error) is published, too.
     """
+    types = _used(types, policy)
     check_stated(policy, types)
     rows = _public(rows, policy)
     columns = tuple(compile_column(c, place, types, policy) for place, c in enumerate(policy.columns))
     queries = tuple(compile_query(q, place, types, policy, rows) for place, q in enumerate(policy.queries))
     named = {name for column in columns for name in column.names}
-    plan = Plan(policy, columns, queries, tuple(name for name in types if name not in named) if columns else ())
+    dropped = tuple(name for name in types if name not in named) if columns else ()
+    plan = Plan(policy, columns, queries, dropped, {name: visible_type(kind) for name, kind in types.items()})
     budget = policy.budget
     if plan.epsilon > budget.epsilon or plan.delta > budget.delta:
         asked = f"epsilon {upward(plan.epsilon)}" + (f" and delta {upward(plan.delta)}" if plan.delta else "")
@@ -222,7 +228,7 @@ def make_plan(policy: Policy, types: Mapping[str, pa.DataType], rows: int | None
                     f"{policy.line(kind, part.position, 'mechanism')}: {title(part)}: what this mechanism draws is not proved "
                     "(its numerics are floating); choose an exact mechanism, or say floating = true in the policy."
                 )
-    return Plan(policy, columns, queries, plan.dropped, tuple(_warnings(plan)))
+    return replace(plan, warnings=tuple(_warnings(plan)))
 
 
 def solve(
@@ -233,6 +239,7 @@ def solve(
     ``targets`` maps the name of a column (joint columns: with commas between) or of an answer to an error in the unit that
     the plan shows. The epsilons are found by bisection and rounded up to three digits.
     """
+    types = _used(types, policy)
     check_stated(policy, types)
     changed, rows = policy, _public(rows, policy)
     for name, wanted in targets.items():
@@ -241,6 +248,11 @@ def solve(
             raise ParameterError(f"the wanted error of {name} must be above 0; say for example {name}=2.5.")
         changed = _solve_one(changed, types, name, float(goal), rows)
     return changed
+
+
+def _used(types: Mapping[str, pa.DataType], policy: Policy) -> dict[str, pa.DataType]:
+    """The columns that the policy names, by name: neither the others nor the order of all is anybody's business."""
+    return {name: types[name] for name in sorted(used_columns(policy)) if name in types}
 
 
 def _public(rows: int | None, policy: Policy) -> int | None:

@@ -321,7 +321,7 @@ def _to_folder(
     lock = Lock.build(
         plan.policy,
         Making(name, made.engine, made.seed is not None, made.seed),
-        Given(mark.fingerprint, mark.nonce, engine.types(source), public_rows, plan.resources),
+        Given(mark.fingerprint, mark.nonce, plan.types, public_rows, plan.resources),
         outputs,
         rows=rows,
         sealing=None if mark.book is None else Sealing(mark.book.seal, mark.book.head()),

@@ -66,7 +66,10 @@ def known_types(policy: Policy) -> dict[str, pa.DataType]:
 
 
 def source_for(policy: Policy, data: Any) -> Source:
-    """The source of some data, in the types of a policy; refused where a type would have to be read off the values."""
+    """The source of some data: the columns that a policy uses, in its types.
+
+    Refused where a filter needs a type that neither tells; of kept columns files without types tell the text of each cell.
+    """
     source = source_of(data, known_types(policy), policy.types, used_columns(policy))
     if source.format == "remote" and any(
         source.name.rstrip("/").lower().endswith(suffix) for suffix, form in SUFFIXES.items() if form == "json"
@@ -83,11 +86,11 @@ def source_for(policy: Policy, data: Any) -> Source:
 
 
 def used_columns(policy: Policy) -> set[str]:
-    """Every name that the policy uses as that of a column; among the words of filters, perhaps more."""
+    """Every name that the policy uses as that of a column: nothing that is published depends on the others."""
     found = {name for column in policy.columns for name in column.names} | set(policy.types)
     for query in policy.queries:
-        found |= {query.column or "", *query.by} | (names_in(query.where) if query.where is not None else set())
-    return found | {policy.unit.column or ""}
+        found |= {*query.by} | names_in(query.where or "") | ({query.column} if query.column is not None else set())
+    return found | ({policy.unit.column} if policy.unit.column is not None else set())
 
 
 def check_stated(policy: Policy, types: Mapping[str, pa.DataType]) -> None:

@@ -1,12 +1,12 @@
 """``policy.lock``: what a release was made with, so that it can be told apart from another one and its files checked.
 
-It holds the program's versions, the policy and its digest, the names and types of the table's columns, the engine, where random
-bits came from, the time, and the SHA-256 of every file that was written, also of each file of a table in many. The data are named
-by a *keyed* fingerprint only (an HMAC under the ledger's secret key, with a nonce of its own): a plain hash of a table of which
-all but one value is known would confirm a guess of that value, and one without a nonce would tell whether the table changed
-between two releases. The lock of a release ends with a seal, another HMAC under that key: whoever changes a file and its hash in
-the lock cannot make it. It also keeps the head of the ledger's chain: a ledger that does not know this head has lost what it
-recorded before.
+It holds the program's versions, the policy and its digest, the names and types of the columns that it uses (and of no others),
+the engine, where random bits came from, the time, and the SHA-256 of every file that was written, also of each file of a table in
+many. The data are named by a *keyed* fingerprint only (an HMAC under the ledger's secret key, with a nonce of its own): a plain
+hash of a table of which all but one value is known would confirm a guess of that value, and one without a nonce would tell
+whether the table changed between two releases. The lock of a release ends with a seal, another HMAC under that key: whoever
+changes a file and its hash in the lock cannot make it. It also keeps the head of the ledger's chain: a ledger that does not know
+this head has lost what it recorded before.
 
 >>> import tempfile
 >>> from noisewright.releases.ledger.ledger import Ledger
@@ -87,7 +87,7 @@ class Given:
     """The ledger's keyed fingerprint of the data, with the nonce."""
     nonce: bytes
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
-    """Of the table's columns."""
+    """Of the table's columns that the policy uses."""
     rows: int | None = None
     """How many the table has, where that is public."""
     resources: tuple[Resource, ...] = ()
@@ -219,7 +219,7 @@ class Lock:
 
     @property
     def types(self) -> dict[str, pa.DataType]:
-        """The types of the columns of the table that was given."""
+        """The types of the columns of the table that the policy uses; locks of older programs have all columns."""
         try:
             content = base64.b64decode(self.document["schema"], validate=True)
             schema = pa.ipc.read_schema(pa.py_buffer(content))

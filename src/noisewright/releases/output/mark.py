@@ -65,7 +65,7 @@ def content_digest(source: Source) -> bytes:
 
 def _content(source: Source) -> Iterator[bytes]:
     if not source.paths:
-        for batch in source.batches(source.schema.names):
+        for batch in source.batches(list(source.types)):
             yield batch.serialize().to_pybytes()
     for path in source.paths:
         # A temporary file is called differently each time.

@@ -108,10 +108,19 @@ def parse_filter(condition: str, types: Mapping[str, pa.DataType]) -> Filter:
 
 
 def names_in(condition: str) -> set[str]:
-    """Everything in a condition that could be the name of a column, whatever the table."""
-    found = [(match.lastgroup, match[match.lastgroup or 0]) for match in TOKEN.finditer(condition)]
-    quoted = {text[1:-1].replace(2 * text[0], text[0]) for kind, text in found if kind == "quoted"}
-    return quoted | {text for kind, text in found if kind == "word"}
+    """The columns that a condition names, whatever the table.
+
+    >>> sorted(names_in("year(visit) >= 2020 AND ward IN ('A', 'B') AND \"not\" = 1"))
+    ['not', 'visit', 'ward']
+    """
+    found = set()
+    for match in TOKEN.finditer(condition):
+        text = match[match.lastgroup or 0]
+        if match.lastgroup == "quoted":
+            found.add(_unquoted(text))
+        elif match.lastgroup == "word" and _own_word(text, condition[match.end() :].lstrip()[:1]) is None:
+            found.add(text)
+    return found
 
 
 def _tokens(condition: str, types: Mapping[str, pa.DataType]) -> list[tuple[str, str]]:
@@ -131,7 +140,7 @@ def _tokens(condition: str, types: Mapping[str, pa.DataType]) -> list[tuple[str,
         if kind == "text":
             tokens.append(("text", content[1:-1].replace("''", "'")))
         elif kind == "quoted":
-            name = content[1:-1].replace(2 * content[0], content[0])
+            name = _unquoted(content)
             if name not in types:
                 raise ParameterError(f"the filter names the column {name!r}, which the table does not have.")
             tokens.append(("column", name))
@@ -144,10 +153,9 @@ def _tokens(condition: str, types: Mapping[str, pa.DataType]) -> list[tuple[str,
 
 def _word(word: str, after: str, known: Mapping[str, pa.DataType]) -> tuple[str, str]:
     """A keyword, a function before a bracket, the type of a literal before a text, or else a column."""
-    if word.upper() in WORDS:
-        return "plain", word.upper()
-    if (after == "'" and word.upper() in LITERALS) or (after == "(" and word.lower() in FUNCTIONS):
-        return "plain", word.upper() if after == "'" else word.lower()
+    own = _own_word(word, after)
+    if own is not None:
+        return "plain", own
     if word in known and after != "(":
         return "column", word
     raise ParameterError(
@@ -155,6 +163,17 @@ def _word(word: str, after: str, known: Mapping[str, pa.DataType]) -> tuple[str,
         "with its columns, numbers, 'text', DATE '2024-05-01', AND OR NOT IN BETWEEN LIKE IS NULL, and the functions "
         f"{', '.join(sorted(FUNCTIONS))}."
     )
+
+
+def _own_word(word: str, after: str) -> str | None:
+    """A word of filters themselves, whatever columns there are, by what comes after it."""
+    if word.upper() in WORDS or (after == "'" and word.upper() in LITERALS):
+        return word.upper()
+    return word.lower() if after == "(" and word.lower() in FUNCTIONS else None
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace(2 * name[0], name[0])
 
 
 def _unreadable(rest: str) -> ParameterError:

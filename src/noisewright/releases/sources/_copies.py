@@ -23,7 +23,7 @@ def spooled(
 ) -> Source:
     """Write what can be read once to a temporary file, which goes when the source goes."""
     check_names(name, reader.schema.names)
-    kept, left_out = used_part(reader.schema, used)
+    kept = used_part(reader.schema, used)
     spool, rows = Spool(), 0
     options = pa.ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True)
     with (
@@ -43,12 +43,9 @@ def spooled(
         (spool.path,),
         held=spool,
         stamps=stamps_of((spool.path,)),
-        left_out=left_out,
     )
 
 
-def used_part(schema: pa.Schema, used: Collection[str] | None) -> tuple[pa.Schema, tuple[tuple[str, pa.DataType], ...]]:
-    """The columns to copy (one at least, to count rows by), and the others."""
-    kept = [one for one in schema if used is None or one.name in used] or [schema.field(0)]
-    names = {one.name for one in kept}
-    return pa.schema(kept), tuple((one.name, one.type) for one in schema if one.name not in names)
+def used_part(schema: pa.Schema, used: Collection[str] | None) -> pa.Schema:
+    """The columns that are used; one at least, to count rows by."""
+    return pa.schema([one for one in schema if used is None or one.name in used] or [schema.field(0)])

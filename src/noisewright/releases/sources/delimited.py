@@ -5,8 +5,9 @@ the separator is a tab in ``.tsv`` files, and otherwise the comma, semicolon, ta
 cell is missing.
 
 The columns that a policy uses are of the types that it says, and a cell that is not of its column's type refuses the whole
-file. Only the others (kept columns, which are not protected) get a type by their cells: of **all** rows, not of a sample, since a
-type that only most cells have would make a reader round or refuse the others later. Such a column is
+file; those that it keeps without a type are text, cell by cell, and the others are not looked at. Where there is no policy, a
+column gets a type by its cells: of **all** rows, not of a sample, since a type that only most cells have would make a reader
+round or refuse the others later. Such a column is
 
 - whole numbers, if every cell is a 64-bit integer in its plain spelling (``007`` is a code, not a number);
 - numbers, if every cell is one and none starts with a superfluous 0;
@@ -20,7 +21,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,7 +31,7 @@ from noisewright.releases.kinds.casts import fits
 from noisewright.releases.kinds.dates import TIME, ZONED
 from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.kinds.texts import TEXT
-from noisewright.releases.sources.duck import FILES, check_names, connected, gzipped, literal, quiet
+from noisewright.releases.sources.duck import FILES, check_names, connected, gzipped, identifier, literal, quiet
 
 __all__ = ["Delimited", "check_spelled", "header_of", "in_sql", "misfit", "read_delimited", "relation_of"]
 
@@ -50,9 +51,16 @@ class Delimited:
         self.relation = relation_of(separator, {field.name: in_sql(field.type) for field in schema})
 
 
-def read_delimited(paths: Sequence[str], types: Mapping[str, pa.DataType]) -> Delimited:
-    """Look through files with the same header; ``types`` fixes the types of the columns that it names."""
+def read_delimited(
+    paths: Sequence[str], types: Mapping[str, pa.DataType], used: Collection[str] | None = None
+) -> Delimited:
+    """Look through files with the same header; ``types`` fixes the types of the columns that it names.
+
+    ``used``: the columns that a policy names. All others are text then, and nobody looks at them.
+    """
     separator, names = header_of(paths[0])
+    if used is not None:
+        types = {name: types.get(name, pa.string()) if name in used else pa.string() for name in names}
     check_spelled({name: types[name] for name in names if name in types}, Path(paths[0]).name)
     for path in paths[1:]:
         if header_of(path) != (separator, names):
@@ -70,9 +78,11 @@ def read_delimited(paths: Sequence[str], types: Mapping[str, pa.DataType]) -> De
     for path in paths:
         _check_whole(path)
     with quiet(sentence, FileFormatError), connected(paths) as duck:
-        for batch in duck.sql(f"SELECT * FROM {relation}").to_arrow_reader(BATCH):
+        looked_at = [name for name in names if used is None or name in used] or names[:1]
+        listed = ", ".join(map(identifier, looked_at))
+        for batch in duck.sql(f"SELECT {listed} FROM {relation}").to_arrow_reader(BATCH):
             rows += batch.num_rows
-            for name in names:
+            for name in looked_at:
                 cells = batch.column(name)
                 if name in seen:  # each type that is left after the first cells takes in the one before it
                     while possible[name] and not fits(cells, possible[name][0]):

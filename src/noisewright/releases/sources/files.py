@@ -11,6 +11,7 @@ import stat
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -27,7 +28,7 @@ __all__ = ["files_of", "from_arrow", "from_path"]
 
 
 def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str] | None = None) -> Source:
-    """The source of a path; ``used``: what must be copied has only these columns in its copy."""
+    """The source of a path; ``used``: the columns to look at, where a policy says it."""
     if "\0" in text:
         raise FileFormatError(f"{text!r} cannot be the name of a file.")
     if re.match(r"[a-z0-9]+://", text):
@@ -45,14 +46,15 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
     stamps = stamps_of(paths)
     (form,) = formats
     if form == "csv":
-        found = read_delimited(paths, types)
+        found = read_delimited(paths, types, used)
         guessed = frozenset(found.schema.names) - set(types)
         return Source(
             "file", name, "csv", found.schema, found.rows, paths, found.relation, found.separator, None, stamps, guessed
         )
     if form == "json":
-        schema, relation = _from_json(paths, types)
-        check_names(name, schema.names)
+        schema, relation = _from_json(paths, types) if used is None else _used_json(paths, types, used)
+        if used is None:
+            check_names(name, schema.names)
         guessed = frozenset(schema.names) - set(types)
         return Source("file", name, form, schema, None, paths, relation, stamps=stamps, guessed=guessed)
     schema, rows, relation = _from_parquet(paths) if form == "parquet" else from_arrow(paths)
@@ -150,19 +152,46 @@ def _from_json(paths: tuple[str, ...], types: Mapping[str, pa.DataType]) -> tupl
         check_spelled(fixed, Path(paths[0]).name)
         if not fixed:
             return schema, relation
-        raw = ", ".join(f"{literal(name)}: 'JSON'" for name in fixed)
-        texts = ", ".join(f"CAST({identifier(name)} AS VARCHAR) AS {identifier(name)}" for name in fixed)
-        cells = duck.sql(f"SELECT {texts} FROM read_json({listed}, columns={{{raw}}})")
-        for batch in cells.to_arrow_reader(BATCH):
-            for name, kind in fixed.items():
-                if not fits_json(batch.column(name), kind):
-                    raise misfit(name, kind)
+        _look_through(duck, listed, fixed)
         found = duck.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()
         spelled = {str(row[0]): in_sql(fixed[row[0]]) if row[0] in fixed else str(row[1]) for row in found}
         struct = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in spelled.items())
         relation = f"read_json({listed}, columns={{{struct}}})"
         schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
     return schema, relation
+
+
+def _used_json(
+    paths: tuple[str, ...], types: Mapping[str, pa.DataType], used: Collection[str]
+) -> tuple[pa.Schema, str]:
+    """Some columns, if a row has them. The keys of the others are data, too: they are not looked at, whatever they are."""
+    listed = f"{FILES}, format='newline_delimited', hive_partitioning=false"
+    sentence = f"{Path(paths[0]).name} does not hold one JSON object a line"
+    with quiet(sentence, FileFormatError), connected(paths) as duck:
+        asked = sorted(used)
+        there = ", ".join(f"bool_or(list_contains(json_keys(json), {literal(name)}))" for name in asked)
+        (found,) = duck.sql(f"SELECT {there or 'count(*)'} FROM read_json_objects({listed})").fetchall()
+        names = [name for name, known in zip(asked, found, strict=False) if known]
+        chosen = {name: types.get(name, pa.string()) for name in names}
+        check_spelled(chosen, Path(paths[0]).name)
+        _look_through(duck, listed, {name: types[name] for name in names if name in types})
+        if not chosen:
+            return pa.schema([]), f"read_json_objects({listed})"
+        struct = ", ".join(f"{literal(name)}: {literal(in_sql(kind))}" for name, kind in chosen.items())
+        relation = f"read_json({listed}, columns={{{struct}}})"
+        return duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema, relation
+
+
+def _look_through(duck: Any, listed: str, types: Mapping[str, pa.DataType]) -> None:
+    """Refuse a value that is not of the type of its column."""
+    if not types:
+        return
+    raw = ", ".join(f"{literal(name)}: 'JSON'" for name in types)
+    texts = ", ".join(f"CAST({identifier(name)} AS VARCHAR) AS {identifier(name)}" for name in types)
+    for batch in duck.sql(f"SELECT {texts} FROM read_json({listed}, columns={{{raw}}})").to_arrow_reader(BATCH):
+        for name, kind in types.items():
+            if not fits_json(batch.column(name), kind):
+                raise misfit(name, kind)
 
 
 def _from_database(table: str, path: str, used: Collection[str] | None) -> Source:

@@ -12,7 +12,6 @@ from noisewright.core.errors import DataError, NoisewrightError
 from noisewright.files.scratch import Spool
 from noisewright.releases.kinds.casts import recast
 from noisewright.releases.kinds.registry import kind_named, kind_of
-from noisewright.releases.sources._copies import used_part
 from noisewright.releases.sources.delimited import misfit
 from noisewright.releases.sources.duck import check_names, quiet
 from noisewright.releases.sources.files import from_arrow
@@ -29,29 +28,42 @@ def in_memory(kind: SourceKind, name: str, table: pa.Table) -> Source:
     return Source(kind, name, "memory", table.schema.remove_metadata(), table.num_rows, held=table)
 
 
-def from_pandas(frame: Any, types: Mapping[str, pa.DataType], stated: Mapping[str, str]) -> Source:
-    """A frame in the types of the policy: pandas chooses its own by the values (a missing one makes whole numbers floats)."""
+def from_pandas(
+    frame: Any, types: Mapping[str, pa.DataType], stated: Mapping[str, str], used: Collection[str] | None
+) -> Source:
+    """A frame in the types of the policy: pandas chooses its own by the values (a missing one makes whole numbers floats).
+
+    The others have the types of their dtypes. A column of objects has none, so it is text, or the policy must say what it is.
+    """
     names = [str(name) for name in frame.columns]
     check_names("the pandas frame", names)
-    columns = []
+    columns: dict[str, Any] = {}
     for place, name in enumerate(names):
-        series = frame.iloc[:, place]
-        try:
-            column = pa.array(series, from_pandas=True)
-            if name in types:
-                if series.dtype == object and getattr(column.type, "tz", None) is not None:
-                    raise ValueError
-                if not _told_apart(column.type, stated.get(name)):
-                    column = recast(column, types[name])
-        except (ValueError, TypeError, OverflowError, pa.ArrowException):
-            if name in types:
-                raise misfit(name, types[name]) from None
-            raise DataError(
-                f"the column {name!r} of the pandas frame holds values of more than one type; give every column one type."
-            ) from None
-        columns.append(column)
-    found = in_memory("pandas", "the pandas frame", pa.table(columns, names=names))
-    return replace(found, guessed=frozenset(names) - set(types))
+        if used is None or name in used:
+            series = frame.iloc[:, place]
+            try:
+                columns[name] = _from_series(series, types.get(name), stated.get(name), guess=used is None)
+            except (ValueError, TypeError, OverflowError, pa.ArrowException):
+                if name in types:
+                    raise misfit(name, types[name]) from None
+                raise DataError(
+                    f"the column {name!r} of the pandas frame holds values of more than one type, or objects that are no text; "
+                    "give it a dtype of its own, or say what it holds in the types of the policy."
+                ) from None
+    table = pa.table(columns) if columns else pa.table({names[0]: pa.nulls(len(frame))})
+    return replace(in_memory("pandas", "the pandas frame", table), guessed=frozenset(columns) - set(types))
+
+
+def _from_series(series: Any, type_: pa.DataType | None, stated: str | None, guess: bool) -> Any:
+    if type_ is None:
+        objects = series.dtype == object and not guess
+        return pa.array(series, pa.string() if objects else None, from_pandas=True)
+    column = pa.array(series, from_pandas=True)
+    if series.dtype == object and pa.types.is_timestamp(column.type):
+        if column.type.tz is not None:
+            raise ValueError
+        column = column.cast(pa.timestamp("us"))
+    return column if _told_apart(column.type, stated) else recast(column, type_)
 
 
 def _told_apart(type_: pa.DataType, stated: str | None) -> bool:
@@ -65,10 +77,9 @@ def from_polars(frame: Any, used: Collection[str] | None) -> Source:
 
         spool, oldest = Spool(), polars.CompatLevel.oldest()
         try:
-            whole = frame.head(0).collect().to_arrow(compat_level=oldest).schema
-            check_names("the Polars frame", whole.names)
-            kept, left_out = used_part(whole, used)
-            chosen = frame.select(kept.names)
+            names = frame.collect_schema().names()
+            check_names("the Polars frame", names)
+            chosen = frame.select([name for name in names if used is None or name in used] or names[:1])
             chosen.sink_ipc(spool.path, maintain_order=True, compression="lz4", compat_level=oldest)
         except NoisewrightError:
             raise
@@ -76,8 +87,11 @@ def from_polars(frame: Any, used: Collection[str] | None) -> Source:
             raise DataError("the lazy Polars frame cannot be run to its end.") from None
         schema, rows, _ = from_arrow((spool.path,))
         stamps = stamps_of((spool.path,))
-        found = Source(
+        return Source(
             "polars-lazy", "the Polars frame", "arrow", schema, rows, (spool.path,), held=spool, stamps=stamps
         )
-        return replace(found, left_out=left_out)
-    return in_memory("polars", "the Polars frame", frame.to_arrow())
+    check_names("the Polars frame", frame.columns)
+    chosen = frame.select([name for name in frame.columns if used is None or name in used])
+    if chosen.columns:
+        return in_memory("polars", "the Polars frame", chosen.to_arrow())
+    return in_memory("polars", "the Polars frame", pa.table({frame.columns[0]: pa.nulls(len(frame))}))

@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from noisewright.core.errors import ParameterError
 from noisewright.releases.kinds.numbers import INTEGER, NUMBER
-from noisewright.releases.sources._copies import spooled
+from noisewright.releases.sources._copies import spooled, used_part
 from noisewright.releases.sources.duck import check_names, quiet
 from noisewright.releases.sources.files import from_path
 from noisewright.releases.sources.frames import from_pandas, from_polars, in_memory
@@ -49,10 +49,12 @@ def source_of(
 
     ``types``: of which type columns are where the data have no types of their own, by what a policy says (CSV, JSON lines,
     pandas); a value that is not of that type is refused. Data with types keep them, but for columns of whole numbers of which a
-    policy has ``stated`` that they are numbers. ``used``: what must be copied has only these columns in its copy.
+    policy has ``stated`` that they are numbers. ``used``: the columns that a policy names; the others are not looked at, and
+    those whose types nobody tells are text.
     """
     stated = stated or {}
     found = _source_of(data, dict(types or {}), stated, used)
+    found = found if used is None else replace(found, used=frozenset(used))
     whole = {name for name in stated if name in found.types and INTEGER.holds(found.types[name])}
     widened = frozenset(name for name in whole if types is not None and NUMBER.holds(types[name]))
     if not widened or found.format in ("spark", "remote"):
@@ -70,21 +72,22 @@ def _source_of(
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     if isinstance(data, pa.Table):
-        return in_memory("arrow", "the Arrow table", data)
+        check_names("the Arrow table", data.schema.names)
+        return in_memory("arrow", "the Arrow table", data.select(used_part(data.schema, used).names))
     if isinstance(data, pa.RecordBatchReader):
         return spooled("reader", "the record batch reader", data, used)
     if isinstance(data, duckdb.DuckDBPyRelation):
         with quiet("the DuckDB relation cannot be run"):
             return spooled("duckdb", "the DuckDB relation", data.to_arrow_reader(BATCH), used)
     if module == "pandas" and hasattr(data, "columns"):
-        return from_pandas(data, types, stated)
+        return from_pandas(data, types, stated, used)
     if module == "polars" and hasattr(data, "lazy"):
         return from_polars(data, used)
     if module == "pyspark" and hasattr(data, "mapInArrow"):
         from noisewright.releases.sources.spark import arrow_schema
 
-        schema = arrow_schema(data)
-        check_names("the Spark frame", schema.names)
+        check_names("the Spark frame", data.columns)
+        schema = arrow_schema(data, used)
         return Source("spark", "the Spark frame", "spark", schema, held=data)
     raise ParameterError(
         "data are a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark, not " + type(data).__name__ + "."

@@ -61,19 +61,19 @@ class Source:
     """A table, a Spark frame, or what keeps a temporary file."""
     stamps: tuple[tuple[int, ...], ...] = ()
     guessed: frozenset[str] = frozenset()
-    """Columns whose types were read off their values, because neither the table nor the policy tells them."""
+    """Columns whose types neither the table nor the policy tells; without a policy they are read off the values."""
     widened: frozenset[str] = frozenset()
     """Columns of whole numbers that are read as numbers, because the policy says so."""
 
     origin: tuple[str, ...] = ()
     """The files that a temporary file was copied from."""
-    left_out: tuple[tuple[str, pa.DataType], ...] = ()
-    """Columns that nobody asked for, and that were therefore not copied to a temporary file."""
+    used: frozenset[str] | None = None
+    """The columns that a policy names, there or not; None: there is no policy, and all are of interest."""
 
     @property
     def types(self) -> dict[str, pa.DataType]:
-        """The Arrow type of every column."""
-        return dict(zip(self.schema.names, self.schema.types, strict=True)) | dict(self.left_out)
+        """The Arrow type of every column that is used."""
+        return {one.name: one.type for one in self.schema if self.used is None or one.name in self.used}
 
     def batches(self, columns: Sequence[str], every: int = 1, rows: int = BATCH) -> Iterator[pa.RecordBatch]:
         """All rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table.
@@ -102,7 +102,12 @@ class Source:
                 if self.format == "memory":
                     duck.register("rows_of_source" if self.widened else "data", self.held)
                 elif self.format == "arrow":
-                    duck.register("rows_of_source" if self.widened else "data", dataset_of(self.paths))
+                    seen = dataset_of(self.paths)
+                    fields = [seen.schema.field(name) for name in self.types] or [seen.schema.field(0)]
+                    seen = seen.replace_schema(
+                        pa.schema(fields)
+                    )  # what is not used may be of a type that DuckDB has not
+                    duck.register("rows_of_source" if self.widened else "data", seen)
                 if self.relation or self.widened:
                     wide = ", ".join(
                         f"CAST({identifier(n)} AS DOUBLE) AS {identifier(n)}" for n in sorted(self.widened)

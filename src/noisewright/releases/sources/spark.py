@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -16,12 +16,14 @@ from noisewright.core.errors import DataError, NoisewrightError
 __all__ = ["arrow_schema", "sentences", "silent_python", "spark_schema", "through_spark", "zoned"]
 
 
-def arrow_schema(frame: Any) -> pa.Schema:
-    """The names and Arrow types of a Spark frame."""
+def arrow_schema(frame: Any, used: Collection[str] | None = None) -> pa.Schema:
+    """The names and Arrow types of a Spark frame; with ``used`` of these columns alone."""
     from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
 
     with sentences("a column of the Spark frame has a type that Arrow does not know"):
-        found = to_arrow_schema(frame.schema, timezone="UTC")
+        fields = [field for field in frame.schema.fields if used is None or field.name in used]
+        found = to_arrow_schema(StructType(fields), timezone="UTC")
     return pa.schema([pa.field(field.name, field.type) for field in found])
 
 

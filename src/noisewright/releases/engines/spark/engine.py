@@ -72,9 +72,9 @@ class SparkEngine:
 
     def types(self, source: Source) -> dict[str, pa.DataType]:
         if source.format == "memory":
-            found = {field.name: through_spark(field) or field.type for field in source.schema}
+            found = {name: through_spark(pa.field(name, kind)) or kind for name, kind in source.types.items()}
         else:
-            schema = arrow_schema(self._frame(source))
+            schema = arrow_schema(self._frame(source), source.used)
             found = dict(zip(schema.names, schema.types, strict=True))
         found |= dict.fromkeys(source.widened & found.keys(), pa.float64())
         return found | {name: zoned(found[name], kind) for name, kind in source.types.items() if name in found}
