@@ -52,6 +52,9 @@ if TYPE_CHECKING:
         testing as testing,
     )
     from noisewright import (
+        text as text,
+    )
+    from noisewright import (
         unsafe as unsafe,
     )
     from noisewright.adversary.measures.gain import Gain as Gain

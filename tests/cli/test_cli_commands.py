@@ -13,11 +13,12 @@ from noisewright.cli import Command
 from noisewright.cli.app import COMMANDS
 from noisewright.cli.commands.attack import ATTACKS
 from noisewright.cli.commands.design import EXTRAS
+from noisewright.cli.commands.embeddings import WORK
 from noisewright.cli.commands.ledger import VIEWS
 from noisewright.core.errors import ParameterError
 
 FOLDER = Path(noisewright.__file__).parent / "cli" / "commands"
-GROUPS = {"attack": ATTACKS, "design": EXTRAS, "ledger": VIEWS}
+GROUPS = {"attack": ATTACKS, "design": EXTRAS, "embeddings": WORK, "ledger": VIEWS}
 
 COUNTING = '''
 import typer

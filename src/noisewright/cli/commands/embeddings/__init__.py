@@ -12,12 +12,7 @@ __all__ = ["COMMAND", "WORK"]
 WORK = Addresses(
     "noisewright.commands.embeddings",
     "sub-command of embeddings",
-    {
-        "get": "noisewright.cli.commands.embeddings.get:COMMAND",
-        "import": "noisewright.cli.commands.embeddings.importing:COMMAND",  # a module cannot be called by that word
-        "train": "noisewright.cli.commands.embeddings.train:COMMAND",
-        "info": "noisewright.cli.commands.embeddings.info:COMMAND",
-    },
+    {word: f"noisewright.cli.commands.embeddings.{word}:COMMAND" for word in ("get", "import", "train", "info")},
 )
 """What can be done with embeddings."""
 

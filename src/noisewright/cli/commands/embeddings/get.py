@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -58,7 +59,8 @@ def get(
 
 
 def _say(step: str) -> None:
-    typer.echo(f"{step} ...", err=True)
+    if sys.stderr.isatty():
+        typer.echo(f"{step} ...", err=True)
 
 
 COMMAND = Command(get)

@@ -1,5 +1,7 @@
 """``noisewright embeddings import``: another program's word vectors as an embedding of Noisewright."""
 
+# ruff: noqa: N999  (the word that users type; nobody imports it by a statement)
+
 from __future__ import annotations
 
 from typing import Annotated
