@@ -36,6 +36,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
+from noisewright.releases.kinds.texts import is_text
 from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, spend
 from noisewright.releases.ledger.ledger import Balance, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
@@ -46,9 +47,11 @@ from noisewright.releases.output.recorded import belongs_to, complete
 from noisewright.releases.output.staging import Staging, clean
 from noisewright.releases.plan import Plan, listed, make_plan
 from noisewright.releases.policy.policy import Policy, as_policy
+from noisewright.releases.queries.answers import QueryPlan
 from noisewright.releases.report.bins import bins_of
 from noisewright.releases.report.marginals import Marginal, marginal_of
 from noisewright.releases.report.page import Made, report
+from noisewright.releases.sources.formulas import harmless, harmless_name, original, original_name
 from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.source import Source
 from noisewright.releases.sources.written import read_written, written_batches
@@ -201,7 +204,7 @@ def open_release(folder: str | os.PathLike[str], plan: Plan, source: Source, boo
         page = (path / REPORT).read_text(encoding="utf-8")
     except (OSError, UnicodeError, FileFormatError):
         return None
-    answers = {q.name: _read(path / name) for q, name in zip(plan.queries, answer_files(plan), strict=True)}
+    answers = {q.name: _read(path / name, q) for q, name in zip(plan.queries, answer_files(plan), strict=True)}
     return Release(
         plan, certificate, answers, book.remaining(policy.dataset), lock.rows, path, False, reread=True, page=page
     )
@@ -353,13 +356,16 @@ def _marginals(plan: Plan, batches: Iterator[pa.RecordBatch]) -> list[Marginal]:
 def _write_csv(table: pa.Table, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table.column_names)
-        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        writer.writerow(map(harmless_name, table.column_names))
+        writer.writerows(zip(*(harmless(column).to_pylist() for column in table.columns), strict=True))
 
 
-def _read(path: Path) -> pa.Table:
-    source = source_of(path)
-    return pa.Table.from_batches(source.batches(source.schema.names), source.schema)
+def _read(path: Path, query: QueryPlan) -> pa.Table:
+    """An answer as it was written: its groups are of the types that the policy gives them, and the rest are numbers and dates."""
+    texts = {harmless_name(key.column): pa.string() for key in query.statistics[0].keys if is_text(key.array().type)}
+    source = source_of(path, texts)
+    table = pa.Table.from_batches(source.batches(source.schema.names), source.schema)
+    return pa.table([original(c) for c in table.columns], names=[original_name(name) for name in table.column_names])
 
 
 def _output_types(plan: Plan) -> dict[str, pa.DataType]:

@@ -104,10 +104,10 @@ class _Counting:
         listed = [*names, *([] if self.by is None else [self.by])]
         if worker.name == "spark":
             columns, times = _grouped(worker, source, listed)
-            self.add(columns, parts, times)
+            self.add(_as_reported(columns, source), parts, times)
         else:
             for batch in source.batches(listed):
-                self.add([batch.column(place) for place in range(len(listed))], parts)
+                self.add(_as_reported(batch.columns, source), parts)
                 self._tell(batch.num_rows)
 
     def add(self, columns: list[pa.Array], parts: Sequence[Part], times: NDArray[np.int64] | None = None) -> None:
@@ -126,6 +126,13 @@ class _Counting:
         self.done += rows
         if self.progress is not None:
             self.progress(self.done, self.rows)
+
+
+def _as_reported(columns: list[pa.Array], source: Source) -> list[pa.Array]:
+    """Reports as they were drawn: a CSV file has an apostrophe before what a spreadsheet would run."""
+    from noisewright.releases.sources.formulas import original
+
+    return [original(column) for column in columns] if source.format == "csv" else columns
 
 
 def _held(part: Part, named: int) -> Sequence[Outputs]:

@@ -31,6 +31,7 @@ from noisewright.releases.policy.policy import UnitPolicy
 from noisewright.releases.queries.dialects import DUCKDB
 from noisewright.releases.queries.statistics import Statistic
 from noisewright.releases.sources.duck import quiet
+from noisewright.releases.sources.formulas import harmless_name, harmless_rows
 from noisewright.releases.sources.source import BATCH, Source
 
 __all__ = ["LocalEngine", "check_writable", "needed"]
@@ -221,6 +222,8 @@ def _writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[C
     with _on_disk(target):
         target.open("xb").close()  # what is there already is not ours, neither to overwrite nor to remove
     try:
+        if format == "csv":
+            schema = pa.schema([pa.field(harmless_name(one.name), one.type) for one in schema])
         with _open(target, format, schema) as writer:
 
             def write(block: pa.RecordBatch) -> None:
@@ -231,7 +234,8 @@ def _writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[C
             def flush() -> None:
                 if group:
                     with _on_disk(target):
-                        writer.write_batch(joined(group))
+                        rows = joined(group)
+                        writer.write_batch(harmless_rows(rows) if format == "csv" else rows)
                     group.clear()
 
             yield write

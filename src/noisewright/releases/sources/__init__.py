@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from noisewright.releases.sources.files import files_of as files_of
     from noisewright.releases.sources.files import from_arrow as from_arrow
     from noisewright.releases.sources.files import from_path as from_path
+    from noisewright.releases.sources.formulas import harmless as harmless
+    from noisewright.releases.sources.formulas import original as original
     from noisewright.releases.sources.frames import from_pandas as from_pandas
     from noisewright.releases.sources.frames import from_polars as from_polars
     from noisewright.releases.sources.frames import in_memory as in_memory

@@ -2,6 +2,7 @@
 
 A CSV file has no types, and cells do not tell them: the categories ``"1"`` and ``"2"`` are text, and a column of true/false is no
 text. The plan of the release knows; so nothing is guessed here, and a quoted empty cell is an empty text, not a missing one.
+Text that a spreadsheet would run comes back as it was: see :mod:`~noisewright.releases.sources.formulas`.
 
 >>> import tempfile
 >>> path = Path(tempfile.mkdtemp()) / "data.csv"
@@ -22,6 +23,7 @@ from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.sources.delimited import header_of, in_sql, relation_of
 from noisewright.releases.sources.duck import connected, quiet
 from noisewright.releases.sources.files import files_of, from_path
+from noisewright.releases.sources.formulas import harmless_name, original, original_name
 from noisewright.releases.sources.source import Source, stamps_of
 
 __all__ = ["read_written", "written_batches"]
@@ -37,22 +39,28 @@ def written_batches(
     path: Path, types: Mapping[str, pa.DataType], columns: Sequence[str] | None = None, every: int = 1
 ) -> Iterator[pa.RecordBatch]:
     """Its rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table."""
-    source = _delimited(path, types) if path.suffix == ".csv" else from_path(str(path), {})
-    for batch in source.batches(source.schema.names if columns is None else columns, every):
-        yield pa.RecordBatch.from_arrays(
-            [_as_released(batch.column(name), types.get(name)) for name in batch.schema.names], batch.schema.names
-        )
+    cells = path.suffix == ".csv"
+    source = _delimited(path, types) if cells else from_path(str(path), {})
+    wanted = list(columns) if columns is not None else [_name(name, cells) for name in source.schema.names]
+    for batch in source.batches([harmless_name(name) if cells else name for name in wanted], every):
+        found = [original(column) if cells else column for column in batch.columns]
+        found = [_as_released(column, types.get(name)) for name, column in zip(wanted, found, strict=True)]
+        yield pa.RecordBatch.from_arrays(found, wanted)
 
 
 def _delimited(path: Path, types: Mapping[str, pa.DataType]) -> Source:
     paths = files_of(str(path))
     separator, names = header_of(paths[0])
     relation = relation_of(
-        separator, {name: in_sql(types.get(name, pa.string())) for name in names}, quoted_missing=False
+        separator, {name: in_sql(types.get(original_name(name), pa.string())) for name in names}, quoted_missing=False
     )
     with quiet(f"{path.name} is not as it was written", FileFormatError), connected(paths) as duck:
         schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
     return Source("file", path.name, "csv", schema, None, paths, relation, separator, stamps=stamps_of(paths))
+
+
+def _name(name: str, cells: bool) -> str:
+    return original_name(name) if cells else name
 
 
 def _as_released(column: pa.Array, kind: pa.DataType | None) -> pa.Array:

@@ -46,6 +46,7 @@ from noisewright.releases.engines.units import drops, named_unit, refuse_excess,
 from noisewright.releases.policy.policy import UnitPolicy
 from noisewright.releases.queries.dialects import SPARK
 from noisewright.releases.queries.statistics import Statistic
+from noisewright.releases.sources.formulas import FORMULA, PLAIN, harmless_name
 from noisewright.releases.sources.source import SUFFIXES, Source
 from noisewright.releases.sources.spark import arrow_schema, sentences, spark_schema, through_spark, zoned
 
@@ -139,12 +140,15 @@ class SparkEngine:
             self._in_batches(block_rows(plans)),
         ):
             released = self._released(source, plans, unit, seed)
+            if format == "csv":
+                released = _harmless(released)
             writer = released.write.mode("errorifexists")
             with self._watched(source.rows, progress):
                 if format == "parquet":
                     writer.option("compression", "snappy").parquet(place)
                 else:
-                    writer.option("header", True).option("escape", '"').csv(place)
+                    as_it_is = {"ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}
+                    writer.options(header=True, escape='"', **as_it_is).csv(place)
             _tidy(target)
             written = self.session.read.schema(released.schema)
             found = written.parquet(place) if format == "parquet" else written.option("header", True).csv(place)
@@ -341,6 +345,21 @@ class SparkEngine:
 def _check_known(format: OutputFormat) -> None:
     if format not in ("parquet", "csv"):
         raise ParameterError(f"Spark writes parquet or csv, not {format!r}; choose one of these, or the engine local.")
+
+
+def _harmless(frame: Any) -> Any:
+    """The rows as CSV files have them: what a spreadsheet would run is text."""
+    from pyspark.sql import functions
+
+    placed = frame.toDF(*_places(frame.columns))
+    found = []
+    for name, own in zip(placed.columns, frame.columns, strict=True):
+        cell = functions.col(name)
+        if dict(placed.dtypes)[name] == "string":
+            runs = cell.rlike(FORMULA) & ~cell.rlike(PLAIN)
+            cell = functions.when(runs, functions.concat(functions.lit("'"), cell)).otherwise(cell)
+        found.append(cell.alias(harmless_name(own)))
+    return placed.select(found)
 
 
 def _places(columns: Sequence[str]) -> list[str]:
