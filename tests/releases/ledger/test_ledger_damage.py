@@ -225,6 +225,28 @@ def test_who_puts_the_triggers_back_is_found_out_by_the_chain(filled: Path, tmp_
         Ledger(tmp_path / "ledger.sqlite")
 
 
+def test_a_chain_that_is_cut_back_to_an_earlier_record_is_found_out(tmp_path: Path) -> None:
+    """All later records are deleted, the head is set to a digest that is on the chain, and the triggers are put back."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.set_budget("clinic", 90, "1e-6")
+    for number in range(6):
+        ledger.spend("clinic", [AGE], f"c{number}", "p" * 64)
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as db:
+        guards = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in guards:
+            db.execute(f"DROP TRIGGER {name}")
+        (place,) = db.execute("SELECT number FROM chain WHERE kind = 'charges' AND row = 3").fetchone()
+        db.execute("DELETE FROM chain WHERE number > ?", (place,))
+        for table in ("releases", "charges"):
+            db.execute(f"DELETE FROM {table} WHERE number NOT IN (SELECT row FROM chain WHERE kind = ?)", (table,))
+            assert db.execute(f"SELECT count(*) FROM {table}").fetchone() == (3,)
+        db.execute("UPDATE head SET (number, digest) = (SELECT number, digest FROM chain WHERE number = ?)", (place,))
+        for _, guard in guards:
+            db.execute(guard)
+    with pytest.raises(LedgerError, match="is damaged or was changed by another program"):
+        Ledger(ledger.path)
+
+
 # Accounts, where there are too many to add up each time -------------------------------------------------------------------
 
 

@@ -3,7 +3,8 @@ r"""The chain of a ledger: every record holds a keyed digest of what it says and
 With the ledger's key :math:`k`, records :math:`r_1, r_2, \ldots` and the digest of the beginning :math:`h_0`, it is
 :math:`h_i = \mathrm{HMAC}_k(h_{i-1}, r_i)`. Nobody without the key can change, leave out, exchange or add a record and find
 the digests that fit. What the chain cannot show by itself is that its end is missing, so its head :math:`h_n` is kept apart: in a
-row of its own, in every :class:`~noisewright.releases.ledger.ledger.Ledger` that has read it, and in the lock of every release.
+row of its own, as a keyed digest of ``n`` and :math:`h_n` that is found nowhere on the chain and cannot be set back to an earlier
+record without the key; in every :class:`~noisewright.releases.ledger.ledger.Ledger` that has read it, and in the lock of every release.
 
 A digest says nothing to whoever has not the key, so a lock may be published.
 """
@@ -33,7 +34,7 @@ class Head:
 def begin(db: sqlite3.Connection, key: bytes) -> Head:
     """An empty chain, whose beginning belongs to this ledger alone."""
     head = _first(db, key)
-    db.execute("INSERT INTO head VALUES (1, 0, ?)", (head.digest,))
+    db.execute("INSERT INTO head VALUES (1, 0, ?)", (_sealed(key, 0, head.digest),))
     return head
 
 
@@ -65,7 +66,7 @@ def walk(db: sqlite3.Connection, path: Path, key: bytes, since: Head | None = No
         raise damaged(path) from None
     covered = dict(db.execute("SELECT kind, count(*) FROM chain GROUP BY kind"))
     counted = {kind: db.execute(f"SELECT count(*) FROM {kind}").fetchone()[0] for kind in CHAINED}
-    if stated != (number, digest) or covered != {kind: count for kind, count in counted.items() if count}:
+    if stated != (number, _sealed(key, number, digest)) or covered != {kind: count for kind, count in counted.items() if count}:
         raise damaged(path)
     return Head(number, digest)
 
@@ -81,7 +82,7 @@ def extend(db: sqlite3.Connection, key: bytes, head: Head) -> Head:
     if not added:
         return head
     db.executemany("INSERT INTO chain VALUES (?, ?, ?, ?)", added)
-    db.execute("UPDATE head SET number = ?, digest = ?", (number, digest))
+    db.execute("UPDATE head SET number = ?, digest = ?", (number, _sealed(key, number, digest)))
     return Head(number, digest)
 
 
@@ -114,3 +115,8 @@ def _first(db: sqlite3.Connection, key: bytes) -> Head:
 
 def _digest(key: bytes, before: bytes, record: tuple[object, ...]) -> bytes:
     return hmac.digest(key, before + json.dumps(record, separators=(",", ":")).encode(), "sha256")
+
+
+def _sealed(key: bytes, number: int, digest: bytes) -> bytes:
+    """The head as its row holds it, which no record's digest is: those are of a digest and a list, never of this word."""
+    return hmac.digest(key, b"head %d " % number + digest, "sha256")
