@@ -67,7 +67,9 @@ def walk(db: sqlite3.Connection, path: Path, key: bytes, since: Head | None = No
         raise damaged(path) from None
     covered = dict(db.execute("SELECT kind, count(*) FROM chain GROUP BY kind"))
     counted = {kind: db.execute(f"SELECT count(*) FROM {kind}").fetchone()[0] for kind in CHAINED}
-    if stated != (number, _sealed(key, number, digest)) or covered != {kind: count for kind, count in counted.items() if count}:
+    if stated != (number, _sealed(key, number, digest)) or covered != {
+        kind: count for kind, count in counted.items() if count
+    }:
         raise damaged(path)
     return Head(number, digest)
 
