@@ -1,6 +1,7 @@
-"""Attacks at length, each so often for every way it has: ``python -m tests.attack kills --count 200``, ``... race --count 100``.
+"""Attacks at length, each so often for every way it has: ``python -m tests.attack kills --count 200``, ``... race``, ``... fuzz``.
 
-``kills``: a release is killed at each of its phases; ``race``: many processes release at once. What is left is then looked at.
+``kills``: a release is killed at each of its phases; ``race``: many processes release at once; what is left is then looked at.
+``fuzz``: inputs that nobody would write are given to everything that reads (``fuzz data paths --seed 7`` to choose).
 """
 
 from __future__ import annotations
@@ -8,36 +9,49 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 
-from tests.attack.kills import PHASES, kill_at
-from tests.attack.races import RACES
-
-Attack = Callable[[Path, int], list[str]]
-SUITES: Mapping[str, Mapping[str, Attack]] = {
-    "kills": {phase: partial(kill_at, phase) for phase in PHASES},
-    "race": RACES,
-}
-"""For each suite its attacks by name: each is given an empty folder and a number, and gives what was not right."""
+from tests.attack.fuzz import KINDS, fuzz
 
 
 def main() -> int:
     """0 if nothing was wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
-    parser.add_argument("name", choices=list(SUITES))
+    parser.add_argument("name", choices=["kills", "race", "fuzz"])
+    parser.add_argument("kinds", nargs="*", help=f"for fuzz: {', '.join(KINDS)} (default: all)")
     parser.add_argument("--count", type=int, default=200, help="how often each attack is made (default: 200)")
+    parser.add_argument("--seed", type=int, default=0, help="for fuzz: other cases for each seed (default: 0)")
+    parser.add_argument("--first", type=int, default=0, help="for fuzz: the number of the first case (default: 0)")
     given = parser.parse_args()
+    if unknown := set(given.kinds) - (set(KINDS) if given.name == "fuzz" else set()):
+        parser.error(f"there is no {', '.join(sorted(unknown))} for {given.name}")
     failed = 0
-    for name, attack in SUITES[given.name].items():
+    for name, problems in _fuzzed(given) if given.name == "fuzz" else _attacked(given):
+        print(f"{name}: {given.count} times, {len(problems)} problems", *problems[:5], sep="\n  ", flush=True)
+        failed += len(problems)
+    return int(failed > 0)
+
+
+def _fuzzed(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
+    for kind in given.kinds or KINDS:
+        yield kind, list(fuzz(kind, given.count, given.seed, given.first))
+
+
+def _attacked(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
+    """Every attack of a suite: each is given an empty folder and a number, and gives what was not right."""
+    from tests.attack.kills import PHASES, kill_at
+    from tests.attack.races import RACES
+
+    suite = RACES
+    if given.name == "kills":
+        suite = {phase: lambda folder, number, phase=phase: kill_at(phase, folder, number) for phase in PHASES}
+    for name, attack in suite.items():
         problems = []
         for number in range(given.count):
             with tempfile.TemporaryDirectory() as folder:
                 problems += [f"{number}: {problem}" for problem in attack(Path(folder), number)]
-        print(f"{name}: {given.count} times, {len(problems)} problems", *problems[:5], sep="\n  ", flush=True)
-        failed += len(problems)
-    return int(failed > 0)
+        yield name, problems
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from noisewright.core.exact import as_fraction, fraction_or_none
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.mechanism import Mechanism
 from noisewright.files.atomic import file_path, write_atomically
+from noisewright.files.regular import check_regular
 
 __all__ = [
     "load",
@@ -48,6 +49,7 @@ __all__ = [
 
 CHANNEL_FORMAT = "noisewright-channel"
 VERSION = 1
+LARGEST_FILE = 1 << 30
 
 
 def load(path: str | os.PathLike[str]) -> Channel | Mechanism:
@@ -314,6 +316,7 @@ def _channel_from_npz(path: str | os.PathLike[str]) -> Channel:
 def _bytes(path: str | os.PathLike[str]) -> bytes:
     file = file_path(path)
     try:
+        check_regular(file, LARGEST_FILE)
         return file.read_bytes()
     except FileNotFoundError:
         raise FileFormatError(f"there is no file {path}.") from None

@@ -53,6 +53,7 @@ from noisewright.releases.ledger._integrity import (
     up_to_date,
 )
 from noisewright.releases.ledger._keys import derived, key_of
+from noisewright.releases.ledger._lookalikes import alike
 from noisewright.releases.ledger._protection import keep_to, protections
 from noisewright.releases.ledger._recording import balance_of, record_budget, record_release
 from noisewright.releases.ledger.records import (
@@ -158,6 +159,12 @@ class Ledger:
         """Budget and meaning as the terms say, inside the transaction of the caller."""
         found = db.execute("SELECT scope, neighbours FROM datasets WHERE name = ?", (dataset,)).fetchone()
         if found is None:
+            for (other,) in db.execute("SELECT name FROM datasets ORDER BY number"):
+                if alike(dataset, other):
+                    raise LedgerError(
+                        f"{dataset!a} looks like {other!a}, a dataset that {self.path} has already; write {other!a} if it is "
+                        "that one, or a name that nobody can take for it."
+                    )
             found = (terms.scope, terms.between)
             db.execute("INSERT INTO datasets (name, scope, neighbours) VALUES (?, ?, ?)", (dataset, *found))
             record_budget(db, dataset, "set", epsilon, delta, _now())

@@ -22,6 +22,7 @@ from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.certificates.claims import claimed, distances_in_words, prove
 from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
 from noisewright.core.resource import Resource, in_place, look_in
+from noisewright.files.regular import check_regular
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE
 
@@ -90,11 +91,16 @@ def verify(thing: Verifiable, ledger: str | os.PathLike[str] | Ledger | None = N
     return found
 
 
+LARGEST_FILE = 1 << 30
+
+
 def certificate_bytes(path: str | os.PathLike[str]) -> bytes:
     """What the file of a certificate holds; of a folder, its certificate."""
     folder = Path(path).is_dir()
     try:
-        return (Path(path) / CERTIFICATE if folder else Path(path)).read_bytes()
+        file = Path(path) / CERTIFICATE if folder else Path(path)
+        check_regular(file, LARGEST_FILE)
+        return file.read_bytes()
     except FileNotFoundError:
         if folder:
             raise FileFormatError(f"{path} cannot be read as a release: there is no {CERTIFICATE} in it.") from None

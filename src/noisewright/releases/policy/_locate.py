@@ -70,11 +70,11 @@ class _NotTomlError(Exception):
 _SPACE = r"[ \t]*"
 _GAP = r"(?:[ \t\r\n]+|#[^\n]*)*"
 _BARE_KEY = r"[A-Za-z0-9_-]+"
-_BASIC = r'"(?:[^"\\\n]|\\.)*"'
+_BASIC = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
 _LITERAL = r"'[^'\n]*'"
 # A closing delimiter may be followed by up to two more quotes, which belong to the text.
-_LONG_BASIC = r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}'
-_LONG_LITERAL = r"'''(?:[^']|'{1,2}(?!'))*'{3,5}"
+_LONG_BASIC = r'"""(?:[^"\\]+|\\[\s\S]|"{1,2}(?!"))*"{3,5}'
+_LONG_LITERAL = r"'''(?:[^']+|'{1,2}(?!'))*'{3,5}"
 # A number, a boolean, or a date, which may have a blank before its time.
 _PLAIN = r"\d{4}-\d\d-\d\d \d\d:[^\s,\]}#]+|[^\s,\]}#]+"
 

@@ -44,6 +44,10 @@ __all__ = [
     "whole",
 ]
 
+MOST_EDGES = 4097
+"""Of bins by their edges, of which a query can have 4096."""
+MOST_WEIGHTS = 16
+
 IS_NUMBER: dict[str, Any] = {
     "anyOf": [
         {"type": "number"},
@@ -99,6 +103,8 @@ def whole(value: Any) -> int:
 
 
 def _weights(value: Any) -> tuple[Fraction, ...]:
+    if isinstance(value, (list, tuple)) and len(value) > MOST_WEIGHTS:
+        raise wrong("must have two or three numbers; write shares such as [1, 3]")
     return tuple(each(listed(value, "write shares such as [1, 3]"), positive))
 
 
@@ -160,6 +166,10 @@ def _edges(value: Any) -> int | tuple[Any, ...]:
     value = plain(value)
     if isinstance(value, int):
         return whole(value)
+    if isinstance(value, (list, tuple)) and len(value) > MOST_EDGES:
+        raise wrong(
+            f"has {len(value):,} edges, and {MOST_EDGES:,} are the most; write how many bins there are, such as 100"
+        )
     found = _places(value)
     if not _rising(found):
         raise wrong("must be a whole number or rising edges; write bins = 10 or bins = [0, 18, 65, 120]")

@@ -169,8 +169,16 @@ def spell(value: Fraction) -> str:
     return str(value)
 
 
+MOST_DOTS = 64
+_KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+_DOTTED = re.compile(rf"(?<![A-Za-z0-9_-]){_KEY}(?:[ \t]*\.[ \t]*{_KEY}){{{MOST_DOTS + 1}}}")
+
+
 def read_toml(text: str, name: str) -> tuple[dict[str, Any], Places]:
     """The data of a TOML text, with decimals as they were written, and where everything stands."""
+    if deep := _DOTTED.search(text):  # the reader of TOML takes time with the square of its length
+        line = text.count("\n", 0, deep.start()) + 1
+        raise PolicyError(f"{name}, line {line}: a key has more than {MOST_DOTS} dots; a policy needs three levels.")
     try:
         return tomllib.loads(text, parse_float=_decimal), locate(text)
     except tomllib.TOMLDecodeError as error:

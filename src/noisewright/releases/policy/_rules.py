@@ -6,11 +6,12 @@ A sentence about a key that is not there begins with "is missing".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noisewright.mechanisms.registry import registry
+from noisewright.releases.policy._locate import Path
 from noisewright.releases.policy._problems import did_you_mean, spell
 from noisewright.releases.policy._values import Problem
 from noisewright.releases.policy.parameters import SET_BY, WORDS, Accepts, accepts, offered, tidy
@@ -18,7 +19,28 @@ from noisewright.releases.policy.parameters import SET_BY, WORDS, Accepts, accep
 if TYPE_CHECKING:
     from noisewright.releases.policy.policy import ColumnPolicy, Policy, QueryPolicy, UnitPolicy
 
-__all__ = ["column_rules", "policy_rules", "query_rules", "unit_rules"]
+__all__ = ["column_rules", "policy_rules", "query_rules", "size_rules", "unit_rules"]
+
+MOST = {"columns": 10_000, "queries": 1_000, "types": 100_000}
+"""The most parts of a policy of each kind; more would take hours to plan."""
+MOST_KEYS = 1_000
+
+
+def size_rules(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """A policy is of a size that can be read and planned; what is larger is not looked at any further."""
+    for key, most in MOST.items():
+        part = data.get(key)
+        if isinstance(part, (list, tuple, dict)) and len(part) > most:
+            yield (key,), f"has {len(part):,} entries, and {most:,} are the most; divide it into several policies"
+    parts: list[tuple[Path, Any]] = [((), data), *(((key,), part) for key, part in data.items() if key not in MOST)]
+    for key in ("columns", "queries"):
+        listed = data.get(key)
+        parts += [
+            ((key, place), part) for place, part in enumerate(listed if isinstance(listed, (list, tuple)) else ())
+        ]
+    for path, part in parts:
+        if isinstance(part, Mapping) and len(part) > MOST_KEYS:
+            yield path, f"has {len(part):,} keys, and {MOST_KEYS:,} are the most; remove those that are not known"
 
 
 def unit_rules(unit: UnitPolicy) -> Iterator[Problem]:

@@ -220,6 +220,9 @@ def _numbers(value: Any, exact: bool) -> Any:
         raise
 
 
+MOST_INTERVALS = 1_000
+
+
 def _ranges(value: Any, gaps: bool) -> Any:
     """An interval or several, with ends that are exact numbers, dates, or None where the interval is open."""
     teach = "write gaps such as [[213, 244]]" if gaps else "write the lower end first, such as [0, 120]"
@@ -227,6 +230,8 @@ def _ranges(value: Any, gaps: bool) -> Any:
         raise wrong(PUBLIC_RANGE)
     if not isinstance(value, tuple):
         raise wrong(f"must be a list of ends; {teach}")
+    if len(value) > MOST_INTERVALS:
+        raise wrong(f"has {len(value):,} intervals, and {MOST_INTERVALS:,} are the most; {teach}")
     if value and all(isinstance(part, tuple) for part in value):
         for position, part in enumerate(value):
             if len(part) != 2 or any(isinstance(end, tuple) for end in part):

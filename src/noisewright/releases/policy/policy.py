@@ -37,6 +37,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from noisewright.core.errors import PolicyError
 from noisewright.core.resource import Resource
+from noisewright.files.regular import check_regular
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._labels import (
     Filling,
@@ -53,7 +54,7 @@ from noisewright.releases.policy._labels import (
 from noisewright.releases.policy._locate import Path, Places
 from noisewright.releases.policy._numbers import Chance, Distance, Edges, Number, Pair, Positive, Weights, Whole
 from noisewright.releases.policy._problems import Report, all_problems, path_text, read_toml
-from noisewright.releases.policy._rules import column_rules, policy_rules, query_rules, unit_rules
+from noisewright.releases.policy._rules import column_rules, policy_rules, query_rules, size_rules, unit_rules
 from noisewright.releases.policy._values import Problem, jsonable, wrong
 from noisewright.releases.policy.parameters import beside, tidy
 
@@ -318,6 +319,8 @@ def as_policy(policy: Policy | Mapping[str, Any] | str | os.PathLike[str]) -> Po
 
 
 def _build(data: dict[str, Any], name: str, places: Places | None) -> Policy:
+    if large := list(size_rules(data)):
+        raise Report(name, data, places).error(large[:1])
     placed = beside(data, "" if places is None else os.path.dirname(name))
     try:
         policy = Policy.model_validate(placed)
@@ -366,6 +369,7 @@ def _plain(part: Any, named: bool = True) -> Any:
 def _read_file(name: str) -> str:
     """The text of a file, or one sentence that says why there is none."""
     try:
+        check_regular(name)
         with open(name, "rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError:

@@ -105,7 +105,7 @@ def header_of(path: str) -> tuple[str, list[str]]:
     try:
         with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
             line = file.readline(LONGEST_HEADER + 1)
-    except EOFError:
+    except (EOFError, zlib.error):
         raise _cut_short(name) from None
     except OSError:
         raise FileFormatError(f"{name} cannot be read, or is not compressed as its name says.") from None

@@ -34,11 +34,13 @@ __all__ = [
     "literal",
     "one_database",
     "quiet",
+    "readable",
     "valid",
 ]
 
 MEMORY = "400MB"
 """What DuckDB may hold; the rest of a large sort or grouping goes to a private temporary folder."""
+MOST_COLUMNS = 20_000
 MOST_IN_BATCH = 2**31 - 1
 """Arrow's own advice; more can only be said of columns that take no room."""
 SETTINGS: dict[str, str | int | float | list[str]] = {
@@ -153,6 +155,16 @@ def quiet(sentence: str, error: type[NoisewrightError] = DataError) -> Iterator[
         raise error(f"{sentence}.") from None
 
 
+def readable(schema: pa.Schema) -> pa.Schema:
+    """The same schema without its notes, if all names in it, however deep, are text: Arrow does not look before they are used."""
+    waiting = list(schema)
+    while waiting:
+        field = waiting.pop()
+        field.name.encode()
+        waiting += [field.type.field(place) for place in range(field.type.num_fields)]
+    return schema.remove_metadata()
+
+
 def valid(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same batch, if it is what it says: offsets, codes and lengths inside of its buffers, text in UTF-8.
 
@@ -178,6 +190,10 @@ def check_names(name: str, columns: Sequence[str]) -> None:
     """SQL does not tell upper from lower case in names, so two columns must differ in more than that."""
     if not columns:
         raise DataError(f"{name} has no columns.")
+    if len(columns) > MOST_COLUMNS:
+        raise DataError(
+            f"{name} has {len(columns):,} columns, and {MOST_COLUMNS:,} are the most; leave out those that are not used."
+        )
     if any("\0" in column or not _encodes(column) for column in columns):
         raise DataError(
             f"{name} has a column whose name is no text (it holds a NUL or half of a character); rename it."

@@ -21,7 +21,7 @@ from noisewright.files.regular import check_regular
 from noisewright.releases.kinds.casts import fits_json
 from noisewright.releases.sources._copies import spooled
 from noisewright.releases.sources.delimited import check_spelled, in_sql, misfit, read_delimited
-from noisewright.releases.sources.duck import FILES, check_names, connected, identifier, literal, quiet, valid
+from noisewright.releases.sources.duck import FILES, check_names, connected, identifier, literal, quiet, readable, valid
 from noisewright.releases.sources.source import BATCH, SUFFIXES, Format, Source, stamps_of
 
 __all__ = ["files_of", "from_arrow", "from_path"]
@@ -117,7 +117,7 @@ def _from_parquet(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
     for path in paths:
         sentence = f"{Path(path).name} is not a Parquet file, or it was cut short"
         with quiet(sentence, FileFormatError), pyarrow.parquet.ParquetFile(os.path.abspath(path)) as file:
-            found, stated = file.schema_arrow.remove_metadata(), file.metadata.num_rows
+            found, stated = readable(file.schema_arrow), file.metadata.num_rows
             held = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         if stated != sum(held) or min(held, default=0) < 0:
             raise FileFormatError(f"{sentence}.")
@@ -134,7 +134,7 @@ def from_arrow(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
             pa.memory_map(path) as mapped,
             pa.ipc.open_file(mapped) as file,
         ):
-            found = file.schema.remove_metadata()
+            found = readable(file.schema)
             for number in range(file.num_record_batches):
                 rows += valid(file.get_batch(number)).num_rows
         schema = _same(schema, found, path, paths[0])

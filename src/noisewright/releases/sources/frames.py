@@ -13,7 +13,7 @@ from noisewright.files.scratch import Spool
 from noisewright.releases.kinds.casts import recast
 from noisewright.releases.kinds.registry import kind_named, kind_of
 from noisewright.releases.sources.delimited import misfit
-from noisewright.releases.sources.duck import check_names, quiet
+from noisewright.releases.sources.duck import check_names, quiet, readable
 from noisewright.releases.sources.files import from_arrow
 from noisewright.releases.sources.source import Source, SourceKind, stamps_of
 
@@ -21,10 +21,11 @@ __all__ = ["from_pandas", "from_polars", "in_memory"]
 
 
 def in_memory(kind: SourceKind, name: str, table: pa.Table) -> Source:
-    check_names(name, table.schema.names)
     if kind == "arrow":  # anybody's buffers; the others were made by a library a moment ago
-        with quiet(f"{name} is not valid: a column has offsets, codes or text that its type does not allow"):
+        with quiet(f"{name} is not valid: a column has a name, offsets, codes or text that its type does not allow"):
+            readable(table.schema)
             table.validate(full=True)
+    check_names(name, table.schema.names)
     return Source(kind, name, "memory", table.schema.remove_metadata(), table.num_rows, held=table)
 
 
