@@ -1,4 +1,4 @@
-"""Attacks at length, each so often for every way it has: ``python -m tests.attack kills --count 200``, ``... race``, ``... fuzz``.
+"""Attacks at length, each so often for every way: ``python -m tests.attack kills --count 200``, ``... race``, ``... fuzz``.
 
 ``kills``: a release is killed at each of its phases; ``race``: many processes release at once; what is left is then looked at.
 ``fuzz``: inputs that nobody would write are given to everything that reads (``fuzz data paths --seed 7`` to choose).
