@@ -281,7 +281,10 @@ def _remains(plan: Plan) -> str:
     if policy.unit.column is not None and policy.unit.excess == "first":
         items.append(f"Rows beyond the first {policy.unit.rows} of one {policy.unit.column} were left out.")
     if plan.delta:
-        items.append(f"With a probability of up to {upward(plan.delta, 3)} (delta) the promise may fail for a unit.")
+        items.append(
+            f"Odds are bounded up to an extra probability of {upward(plan.delta, 3)} (delta), which may fall on outputs that "
+            "give a unit away. It is not the probability that odds change more than the factor says, which can be larger."
+        )
     if policy.floating:
         items.append(
             "The policy allows mechanisms that draw in floats. What is promised for those is a theorem, not a proof."

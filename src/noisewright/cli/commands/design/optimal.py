@@ -59,7 +59,7 @@ def command(
         str,
         typer.Option(
             metavar="NUMBER",
-            help="The probability with which the promise may fail; for discrete secrets and zero-one, all alike.",
+            help="An extra probability beside the factor; for discrete secrets and zero-one, all alike.",
         ),
     ] = "0",
     prior: Annotated[
