@@ -1,11 +1,14 @@
 """One Hypothesis profile for every test: the same examples on every run, and no deadline on a busy machine.
 
 One Spark session serves all tests of a process that need one. The package of somebody else's that is installed beside ours
-(``examples/signbits``) is out of sight, unless a test asks for ``guests``.
+(``examples/signbits``) is out of sight, unless a test asks for ``guests``. What is computed once about a public file is kept in a
+folder of this run, so that no earlier run answers for this one.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +24,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("noisewright")
+
+_cache = tempfile.TemporaryDirectory(prefix="noisewright-cache-")
+os.environ["NOISEWRIGHT_CACHE"] = _cache.name
 
 EVERYBODY: Any = Addresses.__dict__["_entry_points"]
 

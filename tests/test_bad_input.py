@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from word_support import clusters
 
 import noisewright as nw
 from noisewright import testing
@@ -281,6 +282,10 @@ def test_audits_of_any_epsilon() -> None:
 # Every constructor in the registry -------------------------------------------------------------------------------
 
 GOOD: dict[str, dict[str, Any]] = {
+    **{
+        name: {"embedding": clusters(), "epsilon": 2}
+        for name in ("exact-words", "laplace-words", "mahalanobis-words", "truncated-exponential-words", "vickrey-words")
+    },
     "approximate-laplace": {"epsilon": 1, "delta": "0.01", "within": (0, 5)},
     "curve": {"epsilon": 1, "sensitivity": 1, "grid": [0, 1], "within": (0, 1)},
     "explicit-fair": {"epsilon": 1, "within": (0, 5)},

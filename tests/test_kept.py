@@ -64,6 +64,30 @@ class Changed:
 
 
 CHANGED = {
+    "nw.Policy.from_dict({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'columns': [{'name': 'age', 'within': [0, 120], "
+    "'epsilon': 1}]})": Changed(
+        "there are mechanisms for words",
+        (
+            "PolicyError",
+            'policy: columns[0].mechanism is missing; write mechanism = "laplace" (or approximate-laplace, curve, exact-words, '
+            "explicit-fair, exponential, gaussian, geo-laplace, geometric, laplace-words, mahalanobis-words, metric-realising, "
+            "planar-geometric, planar-laplace, product-laplace, randomised-response, selection, snapped-laplace, "
+            "spherical-laplace, staircase, truncated-exponential-words, truncated-laplace, uniform, vickrey-words), or keep = "
+            "true to release the column unprotected.",
+        ),
+    ),
+    "design unknown": Changed(
+        "there are mechanisms for words",
+        (
+            2,
+            "",
+            "noisewright: there is no mechanism called 'unknown'; choose one of approximate-laplace, curve, exact-words, "
+            "explicit-fair, exponential, gaussian, geo-laplace, geometric, hadamard-response, laplace, laplace-words, "
+            "local-hashing, mahalanobis-words, metric-realising, planar-geometric, planar-laplace, product-laplace, "
+            "randomised-response, selection, snapped-laplace, spherical-laplace, staircase, subset-selection, "
+            "truncated-exponential-words, truncated-laplace, unary-encoding, uniform, vickrey-words, optimal, kernels.\n",
+        ),
+    ),
     "nw.Policy.from_dict({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'types': {'age': 'whole'}, 'queries': [{'name': 'n', "
     "'aggregate': 'count', 'epsilon': 1}]})": Changed(
         "there are more kinds of columns",

@@ -1,4 +1,4 @@
-"""``python -m tools.seal_checker``: write the SHA-256 of the checker's two other files into the first, which runs no others.
+"""``python -m tools.seal_checker``: write the SHA-256 of the checker's other files into the first, which runs no others.
 
 ``--check`` only says whether they are there; a test holds that.
 """
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "src" / "noisewright" / "core" / "certificates" / "checker"
-SEALED = {"SECOND_FILE": "checker_noise.py", "RELEASE_FILE": "checker_release.py"}
+SEALED = {"SECOND_FILE": "checker_noise.py", "RELEASE_FILE": "checker_release.py", "WORDS_FILE": "checker_words.py"}
 
 
 def sealed(text: str) -> str:

@@ -85,6 +85,7 @@ def test_a_stranger_proves_certificates_of_every_kind(shell, files):
         "proof.py",
         "checker_noise.py",
         "checker_release.py",
+        "checker_words.py",
     ]
     alone = [sys.executable, "-I", "-S", str(folder / "proof.py")]
     done = subprocess.run([*alone, *map(str, made)], capture_output=True, text=True, env={}, check=False)

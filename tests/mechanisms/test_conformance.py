@@ -1,11 +1,13 @@
 """Every registered mechanism passes the public conformance suite, and broken mechanisms do not."""
 
 import dataclasses
+import functools
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from word_support import clusters
 
 import noisewright as nw
 from noisewright.core.errors import DataError, ParameterError
@@ -388,7 +390,24 @@ CASES = {
     ),
 }
 
+WORDS = ("exact-words", "laplace-words", "mahalanobis-words", "truncated-exponential-words", "vickrey-words")
+CASES |= {
+    name: (
+        functools.partial(registry.build, name, clusters(), epsilon=2),
+        clusters().words(),
+        ["nope", 3.5, -1, None],
+        [
+            functools.partial(registry.build, name, clusters(), epsilon=0),
+            functools.partial(registry.build, name, clusters(), epsilon=1, limit=1),
+        ],
+    )
+    for name in WORDS
+}
+
 WITHOUT_CHANNEL = {
+    "laplace-words",
+    "mahalanobis-words",
+    "vickrey-words",
     "staircase, unbounded",
     "snapped-laplace, half line",
     "gaussian, unbounded",

@@ -81,6 +81,15 @@ _PLACES = {
     },
 }
 
+_ABOVE = {
+    "exact-words": "text.words.choice:ENTRY",
+    "truncated-exponential-words": "text.words.choice:TRUNCATED_ENTRY",
+    "laplace-words": "text.words.noisy:LAPLACE_ENTRY",
+    "mahalanobis-words": "text.words.noisy:MAHALANOBIS_ENTRY",
+    "vickrey-words": "text.words.noisy:VICKREY_ENTRY",
+}
+"""Of rooms above this one."""
+
 ADDRESSES = Addresses(
     "noisewright.mechanisms",
     "mechanism",
@@ -88,7 +97,8 @@ ADDRESSES = Addresses(
         name: f"noisewright.mechanisms.{folder}.{place if ':' in place else place + ':ENTRY'}"
         for folder, places in _PLACES.items()
         for name, place in places.items()
-    },
+    }
+    | {name: f"noisewright.{place}" for name, place in _ABOVE.items()},
 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.core.certificates.checker import checker, checker_noise, checker_release
+from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
 
 
 def rewrite(path, change):
@@ -151,7 +151,7 @@ def test_missing_files_and_directories_are_errors(call, files, certificate):
 
 
 def sources():
-    modules = (checker, checker_noise, checker_release)
+    modules = (checker, checker_noise, checker_release, checker_words)
     return {Path(module.__file__).name: Path(module.__file__).read_bytes() for module in modules}
 
 
@@ -160,21 +160,21 @@ def test_the_checker_is_written_whole(call, files, certificate):
     answer = call("verify", certificate, "--export-checker", path, "--json")
     assert answer.code == 0
     assert answer.json["checker"] == str(path)
-    beside = [str(files / "checker_noise.py"), str(files / "checker_release.py")]
+    beside = [str(files / "checker_noise.py"), str(files / "checker_release.py"), str(files / "checker_words.py")]
     assert answer.json["written"] == [str(path), *beside]
     assert {file.name: file.read_bytes() for file in files.glob("*.py")} == sources()
     again = call("verify", "--export-checker", path).words  # the same files once more: nothing is lost
-    assert f"was written to {path}, {beside[0]} and {beside[1]}; run it as: python {path} FILE..." in again
+    assert f"was written to {path}, {beside[0]}, {beside[1]} and {beside[2]}; run it as: python {path} FILE..." in again
 
 
 def test_the_checker_may_have_another_name(call, files):
     assert call("verify", "--export-checker", files / "mine.py").code == 0
     assert (files / "mine.py").read_bytes() == sources()["checker.py"]
-    for name in ("checker_noise.py", "checker_release.py"):
+    for name in ("checker_noise.py", "checker_release.py", "checker_words.py"):
         assert (files / name).read_bytes() == sources()[name]
 
 
-@pytest.mark.parametrize("name", ["checker.py", "checker_noise.py", "checker_release.py"])
+@pytest.mark.parametrize("name", ["checker.py", "checker_noise.py", "checker_release.py", "checker_words.py"])
 def test_another_file_is_never_overwritten(call, files, name):
     (files / name).write_text("print('my own')")
     before = {path: path.read_bytes() for path in files.iterdir()}

@@ -113,9 +113,14 @@ def test_what_the_schema_refuses_is_refused_by_the_reader_too(data: Any) -> None
 
 
 @pytest.mark.parametrize("name", offered())
-def test_a_column_of_every_mechanism_fits_schema_and_reader(name: str) -> None:
+def test_a_column_of_every_mechanism_fits_schema_and_reader(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     accepted = accepts(name)
     examples = tomllib.loads("\n".join(WORDS[p][1] for p in accepted.required))
+    monkeypatch.chdir(tmp_path)
+    for file in accepted.files & set(examples):
+        Path(examples[file]).write_bytes(b"a public file")
     column: dict[str, Any] = {"name": ["a", "b"], "mechanism": name, "protect": 1, **examples}
     if accepted.takes.priced:
         column["epsilon"] = 1

@@ -24,7 +24,7 @@ def verify(
         str | None,
         typer.Option(
             metavar="PATH",
-            help="Write the stand-alone checker there, and its two other files beside it; any Python 3.9 or later runs them.",
+            help="Write the stand-alone checker there, and its three other files beside it; any Python 3.9 or later runs them.",
         ),
     ] = None,
     ledger: Annotated[
@@ -69,16 +69,21 @@ def _result(path: str, content: bytes, ledger: str | None) -> dict[str, Any]:
 
 def _export(path: str) -> list[str]:
     """Write all files of the checker, or none; the others have fixed names, by which the first finds them."""
-    from noisewright.core.certificates.checker import checker, checker_noise, checker_release
+    from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
     from noisewright.core.errors import ParameterError
     from noisewright.files.atomic import write_atomically
 
     main = Path(path)
     if main.suffix != ".py":
         raise ParameterError(f"{path}: the checker is a Python program, so give it a name that ends in .py.")
-    if main.name in (checker.SECOND_FILE, checker.RELEASE_FILE):
+    others = {
+        checker.SECOND_FILE: checker_noise,
+        checker.RELEASE_FILE: checker_release,
+        checker.WORDS_FILE: checker_words,
+    }
+    if main.name in others:
         raise ParameterError(f"{path}: a file beside the checker has this name; give the checker another one.")
-    modules = {checker.SECOND_FILE: checker_noise, checker.RELEASE_FILE: checker_release, main.name: checker}
+    modules = {**others, main.name: checker}
     contents = {main.with_name(name): Path(str(module.__file__)).read_bytes() for name, module in modules.items()}
     missing = [target for target, content in contents.items() if not _is_there(target, content)]
     done: list[Path] = []

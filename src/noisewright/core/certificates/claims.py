@@ -55,6 +55,8 @@ def distances_in_words(document: Mapping[str, Any]) -> str:
         return f"{stated['distance']} for one step of the outputs"
     if shape == "adjacent":
         return f"neighbours, at most 1 apart; one step of the outputs is {stated['distance']}"
+    if shape == "words":
+        return "those of word vectors in its public file"
     if shape == "product":
         return "those of its parts, which are drawn independently"
     if shape == "line":

@@ -145,6 +145,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "outside": {"type": "string"},
     "metric": {"type": "string"},
     "dimension": {"type": "integer", "minimum": 1},
+    "limit": {"type": "integer", "minimum": 2},
     "margin": IS_NUMBER,
     "lattice": {"anyOf": [{"const": "auto"}, *IS_NUMBER["anyOf"]]},
     "reference": {"type": "array", "items": IS_NUMBER, "minItems": 2, "maxItems": 2},

@@ -67,6 +67,11 @@ WORDS = {
     "share": ("How much probability goes to the points themselves, at most 1/2.", "share = 0.5"),
     "grid": ("The public positions at which a curve is given.", "grid = [0, 1, 2]"),
     "norm": ("The distance between curves.", 'norm = "sup"'),
+    "embedding": ("The public file of word vectors.", 'embedding = "glove.nwe"'),
+    "limit": ("How many of its words form the vocabulary, the most frequent first.", "limit = 50000"),
+    "reach": ("Words beyond this distance are all alike.", "reach = 8"),
+    "stretch": ("How much of the noise follows the directions in which words vary, below 1.", 'stretch = "0.2"'),
+    "first": ("The probability of the nearest of two words that are equally far.", 'first = "0.5"'),
     "rule": ("How the scale is found: the smallest that suffices, or the older rule.", 'rule = "exact"'),
 }
 """What each parameter means, and how it is written."""

@@ -18,8 +18,9 @@ To judge one certificate read prove, check_fields, then
   for a response, constant  check_response or check_constant, exp_below, check_distances
   for chances               check_chances, exp_below, check_distances
   for a law                 check_law, allowance, check_step: does the metric's name fit the step?
-and the readers of numbers and names at the end. All other noise is proved in checker_noise.py, and what is made of parts, a
-product or a whole release, in checker_release.py, with the fields of oracles. Each must lie beside this file when it is needed,
+and the readers of numbers and names at the end. All other noise is proved in checker_noise.py, choices of words by the distance
+of their vectors in checker_words.py, and what is made of parts, a product or a whole release, in checker_release.py, with the
+fields of oracles. Each must lie beside this file when it is needed,
 is looked for only then, and must be the very file that belongs to this one, by its SHA-256. Nothing else comes from that folder.
 
 Names are read exactly or not at all: what is said is put together from what was proved. A name that is not read is in quotation
@@ -58,15 +59,18 @@ DEGREES = r"-?[0-9]{1,3}(\.[0-9]{1,17})?(e-[0-9]{2})?"
 BASE = re.compile(
     rf"discrete|hamming|(line|euclidean|manhattan|metres around \({DEGREES}, {DEGREES}\))"
     rf"({re.escape(LATTICE)}(0|-?[1-9][0-9]{{0,3}}))?|(largest|sum) of [1-9][0-9]{{0,17}} differences"
+    r"|euclidean between word vectors \(sha256 [0-9a-f]{12}\)"
 )
 PLAIN = ("discrete", "hamming", "line", "euclidean", "manhattan")
 RELEASED, SIMULATED = "system seed, AES-256-CTR", "numpy generator: simulation, not for release"
 LONGEST, MOST_WORK = 1 << 28, 1 << 32  # characters of a file; words that are compared with each other
 SECOND_FILE = "checker_noise.py"
 RELEASE_FILE = "checker_release.py"
+WORDS_FILE = "checker_words.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
     RELEASE_FILE: "43e15ee83ec15e531c83867f10be17f175d6132060631b611e4461dc604785b0",
+    WORDS_FILE: "9e829dbb65d6f267743db42821cacf9e98b48884495e2ba980a60fcba8766911",
 }
 RELEASE = "noisewright-release"
 
@@ -100,12 +104,14 @@ FIELDS = {  # of a certificate beside those, and of its proof, by the kind of it
     "planar": ("outside", "rate around"),
     "ranged": ("step within answers outside scope snapped_to", "rate ranges inputs reach precision"),
     "half line": ("step within answers outside scope snapped_to", "tail near precision"),
+    "words": ("", "beta cap width step words weights slope eta"),
     "product": ("", "parts"),
 }
 SHAPES = {  # and the fields of distances
     "line": {"places"},
     "table": {"distances"},
     "product": set(),
+    "words": set(),
     "uniform": {"distance"},
     "steps": {"distance"},
     "adjacent": {"distance"},
@@ -122,6 +128,7 @@ NAMES = {  # mechanisms that prove themselves so; a name that is in no line is a
     "planar": "planar-laplace planar-geometric geo-laplace",
     "ranged": "laplace",
     "half line": "laplace",
+    "words": "exact-words truncated-exponential-words",
 }
 ORACLES = ("unary-encoding", "hadamard-response", "local-hashing", "subset-selection")
 
@@ -200,6 +207,8 @@ def check_claim(document: Any) -> "tuple[str, str]":
     if kind != "planar" and not set(claim) <= CLAIM:
         raise NotProved("it claims more than an epsilon, a delta, a metric and distances; a level is for planes only.")
     check_fields(document)
+    if kind == "words":
+        return "", str(file_beside(WORDS_FILE).check_words(epsilon, document))
 
     kinds = {"table": check_table, "law": check_law, "constant": check_constant}
     other_law = kind == "law" and (proof["law"] != "discrete laplace" or "norm" in proof)
@@ -731,13 +740,13 @@ def digest(document: dict[str, Any]) -> str:
 # The program --------------------------------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=3)
 def file_beside(name: str) -> Any:
     """A file beside this one with other kinds of proof: exactly that file, wherever Python looks for modules."""
     if __name__ == "noisewright.core.certificates.checker.checker":
-        from noisewright.core.certificates.checker import checker_noise, checker_release
+        from noisewright.core.certificates.checker import checker_noise, checker_release, checker_words
 
-        return checker_release if name == RELEASE_FILE else checker_noise
+        return {SECOND_FILE: checker_noise, RELEASE_FILE: checker_release, WORDS_FILE: checker_words}[name]
     path = re.sub(r"[^/\\]*$", "", __file__) + name
     module = ModuleType(name[: -len(".py")])
     sys.modules["checker"] = sys.modules[__name__]  # where it imports from: this very program, whatever it is called

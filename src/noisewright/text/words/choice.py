@@ -1,0 +1,290 @@
+r"""Words chosen exactly: an exponential choice over the public vocabulary, drawn from integers, with its true epsilon.
+
+The word y comes out with probability :math:`W(d(x, y)) / Z(x)`, where the integer weight is
+:math:`W = \lfloor 2^k e^{-\min(\beta d, C)} \rfloor` and :math:`Z(x)` is their sum over all words
+(:mod:`~noisewright.text.words.weights`). A uniform integer below Z(x), from cryptographic bits, decides.
+
+**Guarantee.** ``epsilon`` for each unit of Euclidean distance between word vectors. For words at distance d the loss is at
+most :math:`\beta d + 2\eta + |\ln Z(x) - \ln Z(x')|`, :math:`\eta` being what rounding can do, and it is reached at y = x. So
+the true epsilon is :math:`\beta` plus the slope of :math:`\ln Z`, computed over all pairs of words; it lies between
+:math:`\beta` and :math:`2\beta`. :func:`exact_words` chooses the largest beta whose true epsilon is within the budget. The
+slope depends on the file alone: a certificate states it, and anyone with the file can compute it again (:func:`recomputed`).
+
+:func:`truncated_exponential_words` is the mechanism of Carvalho, Vasiloudis and Feyisetan as they calibrate it: beta is half of
+epsilon, the exponent is cut at a reach, and nothing needs to be known about the file. It is the same choice with less use of the
+budget.
+
+>>> import numpy as np, pathlib, tempfile
+>>> from noisewright.text import write_embedding
+>>> path = pathlib.Path(tempfile.mkdtemp(), "tiny.nwe")
+>>> tiny = write_embedding(path, ["tea", "coffee", "ship"], np.array([[1, 0], [1, 0.5], [-3, 4]]), licence="CC0-1.0")
+>>> words = exact_words(tiny, epsilon=2)
+>>> words.release(["tea", "ship", "tea"]).shape, words.certificate().numerics
+((3,), 'exact')
+>>> float(words.beta) < float(words.true_epsilon) <= 2
+True
+>>> words.channel().matrix.round(3)[0].tolist()
+[0.725, 0.275, 0.0]
+
+References: McSherry and Talwar, *Mechanism design via differential privacy* (2007); Carvalho, Vasiloudis and Feyisetan, *TEM:
+high utility metric differential privacy on text* (2021).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.arrays import Floats
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.channels.certified import CertifiedChannel
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import CertificateError, NoChannelError, NoLossError
+from noisewright.core.exact import Exact, float_up, positive_fraction
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.resource import Resource, public_keys
+from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.registry import Entry
+from noisewright.noise.bits import Rng
+from noisewright.noise.integers import uniform_below
+from noisewright.text.embeddings.embedding import Embedding
+from noisewright.text.words._kept import keep_sums, kept_sums
+from noisewright.text.words._sums import all_sums, block_sums, locate
+from noisewright.text.words._tiles import Tiles
+from noisewright.text.words._vocabulary import as_embedding, rows_of, spelled
+from noisewright.text.words.metric import WordDistance
+from noisewright.text.words.true_epsilon import calibrated, free, slopes_of
+from noisewright.text.words.weights import Weights
+
+__all__ = ["WordChoice", "exact_words", "recomputed", "truncated_exponential_words"]
+
+EXACT, TRUNCATED = "exact-words", "truncated-exponential-words"
+LARGEST_CHANNEL = 2000
+"""So many words are listed as a channel at most."""
+
+
+def exact_words(embedding: Resource | Embedding, *, epsilon: Exact, limit: int | None = None) -> WordChoice:
+    """The exponential choice of words with true epsilon ``epsilon``, over the first ``limit`` words of an embedding.
+
+    All pairs of words are compared when an embedding and an epsilon meet for the first time: some minutes for 50,000 words. The
+    result is kept in the user's cache folder.
+    """
+    found, budget = as_embedding(embedding, limit), positive_fraction(epsilon, "epsilon")
+    weights, slope = calibrated(found, budget)
+    return WordChoice(found, budget, weights.beta, weights.cap, slope)
+
+
+def truncated_exponential_words(
+    embedding: Resource | Embedding, *, epsilon: Exact, reach: Exact | None = None, limit: int | None = None
+) -> WordChoice:
+    """The truncated exponential choice: half of epsilon for each unit, and all words beyond a ``reach`` alike.
+
+    Without a reach it is where words beyond it weigh nothing together. No pairs are compared: the promise holds whatever the
+    vectors are, and its proof needs no file.
+    """
+    found, budget = as_embedding(embedding, limit), positive_fraction(epsilon, "epsilon")
+    weights = free(found, budget, None if reach is None else positive_fraction(reach, "reach"))
+    return WordChoice(found, budget, weights.beta, weights.cap)
+
+
+@dataclass(frozen=True)
+class WordChoice:
+    """An exact choice of words; build it with :func:`exact_words` or :func:`truncated_exponential_words`."""
+
+    embedding: Embedding
+    epsilon: Fraction
+    beta: Fraction
+    cap: Fraction
+    slope: Fraction | None = None
+    """At most how much the logarithm of the sum of weights changes for each unit, with what rounding does; None: not known."""
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return TRUNCATED if self.slope is None else EXACT
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """The embedding's file."""
+        return (self.embedding.resource,)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``epsilon`` for each unit of distance between word vectors."""
+        return Guarantee(float_up(self.epsilon), WordDistance(self.embedding))
+
+    @cached_property
+    def weights(self) -> Weights:
+        """The integers that are drawn from."""
+        return Weights.of(self.embedding, self.beta, self.cap)
+
+    @property
+    def true_epsilon(self) -> Fraction:
+        """The smallest epsilon that is known to hold: at most ``epsilon``."""
+        return self.weights.bound if self.slope is None else self.beta + self.slope
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One exact draw for every word, given as text or as a row of the embedding; a single word gives a single word."""
+        rows, shape = rows_of(self.embedding, values)
+        return spelled(self.embedding, self.release_rows(rows, rng), shape)
+
+    def release_rows(self, rows: NDArray[np.int64], rng: Rng = None) -> NDArray[np.int64]:
+        """The same for rows of the embedding, in one dimension. Words that occur more than once are multiplied once."""
+        distinct, words = np.unique(rows, return_inverse=True)
+        sums = self._sums_of(distinct)
+        below = uniform_below(sums.sum(axis=1, dtype=np.uint64)[words].astype(np.int64), rng=rng).astype(np.uint64)
+        return locate(self._tiles, self.weights, sums, distinct, words, below)
+
+    def check(self, values: Any) -> None:
+        """Refuse what ``release`` would refuse."""
+        rows_of(self.embedding, values)
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two words at this distance."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The formula of the weights, their SHA-256, and for a true epsilon the slope, which is stated."""
+        weights = self.weights
+        stated = {} if self.slope is None else {"slope": str(self.slope), "eta": str(weights.eta)}
+        return Certificate.of_mechanism(
+            self,
+            rng,
+            distances={"shape": "words"},
+            proof={
+                "kind": "words",
+                "beta": str(weights.beta),
+                "cap": str(weights.cap),
+                "width": weights.width,
+                "step": str(weights.step),
+                "words": self.embedding.size,
+                "weights": weights.fingerprint,
+                **stated,
+            },
+            **public_keys(self.resources),
+        )
+
+    def audit(self) -> MechanismAudit:
+        """The true epsilon, as far as it is known."""
+        words = "for all pairs of words" if self.slope is not None else "whatever the vectors are"
+        metric = self.guarantee.metric
+        return MechanismAudit(float_up(self.true_epsilon), metric, None, None, None, words=f"a bound {words}")
+
+    def error(self, loss: str = "absolute") -> float:
+        """There is none: words are no numbers. See :func:`~noisewright.text.words.measure`."""
+        raise NoLossError("words are no numbers; measure(mechanism, words) says how far outputs are from their words.")
+
+    def channel(self) -> Channel:
+        """All probabilities, for a vocabulary of at most 2,000 words."""
+        size = self.embedding.size
+        if size > LARGEST_CHANNEL:
+            raise NoChannelError(
+                f"a vocabulary of {size} words has too many pairs to list; keep the first {LARGEST_CHANNEL} or fewer."
+            )
+        table = self.integers(np.arange(size)).astype(np.float64)
+        names = self.embedding.words()
+        return Channel(table / table.sum(axis=1, keepdims=True), names, names)
+
+    def certify(self) -> CertifiedChannel:
+        """The same probabilities as an explicit table, every entry of which is proved, for a small vocabulary."""
+        return self.channel().certify(self.epsilon, self.guarantee.metric)
+
+    def integers(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """The weights of all words for each of a few rows."""
+        everything = np.arange(self.embedding.size)
+        return self.weights.at(self.embedding.squares(rows, everything))
+
+    def kept(self, rows: NDArray[np.int64]) -> Floats:
+        """The probability that a word comes out as itself, for each row."""
+        own = float(self.weights.table[0])
+        return np.asarray(own / self._sums_of(rows).sum(axis=1, dtype=np.uint64).astype(np.float64))
+
+    def prepare(self) -> None:
+        """Compute the sums of all words and keep them in the cache folder: a draw then needs the product with one block only."""
+        if self._sums.flags.writeable:
+            self._sums[:] = all_sums(self._tiles, [self.weights], by_block=True)[0]
+            self._known[:] = True
+            keep_sums(self._sums, self.embedding, *self._about)
+
+    @cached_property
+    def _tiles(self) -> Tiles:
+        return Tiles(self.embedding)
+
+    @property
+    def _about(self) -> tuple[object, ...]:
+        return "sums", self.beta, self.cap, self._tiles.count
+
+    @cached_property
+    def _sums(self) -> NDArray[np.uint64]:
+        """The sums of blocks of each word: kept ones, or zeros until they are computed; pages never written take no memory."""
+        shape = self.embedding.size, self._tiles.count
+        found = kept_sums(self.embedding, shape, *self._about)
+        return np.zeros(shape, np.uint64) if found is None else found
+
+    @cached_property
+    def _known(self) -> NDArray[np.bool_]:
+        return np.full(self.embedding.size, not self._sums.flags.writeable)
+
+    def _sums_of(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+        new = np.unique(rows[~self._known[rows]])
+        if len(new):
+            self._sums[new] = block_sums(self._tiles, self.weights, new)
+            self._known[new] = True
+        return self._sums[rows]
+
+    __getstate__ = fields_alone
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.embedding.name!r}, {self.embedding.size} words, {self.guarantee})"
+
+
+def recomputed(certificate: Certificate) -> Fraction:
+    """The slope that a certificate of exact words states, computed again from its file; refused if it is larger.
+
+    All pairs of words are compared: half a minute for 34,000 words with 300 numbers each on two cores, an hour for 340,000.
+    """
+    found = _rebuilt(certificate)
+    if found.slope is None:
+        raise CertificateError("this certificate states no slope; its proof needs no file.")
+    slope = slopes_of(found.embedding, [found.weights])[0].value
+    if slope > found.slope:
+        raise CertificateError(
+            "the slope of the file is larger than the certificate states; its epsilon does not hold."
+        )
+    return slope
+
+
+def _rebuilt(certificate: Certificate) -> WordChoice:
+    """The mechanism behind its certificate, if the file is here."""
+    stated = certificate.document["proof"]
+    embedding = Embedding(Resource.from_json(certificate.document["resources"][0]), stated["words"])
+    if Fraction(stated["step"]) != Fraction(embedding.step) or embedding.size != stated["words"]:
+        raise CertificateError("the file has another step, or fewer words, than the certificate states.")
+    slope = Fraction(stated["slope"]) if "slope" in stated else None
+    return WordChoice(embedding, certificate.epsilon, Fraction(stated["beta"]), Fraction(stated["cap"]), slope)
+
+
+ENTRY = Entry(
+    EXACT,
+    exact_words,
+    Takes("text"),
+    summary="near words likelier, drawn from integers, calibrated to its true epsilon",
+    words="words of a public embedding",
+    rebuild=_rebuilt,
+)
+
+
+TRUNCATED_ENTRY = Entry(
+    TRUNCATED,
+    truncated_exponential_words,
+    Takes("text"),
+    summary="near words likelier, drawn from integers, all words beyond a reach alike",
+    words="words of a public embedding",
+    rebuild=_rebuilt,
+)

@@ -1,0 +1,212 @@
+r"""Words by noise on their vectors: spherical Laplace, Mahalanobis and Vickrey, each decoded to words of the public vocabulary.
+
+*Laplace*, the mechanism of Fernandes, Dras and McIver: the vector gets spherical noise with density proportional to
+:math:`e^{-\epsilon \|v\|}`, and the word nearest to where it lands comes out. *Mahalanobis* (Xu and others 2020) stretches
+the noise along the directions in which words vary, by the root of :math:`M = \lambda \Sigma + (1 - \lambda) I`,
+:math:`\Sigma` being the covariance of the vocabulary, scaled to a mean variance of 1. *Vickrey* (Xu and others 2021) takes
+the nearest or the second nearest word with probabilities that depend on the distances to the noisy vector.
+
+**Guarantee.** ``epsilon`` for each unit of Euclidean distance between word vectors, for real numbers; decoding only
+post-processes. Mahalanobis noise at nominal :math:`\epsilon'` has :math:`\epsilon' \|v\|_M`, and :math:`\|v\|_M \le \|v\| /
+\sqrt{\mu}` for the smallest eigenvalue :math:`\mu` of M, so that the nominal :math:`\epsilon' = \epsilon \sqrt{\mu}` is used;
+its authors promise the nominal one for a distance of their own. The draws are made in floats: certificates say ``floating``,
+and nothing is proved about their last bits. :func:`~noisewright.text.words.exact_words` is exact, and keeps many more words
+at the same epsilon.
+
+>>> import numpy as np, pathlib, tempfile
+>>> from noisewright.text import write_embedding
+>>> path = pathlib.Path(tempfile.mkdtemp(), "tiny.nwe")
+>>> tiny = write_embedding(path, ["tea", "coffee", "ship"], np.array([[1, 0], [1, 0.5], [-3, 4]]), licence="CC0-1.0")
+>>> laplace_words(tiny, epsilon=40).release(["ship", "tea"], np.random.default_rng(1)).tolist()
+['ship', 'tea']
+>>> vickrey_words(tiny, epsilon=40, first=0.25).certificate().numerics
+'floating'
+
+References: Fernandes, Dras and McIver, *Generalised differential privacy for text document processing* (2019); Xu, Aggarwal,
+Feyisetan and Teissier, *A differentially private text perturbation method using regularized Mahalanobis metric* (2020) and *On a
+utilitarian approach to privacy preserving text generation* (2021).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.arrays import Floats
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
+from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.resource import Resource, public_keys
+from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.places.vectors import spherical_noise
+from noisewright.mechanisms.registry import Entry
+from noisewright.noise.bits import Rng, bits_from
+from noisewright.text.embeddings.embedding import Embedding
+from noisewright.text.words._vocabulary import as_embedding, rows_of, spelled
+from noisewright.text.words.decoding import nearest, two_nearest
+from noisewright.text.words.metric import WordDistance
+
+__all__ = ["NoisyWords", "laplace_words", "mahalanobis_words", "vickrey_words"]
+
+LAPLACE, MAHALANOBIS, VICKREY = "laplace-words", "mahalanobis-words", "vickrey-words"
+DRAWN = 4096
+"""So many noisy vectors are held at once."""
+
+
+def laplace_words(embedding: Resource | Embedding, *, epsilon: Exact, limit: int | None = None) -> NoisyWords:
+    """Spherical Laplace noise on word vectors and the nearest of the first ``limit`` words of an embedding."""
+    return NoisyWords(as_embedding(embedding, limit), positive_fraction(epsilon, "epsilon"), LAPLACE)
+
+
+def mahalanobis_words(
+    embedding: Resource | Embedding, *, epsilon: Exact, stretch: Exact = "0.2", limit: int | None = None
+) -> NoisyWords:
+    """Noise along the directions in which words vary: ``stretch`` of it by their covariance, the rest the same all around."""
+    part = as_fraction(stretch, "stretch")
+    if not 0 <= part < 1:
+        raise ParameterError(f"stretch must be from 0 to below 1, not {in_words(part)}; 0 is spherical noise.")
+    return NoisyWords(as_embedding(embedding, limit), positive_fraction(epsilon, "epsilon"), MAHALANOBIS, part)
+
+
+def vickrey_words(
+    embedding: Resource | Embedding, *, epsilon: Exact, first: Exact = "0.5", limit: int | None = None
+) -> NoisyWords:
+    """Spherical noise, then the nearest word or the second nearest: with both equally far, the nearest with probability
+    ``first``."""
+    part = as_fraction(first, "first")
+    if not 0 <= part <= 1:
+        raise ParameterError(f"first must be a probability, not {in_words(part)}.")
+    return NoisyWords(as_embedding(embedding, limit), positive_fraction(epsilon, "epsilon"), VICKREY, part)
+
+
+@dataclass(frozen=True)
+class NoisyWords:
+    """Words by noise on their vectors; build it with :func:`laplace_words` and the other functions of this module."""
+
+    embedding: Embedding
+    epsilon: Fraction
+    name: str
+    share: Fraction = Fraction(0)
+    """Of the covariance, or of the nearest word."""
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """The embedding's file."""
+        return (self.embedding.resource,)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``epsilon`` for each unit of distance between word vectors (of real numbers)."""
+        return Guarantee(float_up(self.epsilon), WordDistance(self.embedding))
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One draw for every word, given as text or as a row of the embedding; a single word gives a single word."""
+        rows, shape = rows_of(self.embedding, values)
+        return spelled(self.embedding, self.release_rows(rows, rng), shape)
+
+    def release_rows(self, rows: NDArray[np.int64], rng: Rng = None) -> NDArray[np.int64]:
+        """The same for rows of the embedding, in one dimension."""
+        result = np.empty(len(rows), np.int64)
+        for start in range(0, len(rows), DRAWN):
+            part = slice(start, start + DRAWN)
+            vectors = self.embedding.vectors(rows[part]) + self._noise(len(rows[part]), rng)
+            result[part] = self._second(vectors, rng) if self.name == VICKREY else nearest(self.embedding, vectors)
+        return result
+
+    def check(self, values: Any) -> None:
+        """Refuse what ``release`` would refuse."""
+        rows_of(self.embedding, values)
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two words at this distance."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The claim, marked as floating: it cites a theorem and proves nothing about the draw."""
+        return Certificate.of_mechanism(
+            self,
+            rng,
+            distances={"shape": "words"},
+            proof={
+                "kind": "theorem",
+                "density": "c exp(-epsilon |v|)" if self.name != MAHALANOBIS else "c exp(-epsilon sqrt(m) |v|_M)",
+                "by": "triangle inequality, and decoding is post-processing",
+                "words": self.embedding.size,
+                "share": str(self.share),
+            },
+            numerics="floating",
+            **public_keys(self.resources),
+        )
+
+    def audit(self) -> MechanismAudit:
+        """The loss of the density before decoding."""
+        words = "of the density over real numbers, before decoding; the float draw is not proved"
+        return MechanismAudit(float_up(self.epsilon), self.guarantee.metric, None, None, None, words=words)
+
+    def error(self, loss: str = "absolute") -> float:
+        """There is none: words are no numbers. See :func:`~noisewright.text.words.measure`."""
+        raise NoLossError("words are no numbers; measure(mechanism, words) says how far outputs are from their words.")
+
+    def channel(self) -> Channel:
+        """There is none that could be computed: the cells of words have no closed form."""
+        raise NoChannelError("the probabilities of noisy words are volumes without a closed form; there is no channel.")
+
+    def _noise(self, count: int, rng: Rng) -> Floats:
+        if self.name != MAHALANOBIS:
+            return spherical_noise(self.epsilon, self.embedding.dimension, count, rng)
+        root, smallest = self._stretch
+        return spherical_noise(float(self.epsilon) * smallest, self.embedding.dimension, count, rng) @ root
+
+    def _second(self, vectors: Floats, rng: Rng) -> NDArray[np.int64]:
+        rows, apart = two_nearest(self.embedding, vectors)
+        share = float(self.share)
+        odds = share * apart[:, 1], (1 - share) * apart[:, 0]
+        coins = (bits_from(rng).words(len(rows)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        return np.asarray(np.where(coins * (odds[0] + odds[1]) < odds[0], rows[:, 0], rows[:, 1]))
+
+    @cached_property
+    def _stretch(self) -> tuple[Floats, float]:
+        """The root of M, and the root of its smallest eigenvalue."""
+        size, dimension = self.embedding.size, self.embedding.dimension
+        total, squares = np.zeros(dimension), np.zeros((dimension, dimension))
+        for part in self.embedding.blocks():
+            codes = self.embedding.codes[part].astype(np.float64)
+            total += codes.sum(axis=0)
+            squares += codes.T @ codes
+        covariance = squares / size - np.outer(total, total) / size**2
+        covariance *= dimension / max(float(np.trace(covariance)), 1e-300)
+        share = float(self.share)
+        values, axes = np.linalg.eigh(share * covariance + (1 - share) * np.eye(dimension))
+        roots = np.sqrt(np.maximum(values, 1 - share))  # a covariance has no eigenvalue below 0
+        return (axes * roots) @ axes.T, float(roots.min()) * (1 - 1e-9)
+
+    __getstate__ = fields_alone
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.embedding.name!r}, {self.embedding.size} words, {self.guarantee})"
+
+
+def _rebuilt(certificate: Certificate) -> NoisyWords:
+    """The mechanism behind its certificate, if the file is here."""
+    stated = certificate.document
+    embedding = Embedding(Resource.from_json(stated["resources"][0]), stated["proof"]["words"])
+    return NoisyWords(embedding, certificate.epsilon, stated["mechanism"], Fraction(stated["proof"]["share"]))
+
+
+def _entry(name: str, make: Any, summary: str) -> Entry:
+    return Entry(name, make, Takes("text"), summary=summary, words="words of a public embedding", rebuild=_rebuilt)
+
+
+LAPLACE_ENTRY = _entry(LAPLACE, laplace_words, "spherical noise on word vectors, then the nearest word, in floats")
+MAHALANOBIS_ENTRY = _entry(
+    MAHALANOBIS, mahalanobis_words, "noise along the directions in which words vary, then the nearest word, in floats"
+)
+VICKREY_ENTRY = _entry(VICKREY, vickrey_words, "spherical noise, then the nearest or second nearest word, in floats")
