@@ -1,6 +1,7 @@
 """Attacks at length, each so often for every way: ``python -m tests.attack kills --count 200``, ``... race``, ``... fuzz``.
 
 ``kills``: a release is killed at each of its phases; ``race``: many processes release at once; what is left is then looked at.
+``forge``: certificates are forged (``forge --count 10000 --seed 7``), and what ``verify`` says is held against the truth.
 ``fuzz``: inputs that nobody would write are given to everything that reads (``fuzz data paths --seed 7`` to choose).
 """
 
@@ -18,16 +19,17 @@ from tests.attack.fuzz import KINDS, fuzz
 def main() -> int:
     """0 if nothing was wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
-    parser.add_argument("name", choices=["kills", "race", "fuzz"])
+    parser.add_argument("name", choices=["kills", "race", "fuzz", "forge"])
     parser.add_argument("kinds", nargs="*", help=f"for fuzz: {', '.join(KINDS)} (default: all)")
     parser.add_argument("--count", type=int, default=200, help="how often each attack is made (default: 200)")
-    parser.add_argument("--seed", type=int, default=0, help="for fuzz: other cases for each seed (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="for fuzz and forge: other cases for each seed (default: 0)")
     parser.add_argument("--first", type=int, default=0, help="for fuzz: the number of the first case (default: 0)")
     given = parser.parse_args()
     if unknown := set(given.kinds) - (set(KINDS) if given.name == "fuzz" else set()):
         parser.error(f"there is no {', '.join(sorted(unknown))} for {given.name}")
     failed = 0
-    for name, problems in _fuzzed(given) if given.name == "fuzz" else _attacked(given):
+    attacks = {"fuzz": _fuzzed, "forge": _forged}.get(given.name, _attacked)
+    for name, problems in attacks(given):
         print(f"{name}: {given.count} times, {len(problems)} problems", *problems[:5], sep="\n  ", flush=True)
         failed += len(problems)
     return int(failed > 0)
@@ -36,6 +38,13 @@ def main() -> int:
 def _fuzzed(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
     for kind in given.kinds or KINDS:
         yield kind, list(fuzz(kind, given.count, given.seed, given.first))
+
+
+def _forged(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
+    from tests.attack.forge import forge
+
+    outcomes, false = forge(given.count, given.seed)
+    yield f"forge: {outcomes['refused']} refused, {outcomes['true']} proved and true, {len(false)} proved and false", false
 
 
 def _attacked(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:

@@ -149,8 +149,11 @@ def test_a_distance_is_a_number(bad: Any) -> None:
 
 def test_reading_in_words() -> None:
     text = Guarantee(math.log(3), Discrete()).in_words()
-    assert "any two secrets that differ change by a factor of at most 3." in text
-    assert text.endswith("A belief of 50 % in one of two such secrets can become at most 75 %.")
+    assert "any two secrets that differ change by a factor of at most 3.01." in text  # the float is above ln 3
+    assert text.endswith("A belief of 50 % in one of two such secrets can become at most 75.1 %.")
+    below = Guarantee(math.nextafter(math.log(3), 0), Discrete()).in_words()
+    assert "a factor of at most 3." in below
+    assert below.endswith("at most 75 %.")
     channel = randomised_response(2, math.log(3))
     assert channel.push().inners.max() == pytest.approx(0.75)
     with_delta = Guarantee(1, Line(), delta=0.01).in_words()

@@ -22,6 +22,7 @@ import math
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -154,16 +155,17 @@ class Guarantee:
         such = f"two such {self.metric.secrets}"
         if math.isinf(bound):
             return f"Nothing is promised about {who}."
+        delta, factor = Fraction(self.delta_at(distance)), _factor_above(min(bound, LARGEST_EXPONENT))
         if self.delta:
             text = (
                 f"Between {who}, no event is more than {factor_in_words(bound)} times as likely under one as under the other, "
-                f"plus {upward(self.delta_at(distance), 3)}. Somebody who guesses between {such}, equally likely "
-                f"before, is right at most {upward(100 * self.guess(distance), 3)} % of the time."
+                f"plus {_rounded_up(delta, 3)}. Somebody who guesses between {such}, equally likely "
+                f"before, is right at most {_rounded_up(100 * (factor + delta) / (factor + 1), 3)} % of the time."
             )
         else:
             text = (
                 f"Whatever the output, the odds between {who} change by a factor of at most {factor_in_words(bound)}. A belief "
-                f"of 50 % in one of {such} can become at most {upward(100 * self.posterior(0.5, distance), 3)} %."
+                f"of 50 % in one of {such} can become at most {_rounded_up(100 * factor / (factor + 1), 3)} %."
             )
         if self.seed_failure:
             text += f" It rests on public seeds that are unlucky with probability {upward(self.seed_failure, 3)}."
@@ -282,6 +284,15 @@ def _as_distance(value: float | Fraction) -> Fraction | None:
 
 def factor_in_words(bound: float) -> str:
     """The factor ``e^bound``, rounded up: in digits where that is readable."""
-    if bound >= 20:
-        return f"e^{upward(bound, 4)}"
-    return upward(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64), 3)
+    return f"e^{_rounded_up(Fraction(bound), 4)}" if bound >= 20 else _rounded_up(_factor_above(bound), 3)
+
+
+def _factor_above(bound: float) -> Fraction:
+    """At least ``e^bound``, and by less than 2^-192 of it more."""
+    return Fraction(exp_bounds(Fraction(bound), 192)[1], 1 << 192)
+
+
+def _rounded_up(value: Fraction, digits: int) -> str:
+    """A number in so many digits, and never less than it is, not even by the last bits of a float."""
+    least = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return upward(Fraction(least), digits)

@@ -512,10 +512,9 @@ def check_step(factor: Fraction, base: str, names: "list[str]", distances: Any, 
     if rounding and step != Fraction(2) ** int(power):
         raise NotProved("the lattice in the name of the metric is not the one that the noise lives on.")
     between = distances["shape"] == "adjacent" or kind == "half line"
-    shown = str(step) if len(str(step)) <= 40 else f"about {float(step):.12g}"
     if rounding or (step == 1 and (between or kind == "law")):
         return "", ""
-    return (f", in steps of {shown}", "") if between else ("", f", between points in steps of {shown}")
+    return (f", in steps of {step}", "") if between else ("", f", between points in steps of {step}")
 
 
 def check_distances(factor: Fraction, base: str, distances: Any, labels: "list[Any] | None") -> str:
@@ -533,8 +532,12 @@ def check_distances(factor: Fraction, base: str, distances: Any, labels: "list[A
         if (most := farthest(distances)) is None or most > factor:
             raise NotProved("the distances are larger than those of the discrete metric.")
         return ""
-    if base not in PLAIN or labels is None:
+    if not base:
         return f"; distances as stated in the file{endless}"
+    if base not in PLAIN or labels is None:
+        raise NotProved(
+            f"distances of the metric {base!r:.60} are compared with labels that it fits, and there are none."
+        )
     if base == "hamming":
         return check_hamming(factor, distances, labels)
     points = [coordinates(label) for label in labels]
@@ -648,7 +651,10 @@ def value_of(label: Any) -> Any:
 
 
 def coordinates(label: Any) -> "list[Any]":
-    return [c for part in label for c in coordinates(part)] if isinstance(label, tuple) else [label]
+    found = list(label) if isinstance(label, tuple) else [label]
+    if not all(isinstance(value, Fraction) for value in found):
+        raise NotProved("the labels are not numbers or tuples of numbers, as the metric needs.")
+    return found
 
 
 def length_of(distances: Any) -> Fraction:

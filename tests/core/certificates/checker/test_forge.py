@@ -1,0 +1,224 @@
+"""What ``verify`` says is true: forgeries against an oracle, false claims by a hair, names, fields, and the loose files."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.attack.forge import forge, honest, judged
+from tools.seal_checker import main as sealed
+
+import noisewright as nw
+from noisewright.core.certificates.checker import checker, checker_noise, checker_release
+from noisewright.core.certificates.checker.checker import NotProved, check
+from noisewright.mechanisms.registry import registry
+
+KEPT = Path(__file__).parents[3] / "fixtures" / "kept" / "certificates"
+Document = dict[str, Any]
+
+
+def kept(name: str, change: Callable[[Document], Any] = lambda d: None) -> Document:
+    document: Document = json.loads((KEPT / f"{name}.json").read_text())
+    change(document)
+    return {**document, "digest": checker.digest(document)}
+
+
+def test_no_forgery_is_proved_and_false() -> None:
+    """``python -m tests.attack forge`` does it at length."""
+    outcomes, false = forge(700, seed=3)
+    assert false == []
+    assert outcomes["true"] > 70
+    assert outcomes["refused"] > 400
+
+
+def test_the_honest_documents_are_proved_and_true() -> None:
+    assert {judged(document)[0] for document in honest()} == {"true"}
+
+
+HAIR: dict[str, tuple[str, Callable[[Document], Any], str]] = {
+    "an epsilon of one part in 2^60 less": (
+        "geometric",
+        lambda d: d["claim"].update(epsilon=str(1 - Fraction(1, 1 << 60))),
+        "too small for the claim",
+    ),
+    "the float below an epsilon": (
+        "geometric_open",
+        lambda d: d["claim"].update(epsilon=str(Fraction(math.nextafter(0.3, 0)))),
+        "too small for the claim",
+    ),
+    "a step of a tenth and one of the float": (
+        "geometric_sensitivity",
+        lambda d: d["claim"].update(metric=f"{Fraction(1 / 3)} * line") or d.update(step="1"),
+        "not the one that the distances are about",
+    ),
+    "a factor of twelve digits": (
+        "exponential_scaled",
+        lambda d: d["claim"].update(metric="0.199999999999 * line"),
+        "nearer in the line metric",
+    ),
+    "a factor less by 4e-13": (
+        "exponential_scaled",
+        lambda d: d["claim"].update(metric=f"{Fraction(1, 5) * (1 - Fraction(4, 10**13))} * line"),
+        "nearer in the line metric",
+    ),
+    "a lattice next to a power of two": (
+        "laplace_open_metric",
+        lambda d: d["claim"].update(metric=f"{3 * (1 - Fraction(1, 1 << 51))} * line between points of the lattice 2^-12"),
+        "not the one that the noise lives on",
+    ),
+    "a step next to that of ranges": (
+        "laplace_within",
+        lambda d: d.update(step=str(Fraction(1, 4) * (1 + Fraction(1, 1 << 51)))),
+        "not the one that the distances are about",
+    ),
+    "a sum that is rounded down": (
+        "release_of_columns",
+        lambda d: d["total"].update(epsilon=str(Fraction("9/2") * (1 - Fraction(1, 1 << 53)))),
+        "not the sum of the parts",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HAIR)
+def test_claims_that_are_false_by_a_hair_are_refused(name: str) -> None:
+    base, change, words = HAIR[name]
+    assert check(kept(base))
+    with pytest.raises(NotProved, match=words):
+        check(kept(base, change))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [" discrete", "*discrete", "discrete ", "Discrete", "1*discrete", "dis-crete", "d i s c r e t e", "'discrete'"],
+)
+def test_a_name_that_only_looks_like_one_is_refused(name: str) -> None:
+    with pytest.raises(NotProved, match="only looks like a name"):
+        check(kept("certified_channel_line", lambda d: d["claim"].update(metric=name)))
+
+
+def test_the_reading_is_of_what_was_proved() -> None:
+    forged = kept("exponential_table_metric", lambda d: d["claim"].update(metric="differ, all of them"))
+    found = nw.verify(nw.Certificate(forged))
+    assert found.claim == "epsilon = 1 per unit of 'differ, all of them'; distances as stated in the file"
+    assert "any two secrets within 1 ('differ, all of them')" in found.facts["reading"]
+
+
+WRONG: dict[str, tuple[str, Callable[[Document], Any]]] = {
+    "a field of its own": ("geometric", lambda d: d.update(simulated=False)),
+    "a field of a proof": ("geometric", lambda d: d["proof"].update(note="proved")),
+    "a field of distances": ("geometric", lambda d: d["claim"]["distances"].update(unit="km")),
+    "a label of two keys": ("certified_channel_line", lambda d: d["inputs"].__setitem__(0, {"fraction": "0", "tuple": [9]})),
+    "labels of two types": ("certified_channel", lambda d: d.update(inputs=[1, "1"])),
+    "words and values": ("certified_channel", lambda d: d.update(inputs=[True, " TRUE"])),
+    "null and none": ("certified_channel", lambda d: d.update(inputs=[None, "null"])),
+    "one row": (
+        "certified_channel",
+        lambda d: d["proof"].update(table=d["proof"]["table"][:1]) or d.update(inputs=["a"]),
+    ),
+    "another mechanism": ("randomised_response", lambda d: d.update(mechanism="geometric")),
+    "an oracle of a response": ("randomised_response", lambda d: d.update(oracle={"domain": 1000})),
+    "an oracle without words": ("unary_encoding", lambda d: d.pop("about")),
+    "an oracle in other words": ("unary_encoding", lambda d: d.update(about="any two documents")),
+    "an oracle of another table": ("unary_encoding", lambda d: d.update(mechanism="subset-selection")),
+    "sets of other categories": ("subset_selection", lambda d: d["oracle"].update(domain=["a", "b", "c", "d"])),
+    "blocks of another length": ("hadamard_response", lambda d: d["oracle"].update(length=16)),
+    "another scope": ("laplace_within", lambda d: d.update(scope="metric")),
+    "another step": ("snapped_laplace", lambda d: d.update(step="2")),
+    "another sensitivity": ("curve_sup", lambda d: d.update(sensitivity="1")),
+    "another lattice": ("curve_sup", lambda d: d.update(lattice="multiples of 2^-1")),
+    "a part of its own": ("release_of_columns", lambda d: d["parts"][0].update(note="safe")),
+    "other words of a release": ("release_of_columns", lambda d: d.update(between="any two tables")),
+    "other words of a part": ("release_of_columns", lambda d: d["parts"][0].update(protects="at most 50")),
+    "a distance of nobody": (
+        "release_of_columns",
+        lambda d: d["parts"][0].update(distance="1/10", price="3/20", protects="at most 0.5")
+        or d["total"].update(epsilon="63/20")
+        or d.update(between=d["between"].replace("most 5", "most 0.5")),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_not_proved_is_not_let_through(name: str) -> None:
+    base, change = WRONG[name]
+    assert check(kept(base))
+    with pytest.raises(NotProved) as refusal:
+        check(kept(base, change))
+    assert 10 < len(str(refusal.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "text", ["[-0.0]", "-0", "[1e400]", "\ufeff{}", "{} {}", "[" * 10**5, '{"a": 1, "a": 1}', "9" * 4001, "NaN"]
+)
+def test_json_that_two_readers_could_read_in_two_ways_is_not_read(text: str) -> None:
+    with pytest.raises((ValueError, RecursionError)):
+        checker.read(text)
+
+
+def test_mechanisms_prove_themselves_as_the_checker_knows() -> None:
+    known = {name for names in checker.NAMES.values() for name in names.split()}
+    assert known <= set(registry) | {"optimal", "curve", "metric-realising", "explicit-fair"}
+
+
+# The loose files ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_digests_of_the_other_files_are_in_the_first() -> None:
+    assert sealed(["--check"]) == 0, "run: python -m tools.seal_checker"
+
+
+@pytest.fixture
+def loose(tmp_path: Path) -> Path:
+    for module in (checker, checker_noise, checker_release):
+        shutil.copy(str(module.__file__), tmp_path)
+    for name in ("laplace_half_line", "release_of_columns", "subset_selection"):
+        shutil.copy(KEPT / f"{name}.json", tmp_path)
+    return tmp_path
+
+
+def run(folder: Path, script: str = "checker.py") -> str:
+    files = sorted(path.name for path in folder.glob("*.json"))
+    return subprocess.run(
+        [sys.executable, script, *files], cwd=folder, capture_output=True, text=True, check=False
+    ).stdout
+
+
+def test_nothing_is_imported_from_the_folder(loose: Path) -> None:
+    honest_words = run(loose)
+    assert honest_words.count(": proved: ") == 3
+    standard = [
+        "__future__",
+        "json",
+        "fractions",
+        "hashlib",
+        "re",
+        "math",
+        "decimal",
+        "functools",
+        "itertools",
+        "types",
+        "os",
+    ]
+    for name in [*standard, "collections", "typing", "bisect", "abc"]:
+        (loose / f"{name}.py").write_text("print('a stranger was run')\n")
+    assert run(loose) == honest_words
+    (loose / "elsewhere").mkdir()
+    (loose / "elsewhere" / "link.py").symlink_to(loose / "checker.py")
+    assert "stranger" not in run(loose, "elsewhere/link.py")
+
+
+@pytest.mark.parametrize("name", ["checker_noise.py", "checker_release.py"])
+def test_another_file_in_place_of_a_sibling_is_not_run(loose: Path, name: str) -> None:
+    with open(loose / name, "a") as file:
+        file.write("print('a stranger was run')\n")
+    said = run(loose)
+    assert "stranger" not in said
+    assert f"is proved in a second file, {name}, which must lie beside this program, as it was written with it" in said
