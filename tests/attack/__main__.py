@@ -22,7 +22,9 @@ def main() -> int:
     parser.add_argument("name", choices=["kills", "race", "fuzz", "forge"])
     parser.add_argument("kinds", nargs="*", help=f"for fuzz: {', '.join(KINDS)} (default: all)")
     parser.add_argument("--count", type=int, default=200, help="how often each attack is made (default: 200)")
-    parser.add_argument("--seed", type=int, default=0, help="for fuzz and forge: other cases for each seed (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="for fuzz and forge: other cases for each seed (default: 0)"
+    )
     parser.add_argument("--first", type=int, default=0, help="for fuzz: the number of the first case (default: 0)")
     given = parser.parse_args()
     if unknown := set(given.kinds) - (set(KINDS) if given.name == "fuzz" else set()):
@@ -44,7 +46,10 @@ def _forged(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
     from tests.attack.forge import forge
 
     outcomes, false = forge(given.count, given.seed)
-    yield f"forge: {outcomes['refused']} refused, {outcomes['true']} proved and true, {len(false)} proved and false", false
+    yield (
+        f"forge: {outcomes['refused']} refused, {outcomes['true']} proved and true, {len(false)} proved and false",
+        false,
+    )
 
 
 def _attacked(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
