@@ -193,6 +193,10 @@ class SparkEngine:
                 raise DataError(
                     f"Spark cannot read {source.name}; use the engine local, or store the table as Parquet."
                 )
+            if any(os.path.basename(path).startswith((".", "_")) for path in source.paths):
+                raise DataError(
+                    f"Spark passes over files whose names begin with . or _, as {source.name} does; rename it."
+                )
             paths = [_url(os.path.abspath(path)) for path in source.paths]
             if not ordered or len(paths) == 1:
                 return self._read(source, paths)
@@ -203,7 +207,7 @@ class SparkEngine:
             return frame
 
     def _read(self, source: Source, paths: list[str]) -> Any:
-        reader = self.session.read
+        reader = self.session.read.option("recursiveFileLookup", True)  # folders on the way are no columns
         if source.format == "parquet":
             return reader.parquet(*paths)
         reader = reader.schema(spark_schema(source.schema)).option("mode", "FAILFAST")
@@ -213,12 +217,13 @@ class SparkEngine:
         return reader.options(**options).csv(paths)
 
     def _remote(self, url: str) -> Any:
+        reader, place = self.session.read.option("recursiveFileLookup", True), _literal(url)
         for suffix, form in SUFFIXES.items():
             if url.rstrip("/").lower().endswith(suffix) and form in ("parquet", "json"):
-                return getattr(self.session.read, form)(url)
+                return getattr(reader, form)(place)
         if os.path.splitext(url)[1]:
             raise DataError(f"{url}: Spark reads addresses of Parquet and JSON lines; store the table as one of these.")
-        return self.session.read.parquet(url)
+        return reader.parquet(place)
 
     def _picked(self, source: Source, columns: Sequence[str], ordered: bool) -> Any:
         """Some columns of the source, called by their places; only they are read, whatever the others hold."""
@@ -402,7 +407,11 @@ def _numbered(frame: Any, size: int) -> Any:
 
 def _url(path: str) -> str:
     """A local path, taken literally: Hadoop would read brackets and stars as patterns."""
-    return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
+    return "file://" + _literal(path)
+
+
+def _literal(path: str) -> str:
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
 
 
 def _tidy(folder: Path) -> None:
