@@ -2,6 +2,7 @@
 
 ``kills``: a release is killed at each of its phases; ``race``: many processes release at once; what is left is then looked at.
 ``forge``: certificates are forged (``forge --count 10000 --seed 7``), and what ``verify`` says is held against the truth.
+``neighbours``: pairs of neighbouring tables from every kind of source are published, and the folders compared.
 ``fuzz``: inputs that nobody would write are given to everything that reads (``fuzz data paths --seed 7`` to choose).
 """
 
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tests.attack.fuzz import KINDS, fuzz
 
@@ -19,7 +21,7 @@ from tests.attack.fuzz import KINDS, fuzz
 def main() -> int:
     """0 if nothing was wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
-    parser.add_argument("name", choices=["kills", "race", "fuzz", "forge"])
+    parser.add_argument("name", choices=["kills", "race", "fuzz", "forge", "neighbours"])
     parser.add_argument("kinds", nargs="*", help=f"for fuzz: {', '.join(KINDS)} (default: all)")
     parser.add_argument("--count", type=int, default=200, help="how often each attack is made (default: 200)")
     parser.add_argument(
@@ -60,12 +62,27 @@ def _attacked(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
     suite = RACES
     if given.name == "kills":
         suite = {phase: lambda folder, number, phase=phase: kill_at(phase, folder, number) for phase in PHASES}
+    if given.name == "neighbours":
+        suite = _neighbours()
     for name, attack in suite.items():
         problems = []
         for number in range(given.count):
             with tempfile.TemporaryDirectory() as folder:
                 problems += [f"{number}: {problem}" for problem in attack(Path(folder), number)]
         yield name, problems
+
+
+def _neighbours() -> dict[str, Any]:
+    from noisewright.releases.engines.spark.session import start_spark
+    from tests.attack.neighbours import SOURCES, WAYS, compare
+
+    session, _ = start_spark("local[2]")
+
+    def attack(kind: str, way: str) -> Any:
+        own = session if kind == "spark" else None
+        return lambda folder, number: compare(kind, way, number, folder, own)
+
+    return {f"{kind}, {way}": attack(kind, way) for kind in SOURCES for way in WAYS}
 
 
 if __name__ == "__main__":

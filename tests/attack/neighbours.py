@@ -1,0 +1,263 @@
+"""Neighbouring tables from every kind of source: what is published of two of them differs in draws alone.
+
+Three ways in which two tables can be neighbours, each under one seed:
+
+* ``unused``: they differ in columns and keys that the policy does not use (how many, their names, their types, one odd cell), in
+  the order of columns, and in dictionaries; the folders are the same byte for byte;
+* ``dropped``: they differ in a row that is left out, because its unit has too many; the same byte for byte;
+* ``protected``: they differ in the protected values of one row; schemas, row groups, kept columns, the certificate, the lock and
+  the words of the report are the same, and so is everything but draws.
+
+What is random by design (the name of a release, its nonce, the time) is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+import noisewright as nw
+
+__all__ = ["SOURCES", "WAYS", "compare"]
+
+Row = dict[str, Any]
+WAYS = ("unused", "dropped", "protected")
+FORMATS = ("parquet", "csv", "arrow")
+WARDS = ["north", "south", "=east", "wést", None]
+POLICY: dict[str, Any] = {
+    "dataset": "clinic",
+    "budget": {"epsilon": 100},
+    "unit": {"column": "patient", "rows": 2, "excess": "first"},
+    "types": {"stay": "integer"},
+    "columns": [
+        {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1},
+        {"name": "ward", "keep": True},
+        {"name": "stay", "keep": True},
+        {"name": "smoker", "mechanism": "randomised-response", "categories": ["yes", "no"], "epsilon": 1},
+    ],
+    "queries": [
+        {"name": "smokers", "aggregate": "count", "by": {"smoker": ["yes", "no"]}, "where": "stay > 1", "epsilon": 1},
+        {"name": "weight", "aggregate": "mean", "column": "weight", "within": [0, 200], "epsilon": 1},
+    ],
+}
+USED = {"patient": pa.string(), "age": pa.int64(), "stay": pa.int64(), "smoker": pa.string(), "weight": pa.float64()}
+MADE = re.compile(r"Made on [^<]* UTC by")
+PART = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""In the names that Spark gives to parts of a table."""
+DRAWN = re.compile(r"<svg.*?</svg>|<td[^>]*>[^<]*</td>|[0-9][0-9,.]*", re.DOTALL)
+
+
+def compare(kind: str, way: str, number: int, folder: Path, session: Any = None) -> list[str]:
+    """Publish two neighbouring tables; what differs although it must not."""
+    rng = np.random.default_rng([SOURCES.index(kind), WAYS.index(way), number])
+    rows = _rows(rng)
+    others = [dict(row) for row in rows]
+    if way == "dropped":
+        last = max(place for place, row in enumerate(rows) if row["patient"] == "p0")
+        others[last] |= {
+            "ward": "a ward that nobody else was in",
+            "age": 109,
+            "stay": 10**9,
+            "smoker": "yes",
+            "weight": 1.5,
+        }
+    if way == "protected":
+        place = int(rng.integers(2, len(rows) - 1))
+        others[place] |= {"age": int(rng.integers(0, 110)), "smoker": "yes", "weight": float(rng.uniform(0, 200))}
+    form = FORMATS[number % (2 if session is not None else 3)]
+    found = []
+    for name, content in (("one", rows), ("other", others)):
+        place = folder / name
+        place.mkdir()
+        noise = rng if way == "unused" else np.random.default_rng(number)
+        data = _given(kind, content, noise, place, session)
+        nw.release(POLICY, data, output=place / "out", seed=number, format=form, engine="spark" if session else "local")
+        found.append(place / "out")
+    return list(_differences(*found, draws=way == "protected"))
+
+
+# Tables -------------------------------------------------------------------------------------------------------------------
+
+
+def _rows(rng: np.random.Generator) -> list[Row]:
+    """Some visits; p0 has three, of which the last does not count."""
+    size = int(rng.integers(6, 12))
+    return [
+        {
+            "patient": f"p{place}" if 1 < place < size - 1 else "p0",
+            "age": int(rng.integers(0, 110)),
+            "ward": WARDS[int(rng.integers(len(WARDS)))],
+            "stay": int(rng.integers(0, 5)),
+            "smoker": ["yes", "no"][int(rng.integers(2))],
+            "weight": round(float(rng.uniform(40, 120)), 1),
+        }
+        for place in range(size)
+    ]
+
+
+def _unused(rng: np.random.Generator, size: int) -> dict[str, list[Any]]:
+    """Columns that nobody uses: numbers with an odd cell among them, text, mixed objects, whole lists."""
+    found: dict[str, list[Any]] = {}
+    for place in range(int(rng.integers(1, 4))):
+        cells: list[Any] = [int(cell) for cell in rng.integers(0, 10, size)]
+        match int(rng.integers(4)):
+            case 0:
+                cells[int(rng.integers(size))] = "refused"
+            case 1:
+                cells = [str(cell) for cell in cells]
+            case 2:
+                cells[0] = None
+        found[f"secret {rng.integers(1_000_000)} {place}"] = cells
+    return found
+
+
+def _alike(cells: list[Any]) -> pa.Array:
+    mixed = any(isinstance(cell, str) for cell in cells)
+    return pa.array([None if cell is None else str(cell) if mixed else cell for cell in cells])
+
+
+def _table(rows: list[Row], rng: np.random.Generator) -> pa.Table:
+    """With types; the kept ward has a dictionary with words that no row has, in some order."""
+    columns = {name: pa.array([row[name] for row in rows], kind) for name, kind in USED.items()}
+    columns |= {name: _alike(cells) for name, cells in _unused(rng, len(rows)).items()}
+    words = [*{row["ward"] for row in rows if row["ward"]}, f"hidden {rng.integers(1_000_000)}"]
+    rng.shuffle(words)
+    codes = [words.index(row["ward"]) if row["ward"] else None for row in rows]
+    columns["ward"] = pa.DictionaryArray.from_arrays(pa.array(codes, [pa.int8(), pa.int32()][rng.integers(2)]), words)
+    return pa.table(columns).select(list(rng.permutation(list(columns))))
+
+
+def _csv(rows: list[Row], rng: np.random.Generator, folder: Path) -> Path:
+    columns = {name: [row[name] for row in rows] for name in rows[0]} | _unused(rng, len(rows))
+    order = list(rng.permutation(list(columns)))
+    pd.DataFrame({name: pd.Series(columns[name], dtype=object) for name in order}).to_csv(folder / "t.csv", index=False)
+    return folder / "t.csv"
+
+
+def _json(rows: list[Row], rng: np.random.Generator, folder: Path) -> Path:
+    """Some keys that only one row has, and some whose values are of all types."""
+    lines = []
+    for place, row in enumerate(rows):
+        more = {name: cells[place] for name, cells in _unused(rng, len(rows)).items()} if rng.random() < 0.5 else {}
+        keys = rng.permutation([*row, *more])
+        lines.append(json.dumps({str(key): (row | more)[key] for key in keys}))
+    (folder / "t.jsonl").write_text("\n".join(lines) + "\n")
+    return folder / "t.jsonl"
+
+
+def _pandas(rows: list[Row], rng: np.random.Generator, folder: Path) -> pd.DataFrame:
+    frame = pd.DataFrame(rows)
+    words = [*{row["ward"] for row in rows if row["ward"]}, f"hidden {rng.integers(1_000_000)}"]
+    frame["ward"] = pd.Categorical(frame["ward"], categories=words)
+    for name, cells in _unused(rng, len(rows)).items():
+        frame[name] = pd.Series(cells, dtype=object)
+    frame["objects"] = pd.Series([object() if rng.random() < 0.2 else 1 for _ in rows], dtype=object)
+    return frame[list(rng.permutation(list(frame.columns)))]
+
+
+def _file(writer: Callable[[pa.Table, str], None], name: str) -> Callable[..., Path]:
+    def build(rows: list[Row], rng: np.random.Generator, folder: Path) -> Path:
+        writer(_table(rows, rng), str(folder / name))
+        return folder / name
+
+    return build
+
+
+def _database(rows: list[Row], rng: np.random.Generator, folder: Path) -> str:
+    table = _plain(_table(rows, rng))
+    with duckdb.connect(str(folder / "t.duckdb")) as duck:
+        duck.register("given", table)
+        duck.execute("CREATE TABLE visits AS SELECT * FROM given")
+    return f"visits@{folder / 't.duckdb'}"
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    place = table.schema.get_field_index("ward")
+    return table.set_column(place, "ward", table["ward"].combine_chunks().dictionary_decode())
+
+
+GIVEN: dict[str, Callable[..., Any]] = {
+    "csv": _csv,
+    "json": _json,
+    "pandas": _pandas,
+    "parquet": _file(pyarrow.parquet.write_table, "t.parquet"),
+    "arrow file": _file(pyarrow.feather.write_feather, "t.arrow"),
+    "arrow": lambda rows, rng, folder: _table(rows, rng),
+    "reader": lambda rows, rng, folder: _table(rows, rng).to_reader(),
+    "polars": lambda rows, rng, folder: pl.from_arrow(_table(rows, rng)),
+    "lazy polars": lambda rows, rng, folder: pl.from_arrow(_table(rows, rng)).lazy(),  # type: ignore[union-attr]
+    "duckdb": lambda rows, rng, folder: duckdb.from_arrow(_plain(_table(rows, rng))),
+    "duckdb file": _database,
+}
+SOURCES = (*GIVEN, "spark")
+
+
+def _given(kind: str, rows: list[Row], rng: np.random.Generator, folder: Path, session: Any) -> Any:
+    if kind == "spark":
+        return session.createDataFrame(_plain(_table(rows, rng)))
+    return GIVEN[kind](rows, rng, folder)
+
+
+# Folders ------------------------------------------------------------------------------------------------------------------
+
+
+def _differences(one: Path, other: Path, draws: bool) -> Iterator[str]:
+    files = [sorted(p.relative_to(folder) for p in folder.rglob("*") if p.is_file()) for folder in (one, other)]
+    plain = [[PART.sub("UUID", str(path)) for path in names] for names in files]
+    if plain[0] != plain[1]:
+        yield f"other files: {plain[0]} and {plain[1]}"
+        return
+    for mine, theirs in zip(*files, strict=True):
+        if _seen(one / mine, draws) != _seen(other / theirs, draws):
+            yield f"{mine} differs"
+
+
+def _seen(path: Path, draws: bool) -> Any:
+    """What there is to see in a file; with ``draws`` without what was drawn."""
+    if path.name == "policy.lock":
+        lock = json.loads(path.read_text())
+        names = PART.sub("UUID", json.dumps(lock["outputs"] if not draws else sorted(lock["outputs"])))
+        random = {"release", "nonce", "data", "at", "digest", "outputs"}
+        own = {key: value for key, value in lock.items() if key not in random}
+        return own, re.sub(r'("report.html": )"[^"]*"', "", names), len(path.read_bytes())
+    if path.name == "report.html":
+        text = MADE.sub("", path.read_text())
+        return DRAWN.sub("", text) if draws else text
+    if not draws or path.name == "certificate.json":
+        return path.read_bytes()
+    if path.parent.name == "answers":
+        lines = path.read_text().splitlines()
+        return lines[0], [line.rpartition(",")[0] for line in lines]
+    return _kept(path)
+
+
+def _kept(path: Path) -> Any:
+    """Of a released table: its schema with all notes, how it is cut, and the columns that were not drawn."""
+    if path.suffix == ".parquet":
+        with pyarrow.parquet.ParquetFile(path) as file:
+            groups = [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)]
+            table = file.read()
+            return (
+                str(file.schema).partition("\n")[2],
+                file.metadata.metadata,
+                groups,
+                table.select(["ward", "stay"]).to_pylist(),
+            )
+    if path.suffix == ".arrow":
+        with pa.memory_map(str(path)) as mapped, pa.ipc.open_file(mapped) as opened:
+            batches = [opened.get_batch(n) for n in range(opened.num_record_batches)]
+            kept = [batch.select(["ward", "stay"]).to_pylist() for batch in batches]
+            return opened.schema.serialize().to_pybytes(), kept
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return list(frame.columns), frame[["ward", "stay"]].to_dict()

@@ -1,0 +1,66 @@
+"""Two neighbouring tables, whatever they come from, cannot be told apart by what a release publishes beside its draws."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from tests.attack.neighbours import SOURCES, WAYS, compare
+
+import noisewright as nw
+from noisewright.core.errors import DataError
+from noisewright.releases.output.lock import Lock
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", [kind for kind in SOURCES if kind != "spark"])
+def test_folders_of_neighbours_differ_in_draws_alone(tmp_path: Path, kind: str, way: str) -> None:
+    number = SOURCES.index(kind) + WAYS.index(way)  # which says in what format, too
+    assert compare(kind, way, number, tmp_path) == []
+
+
+def test_so_do_those_of_spark(tmp_path: Path, spark_session: object) -> None:
+    assert compare("spark", "unused", 0, tmp_path, spark_session) == []
+
+
+AGES = {
+    "dataset": "clinic",
+    "budget": {"epsilon": 3},
+    "columns": [
+        {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1},
+        {"name": "ward", "keep": True},
+    ],
+}
+
+
+def test_a_lock_names_no_key_that_one_row_has(tmp_path: Path) -> None:
+    lines = [{"age": 31, "ward": "a", "cd4": 350}, {"age": 47, "ward": "b", "hiv clinic": True, "cd4": "refused"}]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    nw.release(AGES, tmp_path / "t.jsonl", output=tmp_path / "out", seed=1)
+    lock = Lock.from_json((tmp_path / "out" / "policy.lock").read_text())
+    assert lock.types == {"age": pa.int64(), "ward": pa.string()}
+    published = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    published += base64.b64decode(lock.document["schema"])
+    for word in (b"hiv", b"cd4", b"refused"):
+        assert word not in published
+
+
+def test_a_frame_is_not_refused_for_an_unused_column() -> None:
+    frame = pd.DataFrame({"age": [31, 47], "ward": ["a", None], "odd": [object(), 1]})
+    done = nw.release(AGES, frame, seed=1)
+    assert list(done.data.columns) == ["age", "ward"]
+    with pytest.raises(DataError, match=r"'ward'.* or say what it holds in the types of the policy"):
+        nw.release(AGES, frame.assign(ward=[1, "a"]).astype({"ward": object}), seed=1)
+
+
+def test_words_of_filters_are_no_columns(tmp_path: Path) -> None:
+    """A key that is called like a word of a filter is still nobody's business."""
+    counted = {"name": "n", "aggregate": "count", "where": "age > 3 and abs(age) < 90", "epsilon": 1}
+    asked = {**AGES, "queries": [counted]}
+    (tmp_path / "t.jsonl").write_text('{"age": 5, "ward": "a", "and": 1, "abs": 2, "AND": 3}\n')
+    done = nw.release(asked, tmp_path / "t.jsonl", seed=1)
+    assert list(done.plan.types) == ["age", "ward"]
