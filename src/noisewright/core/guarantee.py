@@ -155,12 +155,12 @@ class Guarantee:
         such = f"two such {self.metric.secrets}"
         if math.isinf(bound):
             return f"Nothing is promised about {who}."
-        delta, factor = Fraction(self.delta_at(distance)), _factor_above(min(bound, LARGEST_EXPONENT))
+        factor = _factor_above(min(bound, LARGEST_EXPONENT))
         if self.delta:
             text = (
                 f"Between {who}, no event is more than {factor_in_words(bound)} times as likely under one as under the other, "
-                f"plus {_rounded_up(delta, 3)}. Somebody who guesses between {such}, equally likely "
-                f"before, is right at most {_rounded_up(100 * (factor + delta) / (factor + 1), 3)} % of the time."
+                f"plus {upward(self.delta_at(distance), 3)}. Somebody who guesses between {such}, equally likely "
+                f"before, is right at most {upward(100 * self.guess(distance), 3)} % of the time."
             )
         else:
             text = (
