@@ -153,7 +153,7 @@ def test_prepared_sums_give_the_same_draws_and_wrong_ones_are_refused() -> None:
     expected = plain.release_rows(rows, np.random.default_rng(4))
     plain.prepare()
     again = exact_words(embedding, epsilon=3)
-    assert not again._sums.flags.writeable  # from the cache folder
+    assert again._prepared is not None  # from the cache folder
     assert np.array_equal(again.release_rows(rows, np.random.default_rng(4)), expected)
     [kept] = Path(cache_folder()).glob("*.npy")
     content = np.load(kept)
@@ -163,6 +163,16 @@ def test_prepared_sums_give_the_same_draws_and_wrong_ones_are_refused() -> None:
             exact_words(embedding, epsilon=3).release_rows(rows)
     finally:
         kept.unlink()
+
+
+def test_what_is_remembered_of_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from noisewright.text.words import _sums
+
+    words, rows = truncated_exponential_words(clusters(), epsilon=3), np.arange(60)
+    expected = block_sums(Tiles(clusters()), words.weights, rows)
+    monkeypatch.setattr(_sums, "MOST", 25)
+    for part in (rows[:20], rows[10:30], rows[5:25], rows, rows[::-1], rows[:3]):
+        assert np.array_equal(words._sums_of(part), expected[part])
 
 
 @pytest.mark.parametrize("name", ["exact-words", "truncated-exponential-words"])

@@ -7,7 +7,8 @@ work.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,13 @@ from noisewright.core.errors import ResourceError
 from noisewright.text.words._tiles import GROUP, Rows, Tiles, on_all_cores, strips
 from noisewright.text.words.weights import Weights
 
-__all__ = ["all_sums", "block_sums", "locate"]
+__all__ = ["Remembered", "all_sums", "block_sums", "locate"]
 
 RUN = 64
 """A block is searched in runs of so many words."""
+
+MOST = 1 << 16
+"""The sums of about so many words are remembered: 32 MB."""
 
 Whole = NDArray[np.uint64]
 
@@ -102,6 +106,31 @@ def locate(tiles: Tiles, weights: Weights, sums: Whole, rows: Rows, words: Rows,
     occupied = np.flatnonzero(np.diff(borders)).tolist()
     on_all_cores(work, occupied, len(occupied) * tiles.length * tiles.embedding.dimension)
     return result
+
+
+class Remembered:
+    """The sums of words that occurred, so that words of one document after another are multiplied once."""
+
+    def __init__(self, size: int, blocks: int) -> None:
+        self._places = np.full(size, -1, np.int64)
+        self._sums = np.empty((0, blocks), np.uint64)
+        self._lock = threading.Lock()
+
+    def of(self, rows: Rows, compute: Callable[[Rows], Whole]) -> Whole:
+        """The sums of each word; ``compute`` gives those of words that are new."""
+        with self._lock:
+            new = np.unique(rows[self._places[rows] < 0])
+            if len(new):
+                full = len(self._sums) + len(new) > MOST
+                new = np.unique(rows) if full else new  # begin anew, with all that is asked for
+                found = compute(new)
+                if full:
+                    self._places[:] = -1
+                    self._sums = self._sums[:0]
+                first = len(self._sums)
+                self._sums = np.concatenate([self._sums, found])
+                self._places[new] = first + np.arange(len(new))
+            return self._sums[self._places[rows]]
 
 
 def _search(weights: Whole, words: Rows, below: Whole) -> Rows:

@@ -55,7 +55,7 @@ from noisewright.noise.bits import Rng
 from noisewright.noise.integers import uniform_below
 from noisewright.text.embeddings.embedding import Embedding
 from noisewright.text.words._kept import keep_sums, kept_sums
-from noisewright.text.words._sums import all_sums, block_sums, locate
+from noisewright.text.words._sums import Remembered, all_sums, block_sums, locate
 from noisewright.text.words._tiles import Tiles
 from noisewright.text.words._vocabulary import as_embedding, rows_of, spelled
 from noisewright.text.words.metric import WordDistance
@@ -207,10 +207,9 @@ class WordChoice:
 
     def prepare(self) -> None:
         """Compute the sums of all words and keep them in the cache folder: a draw then needs the product with one block only."""
-        if self._sums.flags.writeable:
-            self._sums[:] = all_sums(self._tiles, [self.weights], by_block=True)[0]
-            self._known[:] = True
-            keep_sums(self._sums, self.embedding, *self._about)
+        if self._prepared is None:
+            keep_sums(all_sums(self._tiles, [self.weights], by_block=True)[0], self.embedding, *self._about)
+            self.__dict__.pop("_prepared")
 
     @cached_property
     def _tiles(self) -> Tiles:
@@ -221,22 +220,19 @@ class WordChoice:
         return "sums", self.beta, self.cap, self._tiles.count
 
     @cached_property
-    def _sums(self) -> NDArray[np.uint64]:
-        """The sums of blocks of each word: kept ones, or zeros until they are computed; pages never written take no memory."""
-        shape = self.embedding.size, self._tiles.count
-        found = kept_sums(self.embedding, shape, *self._about)
-        return np.zeros(shape, np.uint64) if found is None else found
+    def _prepared(self) -> NDArray[np.uint64] | None:
+        """The sums of blocks of all words, mapped into memory, if they were prepared."""
+        return kept_sums(self.embedding, (self.embedding.size, self._tiles.count), *self._about)
 
     @cached_property
-    def _known(self) -> NDArray[np.bool_]:
-        return np.full(self.embedding.size, not self._sums.flags.writeable)
+    def _seen(self) -> Remembered:
+        return Remembered(self.embedding.size, self._tiles.count)
 
     def _sums_of(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-        new = np.unique(rows[~self._known[rows]])
-        if len(new):
-            self._sums[new] = block_sums(self._tiles, self.weights, new)
-            self._known[new] = True
-        return self._sums[rows]
+        """The sums of blocks of each word."""
+        if self._prepared is not None:
+            return np.asarray(self._prepared[rows])
+        return self._seen.of(rows, lambda new: block_sums(self._tiles, self.weights, new))
 
     __getstate__ = fields_alone
 

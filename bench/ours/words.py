@@ -1,0 +1,117 @@
+"""Our noisy words, and what they are measured against: the bare product, and loops over words as public scripts have them.
+
+Embeddings are made up (clusters of vectors, with a fixed seed) in the sizes of well-known ones, once, in ``.bench/data``.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from bench.work import Work
+from noisewright.text import Embedding, write_embedding
+from noisewright.text.words import WordChoice, exact_words, laplace_words, truncated_exponential_words
+
+__all__ = ["bare_product", "calibration", "choice", "keyed_loop", "noise", "plain_loop", "prepared_choice"]
+
+DATA = Path(".bench", "data")
+
+
+def noise(size: int, dimension: int, words: int) -> Work:
+    """Spherical noise and the nearest word, from rows to rows."""
+    embedding, rows = _embedding(size, dimension), _rows(size, words)
+    mechanism = laplace_words(embedding, epsilon=10)
+    mechanism.release_rows(rows[:1])
+    return Work(lambda: mechanism.release_rows(rows), words, _count)
+
+
+def choice(size: int, dimension: int, words: int) -> Work:
+    """The exact choice, from rows to rows; no sums are remembered from one run to the next."""
+    os.environ["NOISEWRIGHT_CACHE"] = tempfile.mkdtemp()  # prepared sums of another row are out of sight
+    embedding, rows = _embedding(size, dimension), _rows(size, words)
+    made = truncated_exponential_words(embedding, epsilon=4)
+    assert len(made.weights.table) > 1  # made once
+
+    def run() -> np.ndarray:
+        return WordChoice(made.embedding, made.epsilon, made.beta, made.cap).release_rows(rows)
+
+    return Work(run, words, _count)
+
+
+def prepared_choice(size: int, dimension: int, words: int) -> Work:
+    """The exact choice with the sums of all words prepared."""
+    os.environ["NOISEWRIGHT_CACHE"] = tempfile.mkdtemp()
+    embedding, rows = _embedding(size, dimension), _rows(size, words)
+    made = truncated_exponential_words(embedding, epsilon=4)
+    made.prepare()
+    return Work(lambda: made.release_rows(rows), words, _count)
+
+
+def bare_product(size: int, dimension: int, words: int) -> Work:
+    """Nothing but the product with all vectors in single precision, 64 words at a time."""
+    vectors = _embedding(size, dimension).vectors()
+    chosen = vectors[_rows(size, words)]
+
+    def run() -> list[int]:
+        return [len(chosen[start : start + 64] @ vectors.T) for start in range(0, words, 64)]
+
+    return Work(run, words, lambda out: float(sum(out)))
+
+
+def plain_loop(size: int, dimension: int, words: int) -> Work:
+    """Word by word: noise from a Gamma length and a normal direction, and the least norm of all differences."""
+    vectors, rows, rng = _embedding(size, dimension).vectors(), _rows(size, words), np.random.default_rng(1)
+
+    def one(row: int) -> int:
+        direction = rng.standard_normal(dimension)
+        noisy = vectors[row] + rng.gamma(dimension, 1 / 10) * direction / np.linalg.norm(direction)
+        return int(np.argmin(np.linalg.norm(vectors - noisy, axis=1)))
+
+    return Work(lambda: [one(row) for row in rows], words, _count)
+
+
+def keyed_loop(size: int, dimension: int, words: int) -> Work:
+    """The same as mldp-text does it without an index: normal vectors by their covariance, words by a look through all keys."""
+    vectors, rows, rng = _embedding(size, dimension).vectors(), _rows(size, words), np.random.default_rng(1)
+    keys = {f"w{row}": row for row in range(size)}
+
+    def one(row: int) -> str:
+        direction = rng.multivariate_normal(np.zeros(dimension), np.identity(dimension))
+        noisy = vectors[row] + rng.gamma(dimension, 1 / 10) * direction / np.linalg.norm(direction)
+        place = np.argmin(np.linalg.norm(vectors - noisy, axis=1))
+        return next(key for key, value in keys.items() if value == place)
+
+    return Work(lambda: [one(row) for row in rows], words, _count)
+
+
+def calibration(size: int, dimension: int) -> Work:
+    """The largest beta whose true epsilon over all pairs of words is within 4; nothing is remembered."""
+    embedding = _embedding(size, dimension)
+
+    def run() -> WordChoice:
+        os.environ["NOISEWRIGHT_CACHE"] = tempfile.mkdtemp()
+        return exact_words(embedding, epsilon=4)
+
+    return Work(run, 1, lambda made: float(made.true_epsilon))
+
+
+def _embedding(size: int, dimension: int) -> Embedding:
+    path = DATA / f"words-{size}x{dimension}.nwe"
+    if not path.exists():
+        rng = np.random.default_rng(1)
+        centres = rng.standard_normal((200, dimension), dtype=np.float32) * 0.5
+        vectors = centres[rng.integers(0, 200, size)] + rng.standard_normal((size, dimension), dtype=np.float32) * 0.4
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return write_embedding(path, [f"w{row}" for row in range(size)], vectors, licence="made up")
+    return Embedding.at(path)
+
+
+def _rows(size: int, words: int) -> np.ndarray:
+    return np.random.default_rng(2).permutation(size)[:words]
+
+
+def _count(out: object) -> float:
+    return float(len(out))  # type: ignore[arg-type]

