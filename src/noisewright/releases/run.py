@@ -279,7 +279,7 @@ def _in_memory(made: _Made, engine: Engine, source: Source, book: Ledger | None,
     """The release as a table of the kind that came in."""
     plan, table, rows, marginals = made.plan, None, None, []
     if plan.columns:
-        drawn = engine.frame(source, plan.columns, plan.policy.unit, made.seed)
+        drawn = engine.frame(source, plan.columns, plan.policy.unit, made.seed, plan.policy.order)
         rows = engine.length(drawn)
         if isinstance(drawn, pa.Table):
             marginals, table = _marginals(plan, iter(drawn.to_batches())), source.wrap(drawn)
@@ -303,7 +303,8 @@ def _to_folder(
     outputs: dict[str, Path] = {}
     if plan.columns:
         path = folder / f"data.{format}"
-        rows = engine.perturb(source, plan.columns, plan.policy.unit, path, format, made.seed, progress)
+        policy = plan.policy
+        rows = engine.perturb(source, plan.columns, policy.unit, path, format, made.seed, progress, policy.order)
         outputs[path.name] = path
         charted = [name for column in plan.columns for name in column.outputs if column.charted]
         every = max(1, round(rows / CHARTED))

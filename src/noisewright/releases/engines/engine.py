@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from noisewright.releases.columns.plan import ColumnPlan
-    from noisewright.releases.policy.policy import UnitPolicy
+    from noisewright.releases.policy.policy import Order, UnitPolicy
     from noisewright.releases.queries.statistics import Statistic
     from noisewright.releases.sources.source import Source
 
@@ -64,11 +64,19 @@ class Engine(Protocol):
         format: OutputFormat = "parquet",
         seed: int | None = None,
         progress: Progress | None = None,
+        order: Order = "random",
     ) -> int:
         """Write the perturbed rows to ``target`` (a file; Spark: a folder of part files), each drawn once; how many they are."""
         ...
 
-    def frame(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None = None) -> Any:
+    def frame(
+        self,
+        source: Source,
+        plans: Sequence[ColumnPlan],
+        unit: UnitPolicy,
+        seed: int | None = None,
+        order: Order = "random",
+    ) -> Any:
         """The perturbed rows, each drawn once, as a table of the engine's own kind: Arrow, or a Spark frame."""
         ...
 

@@ -1,21 +1,20 @@
 """The local engine: a stream of blocks through the cores of this machine, in constant memory.
 
-Rows are read in order, cut into blocks of as many rows as the plans say, perturbed by a pool of
-threads (the samplers spend their time in numpy
-and AES, outside Python's lock, and threads share blocks where processes would copy them) and written in
-order. A bounded number of blocks is in flight, so memory does not grow with the table. Grouping and bounding of units are
-DuckDB's, which moves to disk what does not fit.
+Rows are read in order, cut into blocks of as many rows as the plans say and perturbed by a pool of threads (the samplers spend
+their time in numpy and AES, outside Python's lock, and threads share blocks where processes would copy them). They are written
+in random order (:mod:`noisewright.releases.engines._shuffling`), or in that of the table where the policy keeps it. A bounded
+number of blocks is in flight, so memory does not grow with the table. Grouping and bounding of units are DuckDB's, which moves
+to disk what does not fit.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import duckdb
 import pyarrow as pa
@@ -24,10 +23,12 @@ import pyarrow.ipc
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
 from noisewright.releases.columns.blocks import block_rows, output_schema, perturb_block
 from noisewright.releases.columns.plan import ColumnPlan
-from noisewright.releases.engines._cutting import check_block, in_blocks, joined
+from noisewright.releases.engines._cutting import check_block, in_blocks
+from noisewright.releases.engines._shuffling import in_random_order, keyed
+from noisewright.releases.engines._threads import through
 from noisewright.releases.engines.engine import OutputFormat, Progress
 from noisewright.releases.engines.units import drops, named_unit, refuse_excess, units_sql, who_sql
-from noisewright.releases.policy.policy import UnitPolicy
+from noisewright.releases.policy.policy import Order, UnitPolicy
 from noisewright.releases.queries.dialects import DUCKDB
 from noisewright.releases.queries.statistics import Statistic
 from noisewright.releases.sources.duck import quiet
@@ -36,7 +37,6 @@ from noisewright.releases.sources.source import BATCH, Source
 
 __all__ = ["LocalEngine", "check_writable", "needed"]
 
-T = TypeVar("T")
 GROUPED = 8
 """Blocks in a row group of the Parquet output."""
 
@@ -64,7 +64,7 @@ class LocalEngine:
         if plans:
             size = block_rows(plans)
             blocks = in_blocks(_rows(source, unit, needed(plans), size), size)
-            with closing(_through(lambda block, _: check_block(plans, block), blocks)) as checked:
+            with closing(through(lambda block, _: check_block(plans, block), blocks)) as checked:
                 for _ in checked:
                     pass
 
@@ -102,32 +102,65 @@ class LocalEngine:
         format: OutputFormat = "parquet",
         seed: int | None = None,
         progress: Progress | None = None,
+        order: Order = "random",
     ) -> int:
         total = source.rows if not drops(unit) else None
-        done = 0
-        schema = output_schema(plans, source.schema)
-        with _writer(target, format, schema) as write, closing(self._drawn(source, plans, unit, seed)) as drawn:
-            for block in drawn:
-                write(block)
-                done += block.num_rows
-                if progress is not None:
-                    progress(done, total)
+        done = drawn = 0
+
+        def tell(rows: int) -> None:
+            nonlocal drawn
+            drawn += rows
+            if progress is not None:
+                progress((done + drawn) // 2, total)  # every row is drawn, and later written
+
+        schema, size = output_schema(plans, source.schema), GROUPED * block_rows(plans)
+        with (
+            _writer(target, format, schema) as write,
+            closing(self._released(source, plans, unit, seed, order, tell)) as released,
+        ):
+            for group in in_blocks(released, size):
+                write(group)
+                done += group.num_rows
+                tell(0)
         return done
 
-    def frame(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None = None) -> pa.Table:
+    def frame(
+        self,
+        source: Source,
+        plans: Sequence[ColumnPlan],
+        unit: UnitPolicy,
+        seed: int | None = None,
+        order: Order = "random",
+    ) -> pa.Table:
         schema = output_schema(plans, source.schema)
-        return pa.Table.from_batches(self._drawn(source, plans, unit, seed), schema)
+        return pa.Table.from_batches(self._released(source, plans, unit, seed, order, lambda rows: None), schema)
 
     def length(self, frame: pa.Table) -> int:
         return int(frame.num_rows)
 
     @staticmethod
-    def _drawn(
-        source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None
+    def _released(
+        source: Source,
+        plans: Sequence[ColumnPlan],
+        unit: UnitPolicy,
+        seed: int | None,
+        order: Order,
+        told: Callable[[int], None],
     ) -> Generator[pa.RecordBatch]:
+        """The rows as they are to be written; ``told`` hears of those that were drawn."""
         size = block_rows(plans)
-        blocks = in_blocks(_rows(source, unit, needed(plans), size), size)
-        return _through(lambda block, number: perturb_block(plans, block, number, seed), blocks)
+
+        def work(block: pa.RecordBatch, number: int) -> pa.RecordBatch:
+            drawn = perturb_block(plans, block, number, seed)
+            return drawn if order == "kept" else keyed(drawn, number, seed)
+
+        with closing(through(work, in_blocks(_rows(source, unit, needed(plans), size), size))) as drawn:
+            if order == "random":
+                yield from in_random_order(drawn, seed, told)
+                return
+            for block in drawn:
+                told(block.num_rows)
+                yield block
 
     def __enter__(self) -> Self:
         return self
@@ -141,24 +174,6 @@ class LocalEngine:
 def needed(plans: Sequence[ColumnPlan]) -> list[str]:
     """The columns that some plan reads, each once."""
     return list(dict.fromkeys(name for plan in plans for name in plan.names))
-
-
-def _through(work: Callable[[pa.RecordBatch, int], T], blocks: Iterator[pa.RecordBatch]) -> Generator[T]:
-    """The results of ``work(block, number)`` in order, made by all cores, a few blocks ahead of the reader."""
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    cores = os.cpu_count() or 1
-    waiting: deque[Future[T]] = deque()
-    pool = ThreadPoolExecutor(cores, thread_name_prefix="noisewright")
-    try:
-        for number, block in enumerate(blocks):
-            waiting.append(pool.submit(work, block, number))
-            if len(waiting) > 2 * cores:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _bounded(source: Source, unit: UnitPolicy, columns: Sequence[str], ordered: bool = False) -> str:
@@ -216,9 +231,8 @@ def check_writable(format: OutputFormat, schema: pa.Schema) -> None:
 
 @contextmanager
 def _writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
-    """A function that appends a block to a new file; on an error that file, and no other, is removed."""
+    """A function that appends rows to a new file; on an error that file, and no other, is removed."""
     _check_known(format)
-    group: list[pa.RecordBatch] = []
     with _on_disk(target):
         target.open("xb").close()  # what is there already is not ours, neither to overwrite nor to remove
     try:
@@ -226,20 +240,11 @@ def _writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[C
             schema = pa.schema([pa.field(harmless_name(one.name), one.type) for one in schema])
         with _open(target, format, schema) as writer:
 
-            def write(block: pa.RecordBatch) -> None:
-                group.append(block)
-                if len(group) == GROUPED:
-                    flush()
-
-            def flush() -> None:
-                if group:
-                    with _on_disk(target):
-                        rows = joined(group)
-                        writer.write_batch(harmless_rows(rows) if format == "csv" else rows)
-                    group.clear()
+            def write(rows: pa.RecordBatch) -> None:
+                with _on_disk(target):
+                    writer.write_batch(harmless_rows(rows) if format == "csv" else rows)
 
             yield write
-            flush()
     except BaseException:
         target.unlink(missing_ok=True)
         raise

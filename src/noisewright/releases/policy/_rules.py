@@ -194,6 +194,8 @@ def policy_rules(policy: Policy) -> Iterator[Problem]:
             "does not go with [[columns]]: a released table shows how many rows there are, so a unit cannot be "
             'hidden by leaving it out; write neighbours = "replace"',
         )
+    if policy.order == "kept" and not policy.columns:
+        yield ("order",), "is that of released rows, and there are no [[columns]]; remove it"
     if policy.ledger.scope == "unit" and policy.unit.column is None:
         yield ("ledger", "scope"), 'needs to know the units; write unit.column = "patient", or scope = "dataset"'
     yield from _name_rules(policy)

@@ -63,6 +63,7 @@ __all__ = [
     "Budget",
     "ColumnPolicy",
     "LedgerPolicy",
+    "Order",
     "Policy",
     "QueryPolicy",
     "UnitPolicy",
@@ -70,6 +71,8 @@ __all__ = [
 ]
 
 Aggregate = Literal["count", "sum", "mean", "variance", "histogram", "quantile"]
+Order = Literal["random", "kept"]
+"""In which order released rows stand: a random one, or that of the table, which is public then."""
 
 LARGEST_FILE = 16 * 2**20
 """A policy file of more bytes is not read: it is something else."""
@@ -222,6 +225,10 @@ class Policy(_Strict):
         default_factory=dict, description="The types of columns, where the policy does not tell them otherwise."
     )
     floating: Flag = Field(default=False, description="Allow mechanisms whose float draws are not proved.")
+    order: Order = Field(
+        default="random",
+        description="The order of released rows: random, or kept as it is in the table, for all to see.",
+    )
     columns: tuple[ColumnPolicy, ...] = Field(default=(), description="Columns that are released row by row.")
     queries: tuple[QueryPolicy, ...] = Field(default=(), description="Answers that are released.")
 
@@ -358,6 +365,8 @@ def _plain(part: Any, named: bool = True) -> Any:
     if isinstance(part, BaseModel):
         keys = ("name", "keep", "rename") if isinstance(part, ColumnPolicy) and part.keep else type(part).model_fields
         content = {**{key: getattr(part, key) for key in keys}, **(part.model_extra or {})}
+        if isinstance(part, Policy) and part.order == "random":
+            del content["order"]  # so that policies have the digest that they had before there was a choice
         return {key: _plain(value, named) for key, value in content.items() if value is not None}
     if isinstance(part, tuple) and part and isinstance(part[0], BaseModel):
         return [_plain(inner, named) for inner in part]

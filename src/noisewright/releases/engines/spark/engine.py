@@ -11,10 +11,14 @@ with stored rows is lost, later actions fail; they never draw again.
 **Nothing that grows with the table comes to the driver**: only the answers of statistics, and one number per partition in
 simulations.
 
-Without a seed rows stay where they are: no shuffle. Where units are bounded, Spark brings the rows of each unit together, which
-would show whose they are; they are put back into the order of the table before they are drawn. Under a test seed rows are
-numbered as the local engine numbers them, regrouped into the same blocks and drawn from the same generators, so the result is the
-same table in the same order.
+**Rows leave in a random order**: drawn rows are stored with random keys of 128 bits, made where the rows are drawn, and sorted by
+them, so that neither the order nor the part files tell where a row came from. What is sorted has been drawn and stored before: a
+lost piece of a sort is made again from the same rows. All orders are equally likely unless two keys are equal, which among n
+rows happens with a probability below n^2 / 2^129. Where the policy keeps the order, rows stay where they are; where units are bounded,
+Spark brings the rows of each unit together, and then they are put back into the order of the table before they are drawn.
+
+Under a test seed rows are numbered as the local engine numbers them, regrouped into the same blocks and drawn from the same
+generators, so the result is the same table in the same order.
 
 **Nothing that Spark says is shown**, since its logs quote cells: see :mod:`~noisewright.releases.sources.spark`. Inside Spark
 columns have names of our own, by their places, so a name in the data can hold anything and meets no other.
@@ -38,12 +42,13 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.releases.columns.blocks import block_rows, output_schema, perturb_block
 from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines._cutting import check_block, in_blocks
+from noisewright.releases.engines._shuffling import order_words
 from noisewright.releases.engines.engine import OutputFormat, Progress
 from noisewright.releases.engines.local import check_writable, needed
 from noisewright.releases.engines.spark.session import start_spark
 from noisewright.releases.engines.spark.shipping import carrying
 from noisewright.releases.engines.units import drops, named_unit, refuse_excess, units_sql, who_sql
-from noisewright.releases.policy.policy import UnitPolicy
+from noisewright.releases.policy.policy import Order, UnitPolicy
 from noisewright.releases.queries.dialects import SPARK
 from noisewright.releases.queries.statistics import Statistic
 from noisewright.releases.sources.formulas import FORMULA, PLAIN, harmless_name
@@ -53,6 +58,7 @@ from noisewright.releases.sources.spark import arrow_schema, sentences, spark_sc
 __all__ = ["SparkEngine"]
 
 ROW, NUMBER, GROUP = "nw_row", "nw_number", "nw_block"
+KEYS = ("nw_key", "nw_key_too")
 BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 WITHIN_PARTITION = 33
 """``monotonically_increasing_id`` keeps the number of the row within its partition in this many low bits."""
@@ -131,6 +137,7 @@ class SparkEngine:
         format: OutputFormat = "parquet",
         seed: int | None = None,
         progress: Progress | None = None,
+        order: Order = "random",
     ) -> int:
         _check_known(format)
         place = _url(str(target))
@@ -139,11 +146,11 @@ class SparkEngine:
             self._in_utc(),
             self._in_batches(block_rows(plans)),
         ):
-            released = self._released(source, plans, unit, seed)
-            if format == "csv":
-                released = _harmless(released)
-            writer = released.write.mode("errorifexists")
             with self._watched(source.rows, progress):
+                released = self._released(source, plans, unit, seed, order)
+                if format == "csv":
+                    released = _harmless(released)
+                writer = released.write.mode("errorifexists")
                 if format == "parquet":
                     writer.option("compression", "snappy").parquet(place)
                 else:
@@ -158,14 +165,21 @@ class SparkEngine:
             progress(rows, rows)
         return rows
 
-    def frame(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None = None) -> Any:
+    def frame(
+        self,
+        source: Source,
+        plans: Sequence[ColumnPlan],
+        unit: UnitPolicy,
+        seed: int | None = None,
+        order: Order = "random",
+    ) -> Any:
         """The released rows as a Spark frame, drawn and stored now: later actions read them and never draw again."""
         with (
             sentences(f"Spark could not read {source.name} to its end", self.session),
             self._in_utc(),
             self._in_batches(block_rows(plans)),
         ):
-            return self._released(source, plans, unit, seed).localCheckpoint(eager=True)
+            return self._released(source, plans, unit, seed, order).localCheckpoint(eager=True)
 
     def length(self, frame: Any) -> int:
         with sentences("Spark lost the released rows before they could be counted", self.session):
@@ -263,30 +277,33 @@ class SparkEngine:
 
     # Drawing --------------------------------------------------------------------------------------------------------------
 
-    def _released(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None) -> Any:
-        """The recipe of the released rows; run it once."""
+    def _released(
+        self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy, seed: int | None, order: Order
+    ) -> Any:
+        """The recipe of the released rows; run it once. In random order they are drawn and stored by now."""
         columns, size = needed(plans), block_rows(plans)
         frame = self._counted(source, unit, columns, ordered=seed is not None)
-        if drops(unit):
+        if drops(unit) and (order == "kept" or seed is not None):
             frame = frame.orderBy(ROW)  # bounding has brought the rows of each unit together
         frame = frame.select(_places(columns))
-        released = spark_schema(output_schema(plans, arrow_schema(frame.toDF(*columns))))
+        schema = output_schema(plans, arrow_schema(frame.toDF(*columns)))
         plans = tuple(plans)
-        if seed is None:
 
-            def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-                for block in in_blocks(batches, size):
-                    yield perturb_block(plans, block.rename_columns(columns), 0, None)
-
-            return frame.mapInArrow(carrying(self.session, plans, draw), released)
-
-        def replay(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for block in in_blocks(batches, size):
-                number = block.column(GROUP)[0].as_py()
+                number = 0 if seed is None else block.column(GROUP)[0].as_py()
                 rows = block.select(_places(columns)).rename_columns(columns)
-                yield perturb_block(plans, rows, number, seed)
+                drawn = perturb_block(plans, rows, number, seed)
+                yield drawn if order == "kept" else _keyed(drawn, number, seed)
 
-        return _numbered(frame, size).mapInArrow(carrying(self.session, plans, replay), released)
+        if seed is not None:
+            frame = _numbered(frame, size)
+        if order == "kept":
+            return frame.mapInArrow(carrying(self.session, plans, draw), spark_schema(schema))
+        placed = [pa.field(name, field.type) for name, field in zip(_places(schema.names), schema, strict=True)]
+        keyed = spark_schema(pa.schema([*placed, *(pa.field(key, pa.int64()) for key in KEYS)]))
+        drawn = frame.mapInArrow(carrying(self.session, plans, draw), keyed).localCheckpoint(eager=True)
+        return drawn.orderBy(*KEYS).select(_places(schema.names)).toDF(*schema.names)
 
     def _reading(self, source: Source) -> AbstractContextManager[None]:
         return sentences(f"{source.name} cannot be read to its end by Spark", self.session)
@@ -370,6 +387,13 @@ def _harmless(frame: Any) -> Any:
 def _places(columns: Sequence[str]) -> list[str]:
     """The names of so many columns inside Spark."""
     return [f"nw_c{place}" for place in range(len(columns))]
+
+
+def _keyed(drawn: pa.RecordBatch, number: int, seed: int | None) -> pa.RecordBatch:
+    """A drawn block under names of our own, with the random keys that it is to be sorted by."""
+    words = order_words(drawn.num_rows, number, seed)
+    keys = [pa.array(next(words)) for _ in KEYS]
+    return pa.RecordBatch.from_arrays([*drawn.columns, *keys], [*_places(drawn.schema.names), *KEYS])
 
 
 def _first(frame: Any, whose: str, most: int) -> Any:

@@ -1,0 +1,267 @@
+r"""Rows in a random order, in constant memory: every row is given a random key, and the rows are sorted by their keys.
+
+**Why the order is uniform.** Keys are independent and have one law. So all orders of the keys are equally likely, whatever the
+rows hold and whoever sorts them, as long as no two are equal. Rows with equal keys are given fresh ones, which are compared
+among them alone, and so on: as if keys had infinitely many bits, of which only those are drawn that matter. Keys
+are words of 64 bits from the one doorway to randomness (:mod:`noisewright.noise.bits`); no bound is drawn below, so there is no
+bias to remove.
+
+**How it is done in constant memory.** Rows come in blocks and are collected to *runs* of ``RUN`` bytes. A table of one run is
+sorted in memory. Otherwise every run is scattered by the first eight bits of the keys into 256 buckets, which are independent of
+the rows, and written to a file without a name (:class:`~noisewright.files.scratch.Spool`), which the system frees however the
+process ends. Then neighbouring buckets, together about a run, are read and sorted. A bucket of more than four runs,
+in a table of gigabytes, is scattered by the next eight bits. Only released values are ever written there.
+
+Under a test seed keys follow from the seed and the number of the block, so that every engine finds the same order.
+
+>>> block = keyed(pa.record_batch({"age": [31, 47, 62]}), number=0, seed=7)
+>>> [batch.to_pydict() for batch in in_random_order(iter([block]), seed=7)]
+[{'age': [31, 62, 47]}]
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from itertools import chain
+from threading import Lock
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+from numpy.typing import NDArray
+
+from noisewright.core.errors import FileFormatError
+from noisewright.files.scratch import Spool
+from noisewright.noise.bits import Bits, bits_from
+from noisewright.releases.engines._cutting import joined
+from noisewright.releases.engines._threads import through
+
+__all__ = ["in_random_order", "keyed", "order_words", "random_places"]
+
+RUN = 8 << 20
+"""Bytes of rows that are scattered, or sorted, at once."""
+LARGE = 4 * RUN
+"""A bucket of more bytes is scattered once more."""
+BUCKETS = 256
+LEVELS = 8
+"""Bytes of a key: after so many there is nothing left to scatter by."""
+AHEAD = 2
+ORDER = 3
+"""The first number of the order's place among all streams of a seed; the columns and the answers have others."""
+KEY = pa.field("nw_key", pa.int64(), nullable=False)
+
+
+def order_words(rows: int, number: int, seed: int | None) -> Iterator[NDArray[np.int64]]:
+    """Independent random words, one for each row of block ``number``, as often as they are asked for."""
+    bits = _bits(seed, number)
+    while True:
+        yield bits.words(rows).view(np.int64)
+
+
+def keyed(block: pa.RecordBatch, number: int, seed: int | None) -> pa.RecordBatch:
+    """The block with a last column of random keys."""
+    keys = pa.array(next(order_words(block.num_rows, number, seed)))
+    return pa.RecordBatch.from_arrays([*block.columns, keys], schema=pa.schema([*block.schema, KEY]))
+
+
+def in_random_order(
+    blocks: Iterable[pa.RecordBatch], seed: int | None, told: Callable[[int], None] = lambda rows: None
+) -> Generator[pa.RecordBatch]:
+    """The rows of keyed blocks without their keys, in the order of these; ``told`` hears of rows that were read."""
+    return _ordered(_told(blocks, told), seed, 0)
+
+
+def random_places(keys: NDArray[np.int64], more: Bits) -> NDArray[np.int64]:
+    """Where the rows with these keys stand after one another: sorted, and equal ones in the order of fresh words from ``more``."""
+    places = _by_first_half(keys)
+    half = keys[places] >> 32
+    same = half[1:] == half[:-1]
+    tied = np.flatnonzero(np.append(False, same) | np.append(same, False))
+    if tied.size:
+        among = places[tied]
+        among = among[np.argsort(keys[among])]
+        for first, last in _equal(keys[among]):
+            equal = among[first:last]
+            among[first:last] = equal[random_places(more.words(equal.size).view(np.int64), more)]
+        places[tied] = among
+    return places
+
+
+def _by_first_half(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places of keys sorted by their upper 32 bits, which tell nearly all apart: in two passes, each as fast as counting."""
+    lower, upper = (keys >> 32).astype(np.uint16), (keys >> 48).astype(np.int16)
+    places = np.argsort(lower, kind="stable")
+    return places[np.argsort(upper[places], kind="stable")]
+
+
+def _equal(found: NDArray[np.int64]) -> list[list[int]]:
+    """Where neighbours are equal: the first place of each such stretch, and the place after its last."""
+    same = np.concatenate(([0], found[1:] == found[:-1], [0]))
+    edges: list[list[int]] = (np.flatnonzero(np.diff(same)).reshape(-1, 2) + [0, 1]).tolist()
+    return edges
+
+
+def _bits(seed: int | None, *place: int) -> Bits:
+    if seed is None:
+        return bits_from(None)
+    return bits_from(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(ORDER, *place))))
+
+
+def _told(blocks: Iterable[pa.RecordBatch], told: Callable[[int], None]) -> Iterator[pa.RecordBatch]:
+    for block in blocks:
+        yield block
+        told(block.num_rows)
+
+
+def _ordered(batches: Iterable[pa.RecordBatch], seed: int | None, level: int) -> Generator[pa.RecordBatch]:
+    """Keyed rows that agree in the first ``level`` bytes of their keys, in order and without keys."""
+    runs = _runs(batches)
+    first = list(_few(runs, 2 if level < LEVELS else None))
+    if len(first) < 2 or level == LEVELS:
+        if first:
+            yield _sorted(first, seed)
+        return
+    with _Scattered(level) as scattered:
+        for run in through(lambda run, _: scattered.add(run), chain(first, runs), AHEAD):
+            scattered.runs.append(run)
+        first.clear()
+
+        def work(group: range, _: int) -> pa.RecordBatch | range:
+            return group if scattered.size(group) > LARGE else _sorted(list(scattered.read(group)), seed)
+
+        with closing(through(work, scattered.groups(), AHEAD)) as found:
+            for one in found:
+                if isinstance(one, range):
+                    yield from _ordered(scattered.read(one), seed, level + 1)
+                else:
+                    yield one
+
+
+def _few(runs: Iterator[pa.RecordBatch], most: int | None) -> Iterator[pa.RecordBatch]:
+    """The first runs, or all of them."""
+    for number, run in enumerate(runs, 1):
+        yield run
+        if number == most:
+            return
+
+
+def _runs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of about ``RUN`` bytes."""
+    waiting: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        waiting.append(batch)
+        size += batch.nbytes
+        if size >= RUN:
+            yield joined(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield joined(waiting)
+
+
+def _keys(batch: pa.RecordBatch) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = batch.column(batch.num_columns - 1).to_numpy()
+    return found
+
+
+def _sorted(batches: list[pa.RecordBatch], seed: int | None) -> pa.RecordBatch:
+    whole = joined(batches)
+    places = random_places(_keys(whole), _bits(seed))
+    return _taken(whole.select(range(whole.num_columns - 1)), places)
+
+
+class _Scattered:
+    """Runs in a file without a name, where each lies by the byte ``level`` of its keys: a stream with a batch for each bucket."""
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self.runs: list[NDArray[np.int64]] = []
+        """Of each run: where its stream begins, where its buckets begin after what all of them need, and where they end."""
+        self._length, self._lock = 0, Lock()
+
+    def __enter__(self) -> _Scattered:
+        self._spool = Spool()
+        self._file = os.open(self._spool.path, os.O_RDWR)
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        os.close(self._file)
+        del self._spool
+
+    def add(self, run: pa.RecordBatch) -> NDArray[np.int64]:
+        """Write a run, and say where its parts lie; other threads may do so at the same time."""
+        middle = BUCKETS // 2 if self.level == 0 else 0  # keys have a sign, so their first byte begins at -128
+        byte = ((_keys(run) >> 8 * (LEVELS - 1 - self.level)) + middle).astype(np.uint8)
+        rows = _taken(run, np.argsort(byte, kind="stable"))
+        sink, start = pa.BufferOutputStream(), 0
+        with pa.ipc.new_stream(sink, run.schema) as writer:
+            writer.write_batch(rows.slice(0, 0))
+            places = [0, sink.tell()]
+            for count in np.bincount(byte, minlength=BUCKETS).tolist():
+                if count:
+                    writer.write_batch(rows.slice(start, count))
+                start += count
+                places.append(sink.tell())
+        content = sink.getvalue()
+        with self._lock:
+            begin, self._length = self._length, self._length + len(content)
+        self._write(memoryview(content), begin)
+        return np.array(places) + begin
+
+    def _write(self, content: memoryview, place: int) -> None:
+        try:
+            while content:
+                written = os.pwrite(self._file, content, place)
+                content, place = content[written:], place + written
+        except OSError as problem:
+            raise FileFormatError(
+                f"rows cannot be shuffled in {tempfile.gettempdir()}: {os.strerror(problem.errno or 0)}; set TMPDIR to a folder "
+                "with room for the released table."
+            ) from None
+
+    def size(self, group: range) -> int:
+        """The bytes of some neighbouring buckets in all runs."""
+        return int(sum(run[1 + group.stop] - run[1 + group.start] for run in self.runs))
+
+    def groups(self) -> Iterator[range]:
+        """Neighbouring buckets that together make about a run."""
+        start = 0
+        for stop in range(1, BUCKETS + 1):
+            if stop == BUCKETS or self.size(range(start, stop + 1)) > RUN:
+                if self.size(range(start, stop)):
+                    yield range(start, stop)
+                start = stop
+
+    def read(self, group: range) -> Iterator[pa.RecordBatch]:
+        """The rows of some neighbouring buckets, run by run."""
+        for run in self.runs:
+            begin, head, first, last = run[[0, 1, 1 + group.start, 1 + group.stop]].tolist()
+            if first < last:
+                content = pa.allocate_buffer(head - begin + last - first)
+                os.preadv(self._file, [memoryview(content)[: head - begin]], begin)
+                os.preadv(self._file, [memoryview(content)[head - begin :]], first)
+                yield from pa.ipc.open_stream(content)
+
+
+# Moving rows --------------------------------------------------------------------------------------------------------------
+
+
+def _taken(batch: pa.RecordBatch, places: NDArray[np.int64]) -> pa.RecordBatch:
+    """The rows in these places."""
+    chosen = pa.array(places)
+    return pa.RecordBatch.from_arrays([_moved(column, chosen) for column in batch.columns], schema=batch.schema)
+
+
+def _moved(column: pa.Array, places: pa.Array) -> pa.Array:
+    """Some rows of a column; Arrow cannot take those of every type, but cut and join them all."""
+    try:
+        return column.take(places)
+    except pa.ArrowNotImplementedError:
+        pass
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(column.type)
+    if plain is not None:
+        return column.cast(plain).take(places).cast(column.type)
+    return pa.concat_arrays([column.slice(place, 1) for place in places.to_pylist()] or [column.slice(0, 0)])
