@@ -16,6 +16,7 @@ POLICY = as_policy(
     {
         "dataset": "clinic",
         "budget": {"epsilon": 3},
+        "order": "kept",
         "columns": [
             {"name": "age", "mechanism": "geometric", "within": [0, 120], "protect": 5, "epsilon": 1},
             {"name": "smoker", "mechanism": "randomised-response", "categories": ["yes", "no"], "epsilon": 1},
@@ -27,11 +28,11 @@ AGES = np.random.default_rng(3).integers(18, 90, 200)
 SMOKERS = np.array(["no", "yes"])[np.random.default_rng(4).integers(2, size=200)]
 
 
-def told(ages, smokers, rows: int = 200) -> list[str]:
+def told(ages, smokers, rows: int = 200, policy=POLICY) -> list[str]:
     table = pa.table({"age": pa.array(ages), "smoker": pa.array(smokers), "visit": np.arange(200)}).slice(0, rows)
     source = source_of(table)
     with engine_for("local", source) as engine:
-        return [text for text in cautions(plan_for(POLICY, source, engine), source) if "sorted" in text]
+        return [text for text in cautions(plan_for(policy, source, engine), source) if "sorted" in text]
 
 
 @pytest.mark.parametrize("ages", [np.sort(AGES), np.sort(AGES)[::-1], [*np.sort(AGES)[:199].tolist(), None]])
@@ -39,6 +40,10 @@ def test_a_table_sorted_by_a_protected_column_is_noticed(ages):
     (text,) = told(ages, SMOKERS)
     assert text.startswith("age: the table is sorted by it")
     assert not any(character.isdigit() for character in text)
+
+
+def test_a_table_whose_rows_are_shuffled_may_be_sorted():
+    assert told(np.sort(AGES), SMOKERS, policy=POLICY.model_copy(update={"order": "random"})) == []
 
 
 def test_categories_in_blocks_are_noticed():

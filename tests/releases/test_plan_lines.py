@@ -232,7 +232,9 @@ def test_a_sum_of_values_on_one_side_of_0_stays_there(within, side, mechanism):
 )
 def test_a_format_that_cannot_hold_the_table_is_refused_before_anything_is_spent(format, error, words, tmp_path):
     keep = '[[columns]]\nname = "more"\nkeep = true\n'
-    policy = Policy.from_toml(HEAD + column("geometric", "within = [0, 110]", "protect = 5") + keep)
+    policy = Policy.from_toml(
+        'order = "kept"\n' + HEAD + column("geometric", "within = [0, 110]", "protect = 5") + keep
+    )
     table = pa.table({"age": [1, 2], "more": [{"a": 1}, {"a": 2}]})
     book = tmp_path / "ledger"
     with pytest.raises(error, match=words):

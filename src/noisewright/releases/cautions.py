@@ -3,8 +3,8 @@
 * A declared range whose two ends are the smallest and the largest value of the table was probably read off the table.
   A range must be public knowledge, or it tells two people's values.
 * A column that follows from another one (a town from a postcode) is protected by no more than that one is.
-* Released rows keep their order. In a table that is sorted by a protected column, the place of a row tells its value, and a
-  changed value would move other rows, too: the promise is about tables whose order does not follow from what is protected.
+* Where the policy keeps the order of rows: in a table that is sorted by a protected column, the place of a row tells its value,
+  and a changed value would move other rows, too.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def _ranges(plan: Plan, source: Source, duck: duckdb.DuckDBPyConnection) -> Iter
 
 
 def _order(plan: Plan, sample: _Sample) -> Iterator[str]:
-    """Protected columns in whose order the first rows of the table stand, upwards or downwards."""
+    """Protected columns in whose order the first rows of the table stand, upwards or downwards, if they are to stay in it."""
+    if plan.order != "kept":
+        return
     names = [name for column in plan.columns if not column.keep for name in column.names if name in sample.places]
     places = [sample.places[name] for name in names]
     before = ", ".join(f"lag({c}) OVER (ORDER BY nw_row) AS {c}_before" for c in places)
@@ -88,7 +90,7 @@ def _order(plan: Plan, sample: _Sample) -> Iterator[str]:
         if known >= FEWEST_SORTED and (up == 0) != (down == 0):
             yield (
                 f"{name}: the table is sorted by it, and released rows keep their order, which tells its values whatever the "
-                "noise; shuffle the table before it is released."
+                'noise; remove order = "kept" from the policy.'
             )
 
 

@@ -35,7 +35,7 @@ from noisewright.core.resource import Resource
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.columns.types import check_stated, used_columns
 from noisewright.releases.kinds.kept import visible_type
-from noisewright.releases.policy.policy import Policy
+from noisewright.releases.policy.policy import Order, Policy
 from noisewright.releases.queries.compile import QueryPlan, compile_query
 
 __all__ = ["LARGE_EPSILON", "BudgetLeft", "Plan", "left_over", "listed", "make_plan", "percent", "solve", "title"]
@@ -88,6 +88,11 @@ class Plan:
     def kept(self) -> tuple[str, ...]:
         """The columns that are passed through, unprotected."""
         return tuple(name for column in self.columns if column.keep for name in column.names)
+
+    @property
+    def order(self) -> Order | None:
+        """In which order the rows are released; None without rows."""
+        return self.policy.order if self.columns else None
 
     @property
     def resources(self) -> tuple[Resource, ...]:
@@ -193,6 +198,7 @@ class Plan:
             ],
             "queries": [{"name": q.name, **_common(q)} for q in self.queries],
             "dropped": list(self.dropped),
+            "order": self.order,
             "warnings": list(self.warnings),
         }
         return found if self.budget is None else {**found, "budget": _budget(self.policy, self.budget)}
@@ -335,6 +341,11 @@ def _warnings(plan: Plan) -> list[str]:
     if plan.kept:
         found.append(f"{listed(plan.kept)}: kept as it is, so not protected; make sure that it points to nobody.")
     perturbed = [listed(c.names) for c in plan.columns if not c.keep]
+    if plan.order == "kept":
+        found.append(
+            "the rows keep the order of the table, so the order is public: where it follows from values, or from who came when, "
+            'it tells them, whatever the noise; remove order = "kept" to release the rows in a random order.'
+        )
     if len(perturbed) > 1 and plan.policy.neighbours == "replace":
         found.append(
             f"{listed(perturbed)} are perturbed one by one: where they say the same about a person (a postcode and a "

@@ -201,6 +201,8 @@ def open_release(folder: str | os.PathLike[str], plan: Plan, source: Source, boo
         if not secrets.compare_digest(lock.document["data"], fingerprint(book, content_digest(source), lock.nonce)):
             return None
         certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
+        if certificate.document.get("order", "kept" if plan.columns else None) != plan.order:
+            return None  # made before rows left in a random order
         page = (path / REPORT).read_text(encoding="utf-8")
     except (OSError, UnicodeError, FileFormatError):
         return None

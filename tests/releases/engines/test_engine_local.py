@@ -67,18 +67,19 @@ def test_the_output_is_the_blocks_in_order(tmp_path: Path, visits: pa.Table, for
     seen: list[tuple[int, int | None]] = []
     target = tmp_path / f"out.{format}"
     rows = ENGINE.perturb(
-        source, plans(source.types), NOBODY, target, format, 7, lambda done, all: seen.append((done, all))
+        source, plans(source.types), NOBODY, target, format, 7, lambda done, all: seen.append((done, all)), "kept"
     )
     expected = by_hand(visits, 7)
     back = source_of(target)
     assert rows == ROWS
-    assert seen == [(BLOCK, ROWS), (2 * BLOCK, ROWS), (ROWS, ROWS)]
+    halves = [BLOCK // 2, BLOCK, ROWS // 2, ROWS]  # a row is drawn, and then written
+    assert seen == [(done, ROWS) for done in halves]
     found = pa.Table.from_batches(back.batches(back.schema.names))
     if format == "csv":  # which knows fewer types
         found = found.cast(expected.schema)
     assert found.schema.equals(expected.schema)
     assert found.equals(expected)
-    assert ENGINE.frame(source, plans(source.types), NOBODY, 7).equals(expected)
+    assert ENGINE.frame(source, plans(source.types), NOBODY, 7, "kept").equals(expected)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl", "arrow"])
@@ -102,7 +103,7 @@ def test_the_same_rows_in_any_file_give_the_same_release(tmp_path: Path, visits:
             writer.write_table(chosen, max_chunksize=9_999)
     columns = [{**COLUMNS[0], "name": "a.ge"}, {**COLUMNS[5], "name": 'co"de'}]
     source = source_of(path)
-    assert ENGINE.frame(source, plans(source.types, columns=columns), NOBODY, 3).equals(
+    assert ENGINE.frame(source, plans(source.types, columns=columns), NOBODY, 3, "kept").equals(
         by_hand(chosen, 3, columns=columns)
     )
 
@@ -143,7 +144,7 @@ def test_the_first_rows_of_every_unit_are_used(visits: pa.Table, most: int) -> N
     source = source_of(visits)
     kept = visits.take(first_rows(visits, "patient", most))
     ENGINE.check_units(source, unit)
-    assert ENGINE.frame(source, plans(source.types), unit, 5).equals(by_hand(kept, 5))
+    assert ENGINE.frame(source, plans(source.types), unit, 5, "kept").equals(by_hand(kept, 5))
     (count,) = queries(source.types, queries=[{"name": "n", "aggregate": "count", "epsilon": 1}])
     result = ENGINE.aggregate(source, count.statistics[0], unit)
     assert count.statistics[0].read(result).tolist() == [[kept.num_rows]]
@@ -260,10 +261,12 @@ def test_a_disk_that_takes_no_more_is_one_sentence(tmp_path: Path, visits: pa.Ta
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))
     try:
         with pytest.raises(FileFormatError, match=f"{target} cannot be written: ") as caught:
+            ENGINE.perturb(source, plans(source.types), NOBODY, target, format, 1, order="kept")
+        with pytest.raises(FileFormatError, match="rows cannot be shuffled in .*: File too large; set TMPDIR") as other:
             ENGINE.perturb(source, plans(source.types), NOBODY, target, format, 1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.value) + str(other.value)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -289,7 +292,7 @@ def test_an_empty_table_stays_empty(tmp_path: Path) -> None:
 def test_moments_come_back_in_their_time_zone(tmp_path: Path) -> None:
     """Files do not all keep the name of a zone, and DuckDB would give that of the machine."""
     rows = pa.table({"at": pa.array([0, 10**15, None], pa.timestamp("us", tz="Europe/Paris"))})
-    policy = {"dataset": "d", "budget": {"epsilon": 1}, "columns": [{"name": "at", "keep": True}]}
+    policy = {"dataset": "d", "budget": {"epsilon": 1}, "columns": [{"name": "at", "keep": True}]} | {"order": "kept"}
     assert release(policy, rows, seed=1, output=tmp_path / "out").data.equals(rows)
 
 

@@ -44,7 +44,11 @@ def problems(text: str) -> list[str]:
         (
             "zzz = 1\n" + HEAD + COUNT,
             "p, line 1: zzz = 1 is not a known key; choose one of dataset, budget, data, unit, neighbours, ledger, types, "
-            "floating, columns, queries.",
+            "floating, order, columns, queries.",
+        ),
+        (
+            'order = "kept"\n' + HEAD + COUNT,
+            'p, line 1: order = "kept" is that of released rows, and there are no [[columns]]; remove it.',
         ),
         ('floating = "yes"\n' + HEAD + COUNT, 'p, line 1: floating = "yes" must be true or false, without quotes.'),
         (

@@ -20,6 +20,7 @@ __all__ = [
     "COMMAND",
     "Dataset",
     "PolicyFile",
+    "order_row",
     "parts_table",
     "plan",
     "total_row",
@@ -112,6 +113,7 @@ def _page(file: str, found: Plan, solved: bool) -> Iterable[RenderableType]:
             _budget_row(found),
             ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
             ("Dropped", ", ".join(map(printable, found.dropped)) or "nothing"),
+            *order_row(found),
         ]
     )
     yield from warnings_of(found.warnings)
@@ -149,6 +151,14 @@ def total_row(found: Plan) -> tuple[str, str]:
 
     delta = f", delta = {upward(found.delta)}" if found.delta else ""
     return ("Total", f"epsilon = {upward(found.epsilon)}{delta}")
+
+
+def order_row(found: Plan) -> list[tuple[str, str]]:
+    """In which order the rows are released, if there are any."""
+    words = {"random": "of the rows: random", "kept": "of the rows: that of the table (NOT protected)", None: ""}[
+        found.order
+    ]
+    return [("Order", words)] if words else []
 
 
 def _budget_row(found: Plan) -> tuple[str, str]:

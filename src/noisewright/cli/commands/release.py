@@ -12,6 +12,7 @@ from noisewright.cli.commands.plan import (
     LedgerFile,
     PolicyFile,
     data_of,
+    order_row,
     parts_table,
     total_row,
     warnings_of,
@@ -137,6 +138,7 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
     if done.plan.kept:
         rows.append(("Kept", f"{', '.join(done.plan.kept)}: NOT protected"))
     rows.append(("Dropped", ", ".join(map(printable, done.plan.dropped)) or "nothing"))
+    rows += order_row(done.plan)
     rows.append(("Read", f"{output}/report.html"))
     rows.append(("Check", f"noisewright verify {output}"))
     yield facts(rows)

@@ -157,6 +157,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     from rich.text import Text
 
     from noisewright.core.certificates.checker.checker import rounded
+    from noisewright.core.certificates.checker.checker_release import ORDERS
 
     if result.get("problems"):
         verdict = heading(result["file"], "NOT the files of one release", "bold red")
@@ -171,6 +172,8 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
         rows.append(("Beware", "a simulation with a known seed: NOT FOR RELEASE"))
     if result["not_protected"]:
         rows.append(("NOT protected", ", ".join(result["not_protected"])))
+    if result["order"] in ORDERS:
+        rows.append(("NOT protected", ORDERS[result["order"]]))
     if result["reason"]:
         rows.append(("Reason", result["reason"]))
     rows.append(("Random bits", f"{result['randomness']} (as stated)"))

@@ -75,7 +75,7 @@ def in_random_order(
 
 
 def random_places(keys: NDArray[np.int64], more: Bits) -> NDArray[np.int64]:
-    """Where the rows with these keys stand after one another: sorted, and equal ones in the order of fresh words from ``more``."""
+    """The rows with these keys one after the other: sorted, and equal ones in the order of fresh words from ``more``."""
     places = _by_first_half(keys)
     half = keys[places] >> 32
     same = half[1:] == half[:-1]
@@ -97,11 +97,11 @@ def _by_first_half(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return places[np.argsort(upper[places], kind="stable")]
 
 
-def _equal(found: NDArray[np.int64]) -> list[list[int]]:
+def _equal(found: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Where neighbours are equal: the first place of each such stretch, and the place after its last."""
     same = np.concatenate(([0], found[1:] == found[:-1], [0]))
-    edges: list[list[int]] = (np.flatnonzero(np.diff(same)).reshape(-1, 2) + [0, 1]).tolist()
-    return edges
+    edges = np.flatnonzero(np.diff(same)).reshape(-1, 2)
+    return [(first, last + 1) for first, last in edges.tolist()]
 
 
 def _bits(seed: int | None, *place: int) -> Bits:

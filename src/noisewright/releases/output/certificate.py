@@ -6,7 +6,8 @@ the total follow.
 
 A part says ``times``, ``distance`` and ``price``: one unit is in it so many times, and two values that are protected are at most
 ``distance`` apart in the metric of the part's certificate ("any": any two values that the certificate is about; "radius": places
-within the radius that the certificate names). Kept columns and answers that are exact are listed, as not protected.
+within the radius that the certificate names). Kept columns and answers that are exact are listed, as not protected; so is the
+order of the rows, where it is kept.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class ReleaseCertificate:
             "floating": plan.policy.floating,
             "parts": parts,
             "kept": list(plan.kept),
+            **({"order": plan.order} if plan.columns else {}),
             "exact": [q.name for q in plan.queries if all(s.noise is None for s in q.statistics)],
             "total": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)},
             "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,

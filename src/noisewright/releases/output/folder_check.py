@@ -33,7 +33,7 @@ from noisewright.releases.sources.open import source_of
 
 __all__ = ["FolderCheck", "verify_folder"]
 
-ABOUT = ("dataset", "unit", "neighbours", "floating", "kept", "exact", "total", "randomness")
+ABOUT = ("dataset", "unit", "neighbours", "floating", "kept", "order", "exact", "total", "randomness")
 CERTIFIED = ("claim", "mechanism", "resources", "seed")
 PART = ("name", "kind", "statistic", "columns", "protects", "times", "distance", "price", "delta")
 
@@ -122,7 +122,7 @@ def _about(plan: Plan, certificate: ReleaseCertificate, lock: Lock) -> list[str]
     found = [
         f"the certificate says another {name} than the policy in the lock gives."
         for name in ABOUT
-        if stated.get(name) != wanted[name]
+        if stated.get(name) != wanted.get(name) and (name, name in stated) != ("order", False)  # unsaid in older ones
     ]
     if plan.resources != lock.resources:
         found.append("the lock names other public files than its policy gives.")

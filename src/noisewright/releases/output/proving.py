@@ -194,6 +194,7 @@ def _release(document: dict[str, Any]) -> Verification:
         "delta": str(found["delta"]),
         "parts": [{**part, "price": str(part["price"]), "delta": str(part["delta"])} for part in found["parts"]],
         "not_protected": found["kept"] + found["exact"],
+        "order": found["order"],
         "simulated": found["simulated"],
         "randomness": document["randomness"],
     }

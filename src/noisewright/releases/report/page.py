@@ -102,6 +102,8 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
         ]
     if plan.kept:
         sentences.append(f"Not protected at all: {say.listed(plan.kept)}, released unchanged.")
+    if plan.order == "kept":
+        sentences.append("Not protected either: the order of the rows, which is that of the table.")
     inner = "".join(f"<p>{spelled(sentence)}</p>" for sentence in sentences)
     return f'<h1>{spelled(heading)}</h1><p class="soft">{spelled(" · ".join(meta))}</p><div class="short">{inner}</div>'
 
@@ -270,10 +272,9 @@ def _remains(plan: Plan) -> str:
         )
     if policy.neighbours == "replace":
         items.append("Who is in the table, and how many rows it has, is not hidden; the values are.")
-    if plan.columns:
+    if plan.order == "random":
         items.append(
-            "Released rows stand in the order of the table. Where that order follows from the values, as in a table that was "
-            "sorted by them, it tells them."
+            "Released rows stand in a random order, drawn anew: their places tell nothing about the order of the table."
         )
     if any(not column.keep and column.missing == "keep" for column in policy.columns):
         kept = [say.listed(column.names) for column in policy.columns if not column.keep and column.missing == "keep"]

@@ -235,6 +235,12 @@ def check_release(document: Any) -> str:
     return verdict(examine(document))
 
 
+ORDERS = {
+    "kept": "the order of the rows is that of the table",
+    "unsaid": "the order of the rows is not stated: take it for that of the table",
+}
+
+
 def verdict(found: dict[str, Any]) -> str:
     """What was examined, in words, if every part is proved; otherwise NotProved says what is, and what is not."""
     count = len(found["parts"])
@@ -243,6 +249,8 @@ def verdict(found: dict[str, Any]) -> str:
     for what, names in (("kept as they are", found["kept"]), ("answered exactly", found["exact"])):
         if names:
             lines.append(f"  {what}, NOT protected: {', '.join(map(shown, names))}")
+    if found["order"] in ORDERS:
+        lines.append(f"  {ORDERS[found['order']]}, NOT protected")
     if found["simulated"]:
         lines.append("  a simulation with a known seed: NOT FOR RELEASE")
     unproved = [part["title"] for part in found["parts"] if not part["proved"]]
@@ -268,9 +276,15 @@ def examine(document: Any) -> dict[str, Any]:
         raise NotProved("what is not protected is not listed properly.")
     if not isinstance(document["parts"], list) or len(document["parts"]) > MOST_PARTS:
         raise NotProved(f"the parts must be a list of at most {MOST_PARTS}.")
-    known = set(document) == FIELDS and set(unit) == {"column", "rows"} and set(total) == {"epsilon", "delta"}
+    known = (
+        set(document) - {"order"} == FIELDS and set(unit) == {"column", "rows"} and set(total) == {"epsilon", "delta"}
+    )
     if not known or not all(is_text(document[name]) for name in ("made_by", "dataset", "randomness")):
         raise NotProved("it has fields that this checker does not know, or lacks some, or they are not short texts.")
+    order = document.get("order", "unsaid")  # as in certificates from before there was a choice
+    rowwise = bool(kept) or any(part["kind"] == "column" for part in document["parts"])
+    if "order" in document and (order not in ("random", "kept") or not rowwise):
+        raise NotProved("the order of the rows is not stated properly.")
 
     titles: set[str] = set()
     parts = []
@@ -310,6 +324,7 @@ def examine(document: Any) -> dict[str, Any]:
         "parts": parts,
         "kept": kept,
         "exact": exact,
+        "order": order if rowwise else None,
         "epsilon": epsilon,
         "delta": delta,
         "simulated": simulated(document["randomness"]),

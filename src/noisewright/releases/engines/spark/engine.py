@@ -14,8 +14,8 @@ simulations.
 **Rows leave in a random order**: drawn rows are stored with random keys of 128 bits, made where the rows are drawn, and sorted by
 them, so that neither the order nor the part files tell where a row came from. What is sorted has been drawn and stored before: a
 lost piece of a sort is made again from the same rows. All orders are equally likely unless two keys are equal, which among n
-rows happens with a probability below n^2 / 2^129. Where the policy keeps the order, rows stay where they are; where units are bounded,
-Spark brings the rows of each unit together, and then they are put back into the order of the table before they are drawn.
+rows happens with a probability below n^2 / 2^129. Where the policy keeps the order, rows stay where they are; where units are
+bounded, Spark brings the rows of each unit together, and they are put back into the order of the table before they are drawn.
 
 Under a test seed rows are numbered as the local engine numbers them, regrouped into the same blocks and drawn from the same
 generators, so the result is the same table in the same order.
