@@ -244,7 +244,7 @@ OF_ORDER = "|".join(
         r"  NOT protected   the order of the rows is not stated[^\n]*\n",
         r', "order": "random"(?=, "warnings")',
         r"<li>Released rows stand in (a random order|the order of the table)[^<]*</li>",
-        r"[0-9a-f]{64}",
+        r"[0-9a-f]{64}|DIGEST",
     ]
 )
 """What is said of the order of rows, then and now, and the digests of certificates, which are about it."""

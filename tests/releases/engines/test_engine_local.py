@@ -262,7 +262,9 @@ def test_a_disk_that_takes_no_more_is_one_sentence(tmp_path: Path, visits: pa.Ta
     try:
         with pytest.raises(FileFormatError, match=f"{target} cannot be written: ") as caught:
             ENGINE.perturb(source, plans(source.types), NOBODY, target, format, 1, order="kept")
-        with pytest.raises(FileFormatError, match="rows cannot be shuffled in .*: File too large; set TMPDIR") as other:
+        with pytest.raises(
+            FileFormatError, match=r"rows cannot be shuffled in .*: File too large; set TMPDIR"
+        ) as other:
             ENGINE.perturb(source, plans(source.types), NOBODY, target, format, 1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -118,12 +118,28 @@ def test_bounded_rows_keep_the_order_of_the_table_without_a_seed(engine: SparkEn
     for data in (rows, tmp_path / "in.parquet"):
         source = source_of(data)
         found = plans(source.types, columns=columns)
-        assert engine.frame(source, found, unit).toArrow().column("place").to_pylist() == expected
-        assert LOCAL.frame(source, found, unit).column("place").to_pylist() == expected
-    assert engine.perturb(source, found, unit, tmp_path / "out") == len(expected)
+        drawn = engine.frame(source, found, unit, order="kept").toArrow()
+        assert drawn.column("place").to_pylist() == expected
+        assert LOCAL.frame(source, found, unit, order="kept").column("place").to_pylist() == expected
+    assert engine.perturb(source, found, unit, tmp_path / "out", order="kept") == len(expected)
     assert read(tmp_path / "out").column("place").to_pylist() == expected
     released = rows.column("patient").to_numpy()[expected]
     assert (released[1:] == released[:-1]).sum() < 20  # 1,000 pairs in a row if they were brought together
+
+
+def test_random_order_tells_nothing_of_partitions(engine: SparkEngine, tmp_path: Path) -> None:
+    """4 partitions of 1,000 rows each; after the release, every quarter of the rows holds about as many of each: chi square over
+    16 cells with 9 degrees of freedom, system bits: chance of a false alarm 1e-9."""
+    source = source_of(engine.session.range(4000, numPartitions=4).selectExpr("id AS place", "'yes' AS vote"))
+    found = plans(source.types, columns=[{"name": "place", "keep": True}, {"name": "vote", **RESPONSE}])
+    assert engine.perturb(source, found, NOBODY, tmp_path / "out") == 4000
+    for places in (
+        read(tmp_path / "out").column("place").to_numpy(),
+        engine.frame(source, found, NOBODY).toArrow().column("place").to_numpy(),
+    ):
+        assert np.array_equal(np.sort(places), np.arange(4000))
+        cells = np.histogram2d(places, np.arange(4000), bins=4)[0]
+        assert ((cells - 250) ** 2 / 250).sum() < stats.chi2.isf(1e-9, 9)
 
 
 def test_names_of_columns_can_hold_anything(engine: SparkEngine) -> None:
@@ -135,7 +151,7 @@ def test_names_of_columns_can_hold_anything(engine: SparkEngine) -> None:
     found = plans(source.types, columns=[{"name": name, "keep": True} for name in names])
     drawn = [e.frame(source, found, unit, 1) for e in (engine, LOCAL)]
     assert drawn[0].toArrow().equals(drawn[1])
-    assert drawn[1].equals(rows.slice(0, 4))
+    assert LOCAL.frame(source, found, unit, 1, "kept").equals(rows.slice(0, 4))
     asked = {"aggregate": "count", "name": "n", "epsilon": 1, "where": '"a""b`c.d" >= 1 AND nw_c0 < 2'}
     (count,) = queries(source.types, queries=[asked])
     for e in (engine, LOCAL):
@@ -158,9 +174,9 @@ def test_only_the_columns_that_are_used_must_suit_spark(engine: SparkEngine) -> 
     types = engine.types(source)
     assert types["zoned"] == pa.timestamp("us", tz="Europe/Paris")
     found = plans(types, columns=[{"name": "vote", **RESPONSE}, {"name": "zoned", "keep": True}])
-    drawn = engine.frame(source, found, NOBODY, 3).toArrow()
+    drawn = engine.frame(source, found, NOBODY, 3, "kept").toArrow()
     assert drawn.column("zoned").cast(types["zoned"]).equals(source.held.column("zoned"))
-    assert drawn.column("vote").equals(LOCAL.frame(source, found, NOBODY, 3).column("vote"))
+    assert drawn.column("vote").equals(LOCAL.frame(source, found, NOBODY, 3, "kept").column("vote"))
     (count,) = queries(types, queries=[{"name": "n", "aggregate": "count", "epsilon": 1}])
     assert count.statistics[0].read(engine.aggregate(source, count.statistics[0], NOBODY)).tolist() == [[2]]
     for name in ("u8", "u64", "half", "d64", "view"):
