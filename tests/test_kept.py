@@ -30,8 +30,8 @@ from noisewright.cli import run
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError
 from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.lock import Lock
 from noisewright.releases.output.layout import CERTIFICATE
+from noisewright.releases.output.lock import Lock
 from noisewright.releases.sources.open import source_of
 
 KEPT = Path(__file__).parent / "fixtures" / "kept"
