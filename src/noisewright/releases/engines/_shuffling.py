@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.errors import FileFormatError
 from noisewright.files.scratch import Spool
+from noisewright.mechanisms.arrow import arrow_array, numpy_array
 from noisewright.noise.bits import Bits, bits_from
 from noisewright.releases.engines._cutting import joined
 from noisewright.releases.engines._threads import through
@@ -63,7 +64,7 @@ def order_words(rows: int, number: int, seed: int | None) -> Iterator[NDArray[np
 
 def keyed(block: pa.RecordBatch, number: int, seed: int | None) -> pa.RecordBatch:
     """The block with a last column of random keys."""
-    keys = pa.array(next(order_words(block.num_rows, number, seed)))
+    keys = arrow_array(next(order_words(block.num_rows, number, seed)))
     return pa.RecordBatch.from_arrays([*block.columns, keys], schema=pa.schema([*block.schema, KEY]))
 
 
@@ -163,7 +164,7 @@ def _runs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _keys(batch: pa.RecordBatch) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = batch.column(batch.num_columns - 1).to_numpy()
+    found: NDArray[np.int64] = numpy_array(batch.column(batch.num_columns - 1))
     return found
 
 
@@ -251,7 +252,7 @@ class _Scattered:
 
 def _taken(batch: pa.RecordBatch, places: NDArray[np.int64]) -> pa.RecordBatch:
     """The rows in these places."""
-    chosen = pa.array(places)
+    chosen = arrow_array(places)
     return pa.RecordBatch.from_arrays([_moved(column, chosen) for column in batch.columns], schema=batch.schema)
 
 
