@@ -138,8 +138,8 @@ def test_what_a_mechanism_says_that_it_gives_decides_on_the_output() -> None:
     table = pa.table({"v": pa.array([[1.0, 2.0], None, [-1.0, 0.0]], pa.list_(pa.float64(), 2))})
     released = nw.release(policy, table, seed=1).table["v"]
     assert released.type == pa.binary()
-    assert released.to_pylist()[1] is None
-    assert {released.to_pylist()[0], released.to_pylist()[2]} <= {b"\0", b"\1"}
+    assert released.null_count == 1
+    assert set(released.drop_null().to_pylist()) <= {b"\0", b"\1"}
 
 
 @pytest.mark.parametrize(("name", "text"), [("x.csv", "v,n\n1 2 3,1\n"), ("x.jsonl", '{"v": [1, 2, 3], "n": 1}\n')])

@@ -69,7 +69,7 @@ RELEASE_FILE = "checker_release.py"
 WORDS_FILE = "checker_words.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
-    RELEASE_FILE: "43e15ee83ec15e531c83867f10be17f175d6132060631b611e4461dc604785b0",
+    RELEASE_FILE: "385dc723ff27eac0edfeaab192ca3dbd322309bd02312868c26a53077db8f0cf",
     WORDS_FILE: "9e829dbb65d6f267743db42821cacf9e98b48884495e2ba980a60fcba8766911",
 }
 RELEASE = "noisewright-release"
