@@ -26,5 +26,6 @@ NAMES = (
     "family_tables",
     "attribute_inference",
     "recovering_a_distribution",
+    "author_and_topic",
 )
 """All experiments, those of one publication together."""

@@ -404,7 +404,22 @@ CASES |= {
     for name in WORDS
 }
 
+CASES |= {
+    f"private-documents{', in floats' if way == 'laplace' else ''}": (
+        functools.partial(registry.build, "private-documents", clusters(), epsilon=2, size=3, words=way),
+        ["w1 w2 w3", "w7", "w1 w1 w1 w1 w9", ""],
+        [3.5, -1, None],
+        [
+            functools.partial(registry.build, "private-documents", clusters(), epsilon=0, size=3),
+            functools.partial(registry.build, "private-documents", clusters(), epsilon=1, size=0),
+        ],
+    )
+    for way in ("exact", "laplace")
+}
+
 WITHOUT_CHANNEL = {
+    "private-documents",
+    "private-documents, in floats",
     "laplace-words",
     "mahalanobis-words",
     "vickrey-words",

@@ -143,16 +143,14 @@ def test_refusing_names_nothing_and_keeping_is_labelled(vocabulary: Embedding) -
 
 
 @pytest.mark.parametrize("text", ["", "  ", "Zylberstein 1980", "the and of"])
-def test_documents_without_a_word_are_refused(vocabulary: Embedding, text: str) -> None:
-    with pytest.raises(DataError, match="no word of the vocabulary"):
-        Reader(vocabulary).read(text)
+def test_documents_without_a_word_have_none(vocabulary: Embedding, text: str) -> None:
+    found = Reader(vocabulary).read(text)
+    assert (found.words, len(found.rows), found.protected) == ((), 0, True)
 
 
 def test_bags_have_the_public_size_whatever_the_document() -> None:
-    for count in (1, 5, 20, 21, 500):
+    for count in (0, 1, 5, 20, 21, 500):
         assert len(sized(np.arange(count), 20, vocabulary=1000)) == 20
-    with pytest.raises(DataError, match="without words"):
-        sized(np.array([], np.int64), 20, vocabulary=9)
     for size in (0, -1, True, 2.5):
         with pytest.raises(ParameterError, match="public size"):
             sized(np.arange(3), size, vocabulary=9)  # type: ignore[arg-type]

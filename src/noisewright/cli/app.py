@@ -43,6 +43,7 @@ _WORDS = (
     "doctor",
     "ledger",
     "attack",
+    "text",
     "embeddings",
 )
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from noisewright.files.processes import dead as dead
     from noisewright.files.processes import place as place
     from noisewright.files.processes import started as started
+    from noisewright.files.registries import Archive as Archive
     from noisewright.files.regular import check_regular as check_regular
     from noisewright.files.scratch import Spool as Spool
     from noisewright.files.scratch import scratch_folder as scratch_folder

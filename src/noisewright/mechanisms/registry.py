@@ -87,6 +87,7 @@ _ABOVE = {
     "laplace-words": "text.words.noisy:LAPLACE_ENTRY",
     "mahalanobis-words": "text.words.noisy:MAHALANOBIS_ENTRY",
     "vickrey-words": "text.words.noisy:VICKREY_ENTRY",
+    "private-documents": "text.noisy_documents:ENTRY",
 }
 """Of rooms above this one."""
 

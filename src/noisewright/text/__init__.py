@@ -16,5 +16,13 @@ if TYPE_CHECKING:
     from noisewright.text.embeddings.training import train_embedding as train_embedding
     from noisewright.text.embeddings.writing import EmbeddingWriter as EmbeddingWriter
     from noisewright.text.embeddings.writing import write_embedding as write_embedding
+    from noisewright.text.matched import AlignedWords as AlignedWords
+    from noisewright.text.matched import MatchedWords as MatchedWords
+    from noisewright.text.noisy_documents import PrivateDocuments as PrivateDocuments
+    from noisewright.text.noisy_documents import private_documents as private_documents
+    from noisewright.text.obfuscation import obfuscate_files as obfuscate_files
+    from noisewright.text.transport.moving import earth_movers as earth_movers
+    from noisewright.text.words.choice import exact_words as exact_words
+    from noisewright.text.words.noisy import laplace_words as laplace_words
 else:
     __getattr__, __dir__ = door(__name__)

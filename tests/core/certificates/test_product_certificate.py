@@ -403,7 +403,7 @@ def test_what_makes_no_product_is_refused() -> None:
     floating = nw.mechanisms.spherical_laplace(epsilon=1, dimension=2).certificate()
     for parts, metric, sentence in [
         ([], "hamming", "1 to 10000 parts"),
-        ([Part(HONEST)], "euclidean", "hamming, manhattan or discrete"),
+        ([Part(HONEST)], "euclidean", "the metric of a product is"),
         ([Part(floating)], "hamming", "a floating one is not"),
         ([Part(HONEST, 0)], "hamming", "a whole number from 1"),
         ([Part(HONEST, None)], "discrete", "how many"),

@@ -10,6 +10,8 @@ metric           what a part must prove                                 epsilon 
 ``hamming``      a loss between any two of finitely many values         the largest loss of a part
 ``manhattan``    a loss for each unit of the line, or of manhattan      the largest loss for a unit
 ``discrete``     a loss between any two of finitely many values         the sum of all losses; deltas add up as well
+``matched``      a loss for each unit of distance between words         the largest; distances of matched words add up
+``aligned``      the same                                               the largest; those at the same places add up
 ===============  =====================================================  ============================================
 
 The Manhattan distance is between the lattice points that numbers are rounded to, if the metric of the parts says so.
@@ -26,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker, checker_release
@@ -34,7 +36,7 @@ from noisewright.core.errors import ParameterError
 
 __all__ = ["Part", "parts_of", "product_certificate"]
 
-Whole = Literal["hamming", "manhattan", "discrete"]
+Whole = Literal["hamming", "manhattan", "discrete", "matched", "aligned"]
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,8 @@ def product_certificate(
     It is that of a simulation if any part is, and states the public files and the public seed of all parts.
     Refused with a :class:`~noisewright.core.errors.ParameterError` where the parts do not prove anything for the metric.
     """
-    if metric not in ("hamming", "manhattan", "discrete"):
-        raise ParameterError(f"the metric of a product is hamming, manhattan or discrete, not {metric!r}.")
+    if metric not in get_args(Whole):
+        raise ParameterError(f"the metric of a product is {', '.join(get_args(Whole))}, not {metric!r}.")
     if not 0 < len(parts) <= checker_release.MOST_PARTS:
         raise ParameterError(
             f"a product has 1 to {checker_release.MOST_PARTS} parts, not {len(parts)}; count those that are alike."
@@ -122,10 +124,12 @@ def parts_of(certificate: Certificate) -> Iterator[Part]:
 
 
 def _metric(metric: Whole, parts: Sequence[Part]) -> str:
-    """The metric of the whole, with the lattice that the parts round to."""
-    if metric != "manhattan":
+    """The metric of the whole, with the lattice that the parts round to, or the words that they are about."""
+    if metric in ("hamming", "discrete"):
         return metric
     base = checker.unit_of(parts[0].certificate.document["claim"]["metric"])[1]
+    if metric != "manhattan":
+        return f"{metric} {base}"
     _, rounding, power = base.partition(checker.LATTICE)
     return f"manhattan{rounding}{power}"
 

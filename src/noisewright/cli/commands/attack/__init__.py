@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["ATTACKS", "COMMAND"]
 
 ATTACKS = Addresses(
-    "noisewright.commands.attack", "attack", {"inference": "noisewright.cli.commands.attack.inference:COMMAND"}
+    "noisewright.commands.attack",
+    "attack",
+    {
+        "inference": "noisewright.cli.commands.attack.inference:COMMAND",
+        "author": "noisewright.cli.commands.attack.author:COMMAND",
+    },
 )
 """The attacks by name."""
 

@@ -59,7 +59,7 @@ DEGREES = r"-?[0-9]{1,3}(\.[0-9]{1,17})?(e-[0-9]{2})?"
 BASE = re.compile(
     rf"discrete|hamming|(line|euclidean|manhattan|metres around \({DEGREES}, {DEGREES}\))"
     rf"({re.escape(LATTICE)}(0|-?[1-9][0-9]{{0,3}}))?|(largest|sum) of [1-9][0-9]{{0,17}} differences"
-    r"|euclidean between word vectors \(sha256 [0-9a-f]{12}\)"
+    r"|((matched|aligned) )?euclidean between word vectors \(sha256 [0-9a-f]{12}\)"
 )
 PLAIN = ("discrete", "hamming", "line", "euclidean", "manhattan")
 RELEASED, SIMULATED = "system seed, AES-256-CTR", "numpy generator: simulation, not for release"
@@ -69,7 +69,7 @@ RELEASE_FILE = "checker_release.py"
 WORDS_FILE = "checker_words.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
-    RELEASE_FILE: "385dc723ff27eac0edfeaab192ca3dbd322309bd02312868c26a53077db8f0cf",
+    RELEASE_FILE: "da27c7538b1e965356db532bff709fcea2701b4eeef6f3216f3cde6f4ae76d71",
     WORDS_FILE: "9e829dbb65d6f267743db42821cacf9e98b48884495e2ba980a60fcba8766911",
 }
 RELEASE = "noisewright-release"
@@ -105,7 +105,7 @@ FIELDS = {  # of a certificate beside those, and of its proof, by the kind of it
     "ranged": ("step within answers outside scope snapped_to", "rate ranges inputs reach precision"),
     "half line": ("step within answers outside scope snapped_to", "tail near precision"),
     "words": ("", "beta cap width step words weights slope eta"),
-    "product": ("", "parts"),
+    "product": ("in_the_clear", "parts"),
 }
 SHAPES = {  # and the fields of distances
     "line": {"places"},

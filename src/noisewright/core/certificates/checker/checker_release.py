@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_release":
     from noisewright.core.certificates.checker.checker import (
         CLAIM,
-        LATTICE,
         ORACLES,
         NotProved,
         budget_of,
@@ -57,7 +56,6 @@ if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_r
 else:
     from checker import (
         CLAIM,
-        LATTICE,
         ORACLES,
         NotProved,
         budget_of,
@@ -122,7 +120,11 @@ def check_product(document: Any) -> tuple[str, str]:
     of them. Which losses are added up depends on the metric between two secrets (times a factor, perhaps):
       hamming    the number of coordinates that differ; each may be any two values of its part;
       manhattan  the sum of the differences of numbers, rounded to the lattice of the parts if its name says so;
-      discrete   1 between any two secrets: all coordinates may differ, each by any two values, and deltas add up as well.
+      discrete   1 between any two secrets: all coordinates may differ, each by any two values, and deltas add up as well;
+      matched ... between word vectors  the sum of the distances of words that are matched, for outputs whose order is forgotten:
+                 whatever the matching, the loss is at most the sum over its pairs, for the output in each of its orders;
+      aligned ... between word vectors  the same for the words at the same places.
+    Words that a longer document loses, or that a shorter one gets, are drawn by a public rule, alike for any two documents.
     """
     claim, parts = document["claim"], document["proof"]["parts"]
     epsilon, delta = budget_of(claim)
@@ -132,7 +134,7 @@ def check_product(document: Any) -> tuple[str, str]:
         raise NotProved(
             "a product claims an epsilon, a delta and a metric; distances and labels are those of its parts."
         )
-    if base not in ("hamming", "discrete") and base.partition(LATTICE)[0] != "manhattan":
+    if base not in ("hamming", "discrete") and not base.startswith(("manhattan", "matched ", "aligned ")):
         raise NotProved(f"a product is proved for hamming, manhattan or discrete, not for the metric {base!r}.")
     if not isinstance(parts, list) or not 0 < len(parts) <= MOST_PARTS:
         raise NotProved(f"the parts of a product must be a list of 1 to {MOST_PARTS}.")
@@ -163,6 +165,10 @@ def check_product(document: Any) -> tuple[str, str]:
         raise NotProved("the parts are about different lattices, or about different answers.")
     more, only = said.pop() if said else ("", "")
     many = "any number of" if any(part["count"] is None for part in parts) else sum(part["count"] for part in parts)
+    clear = document.get("in_the_clear", [])
+    if type(clear) is not list or not all(map(is_text, clear)):
+        raise NotProved("what is in the clear is not a list of short texts in one line.")
+    only += f"; in the clear, as stated: {', '.join(clear)}" if clear else ""
     return f"{more}, over {many} independent parts", only
 
 
@@ -174,7 +180,8 @@ def part_loss(place: int, part: Any, base: str) -> tuple[Fraction, Fraction]:
     if part["proof"]["kind"] == "product":
         raise NotProved(f"part {place} is a product itself.")
     if base not in ("hamming", "discrete"):
-        if name not in (base, base.replace("manhattan", "line", 1)) or distances["shape"] == "adjacent":
+        one = base.replace("manhattan", "line", 1).removeprefix("matched ").removeprefix("aligned ")
+        if name not in ({one, base} if "manhattan" in base else {one}) or distances["shape"] == "adjacent":
             raise NotProved(f"part {place} is not about every distance on the line, rounded to the same lattice.")
         return epsilon * factor, delta
     span = farthest(distances) if distances["shape"] in ("uniform", "line", "table") else None

@@ -1,0 +1,275 @@
+r"""Documents that keep their topic and lose their author: every word is drawn by itself, and the order is forgotten.
+
+A text is read as words of a public vocabulary (:mod:`~noisewright.text.documents`), brought to a public ``size``, and each
+word goes through a mechanism on words (:mod:`~noisewright.text.words`). What comes out is a bag of as many words, in random
+order.
+
+**Guarantee.** ``epsilon`` for each unit of *matched* distance: the cost of the cheapest matching of the words of two
+documents, which for N words is N times their Earth Mover's distance (:mod:`~noisewright.text.matched`). Words that the
+reading leaves out (stop words, and by default what is outside of the vocabulary) do not come out at all, so documents that
+differ in those alone are at distance 0. Proof: whatever the matching, a product of words loses the sum of the losses of its
+pairs, and the chance of a bag is a sum over its orders; a longer document is cut to a random subset and a shorter one filled
+with random words, and both can be drawn alike for both documents of a matching, one word without a partner costing the
+diameter.
+
+With ``keep_order`` words stay where they were, which reads better and promises less: the distance is then *aligned*, word by
+word, so that a word moved within the text counts twice. Longer texts are then cut after ``size`` words.
+
+Without a ``size`` the number of words is as it was, **in the clear**, and nothing is promised between documents of different
+lengths. With ``unknown="keep"`` everything outside of the vocabulary passes as it is, **in the clear**.
+
+>>> from noisewright.text import shipped
+>>> notes = private_documents(shipped().first(300), epsilon=8, size=4)
+>>> len(notes.release("The congress and the country, united in war").split())
+4
+>>> notes.guarantee.metric.in_words()
+'the distances of matched words, added up'
+
+Reference: Fernandes, Dras and McIver, *Generalised differential privacy for text document processing*, POST 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.product import Part, product_certificate
+from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import one_of
+from noisewright.core.errors import DataError, NoChannelError, NoLossError
+from noisewright.core.exact import Exact
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.resource import Resource, public_keys
+from noisewright.mechanisms.registry import Entry
+from noisewright.noise.bits import Bits, bits_from
+from noisewright.text.documents.bags import sized
+from noisewright.text.documents.reading import Reader
+from noisewright.text.embeddings.embedding import Embedding
+from noisewright.text.matched import AlignedWords, MatchedWords
+from noisewright.text.words.choice import WordChoice, exact_words
+from noisewright.text.words.noisy import NoisyWords, laplace_words
+
+__all__ = ["PrivateDocuments", "private_documents"]
+
+NAME = "private-documents"
+MAKERS: dict[str, Callable[..., WordChoice | NoisyWords]] = {"exact": exact_words, "laplace": laplace_words}
+Unknown = Literal["drop", "replace", "refuse", "keep"]
+
+
+def private_documents(
+    embedding: Resource | Embedding,
+    *,
+    epsilon: Exact,
+    size: int | None = None,
+    words: Literal["exact", "laplace"] = "exact",
+    keep_order: bool = False,
+    unknown: Unknown = "drop",
+    language: str | None = "en",
+    limit: int | None = None,
+) -> PrivateDocuments:
+    """A mechanism on documents, over the first ``limit`` words of an embedding.
+
+    ``epsilon`` is for each unit of matched distance, which is the same as for each unit of distance of a single word.
+    ``size``: how many words come out of every document. ``words``: the exact choice of words, or Laplace noise on their
+    vectors. ``language``: whose stop words are left out.
+    """
+    drawn = MAKERS[one_of(words, "words", tuple(MAKERS))](embedding, epsilon=epsilon, limit=limit)
+    return PrivateDocuments(drawn, size, keep_order, unknown, language)
+
+
+@dataclass(frozen=True)
+class PrivateDocuments:
+    """A mechanism on documents; build it with :func:`private_documents`."""
+
+    words: WordChoice | NoisyWords
+    size: int | None = None
+    keep_order: bool = False
+    unknown: Unknown = "drop"
+    language: str | None = "en"
+    name = NAME
+
+    def __post_init__(self) -> None:
+        if self.size is not None:
+            sized(np.zeros(1, np.int64), self.size, vocabulary=1)  # refuses what is no size
+        self._reader  # noqa: B018  refuses what it does not know
+
+    @property
+    def embedding(self) -> Embedding:
+        """The public vocabulary."""
+        return self.words.embedding
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """The embedding's file."""
+        return self.words.resources
+
+    @property
+    def epsilon(self) -> Fraction:
+        """For each unit of distance, exactly."""
+        return self.words.epsilon
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``epsilon`` for each unit of matched, or aligned, distance."""
+        metric = AlignedWords(self.embedding) if self.keep_order else MatchedWords(self.embedding)
+        return Guarantee(self.words.guarantee.epsilon, metric)
+
+    @property
+    def in_the_clear(self) -> tuple[str, ...]:
+        """What comes out unprotected, in words."""
+        clear = []
+        if self.size is None:
+            clear.append("the number of words")
+        if self.keep_order:
+            clear.append("the order of words")
+        if self.unknown == "keep":
+            clear.append("everything outside of the vocabulary")
+        return tuple(clear)
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One document of words, with blanks between them, for every text; a single text gives a single one."""
+        if isinstance(values, str):
+            return " ".join(self.release_words([values], rng)[0])
+        given = _texts(values)
+        drawn = np.empty(given.size, object)
+        drawn[:] = [" ".join(document) for document in self.release_words(given.reshape(-1).tolist(), rng)]
+        return drawn.reshape(given.shape)
+
+    def release_words(self, texts: Sequence[str], rng: np.random.Generator | None = None) -> list[list[str]]:
+        """The same as lists of words. All words of all texts are drawn together."""
+        bits = bits_from(rng)
+        passed: list[str] = []
+        documents = [self._rows(text, passed, bits) for text in texts]
+        lengths = np.array([len(document) for document in documents], np.int64)
+        rows = np.concatenate([*documents, np.empty(0, np.int64)])
+        drawn = rows < self.embedding.size
+        rows[drawn] = self.words.release_rows(rows[drawn], bits)
+        owners = np.repeat(np.arange(len(documents)), lengths)
+        if not self.keep_order:
+            rows = rows[_shuffled(owners, bits)]
+        words = np.empty(len(rows), object)
+        drawn = rows < self.embedding.size
+        words[drawn] = self.embedding.words(rows[drawn])
+        words[~drawn] = [passed[row - self.embedding.size] for row in rows[~drawn]]
+        return [part.tolist() for part in np.split(words, np.cumsum(lengths)[:-1])] if documents else []
+
+    def read(self, text: str) -> tuple[str, ...]:
+        """The words of a text that go into the mechanism, before they are brought to its size: a secret."""
+        return self._reader.read(text).words
+
+    def check(self, values: Any) -> None:
+        """Refuse what ``release`` would refuse."""
+        bits = bits_from(np.random.default_rng(0))  # what is drawn is thrown away
+        for text in [values] if isinstance(values, str) else _texts(values).reshape(-1).tolist():
+            self._rows(text, [], bits)
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two documents at this distance."""
+        return self.guarantee.bound(distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The proof for one word, and that losses add up; for noise in floats a theorem that is cited."""
+        order: Literal["aligned", "matched"] = "aligned" if self.keep_order else "matched"
+        clear = {"in_the_clear": list(self.in_the_clear)} if self.in_the_clear else {}
+        if isinstance(self.words, WordChoice):
+            return product_certificate(
+                self.name,
+                [Part(self.words.certificate(rng), self.size)],
+                metric=order,
+                simulated=rng is not None,
+                **clear,
+            )
+        return Certificate.of_mechanism(
+            self,
+            rng,
+            distances={"shape": "words"},
+            proof={
+                "kind": "theorem",
+                "density": "c exp(-epsilon |v|) for every word",
+                "by": "losses of independent words add up along any matching",
+                "size": self.size,
+            },
+            numerics="floating",
+            **public_keys(self.resources),
+            **clear,
+        )
+
+    def in_words(self) -> str:
+        """The promise, and what it does not cover."""
+        clear = f" In the clear: {', '.join(self.in_the_clear)}." if self.in_the_clear else ""
+        many = (
+            f"{self.size} words come out of every document, whatever its length"
+            if self.size
+            else "As many words come out"
+        )
+        return f"{self.guarantee.in_words()} {many}.{clear}"
+
+    def error(self, loss: str = "absolute") -> float:
+        """There is none: documents are no numbers."""
+        raise NoLossError("documents are no numbers; noisewright text calibrate measures how many words stay.")
+
+    def channel(self) -> Channel:
+        """There is none that could be listed."""
+        raise NoChannelError("there are too many documents to list; audit_lifted enumerates bags of a few words.")
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self.embedding, language=self.language, unknown=self.unknown)
+
+    def _rows(self, text: Any, passed: list[str], bits: Bits) -> NDArray[np.int64]:
+        """The rows of a document at its public size; tokens that pass as they are get numbers beyond the vocabulary."""
+        if not isinstance(text, str):
+            raise DataError("a document is text; leave out what is missing, or fill it in the policy.")
+        found = self._reader.read(text, bits)
+        rows = found.rows.copy()
+        outside = np.flatnonzero(rows < 0)
+        rows[outside] = self.embedding.size + len(passed) + np.arange(len(outside))
+        passed.extend(found.words[place] for place in outside)
+        if self.size is None:
+            if not len(rows):
+                raise DataError(
+                    "a document has no word of the vocabulary; leave it out, or give documents a public size."
+                )
+            return rows
+        if self.keep_order:
+            rows = rows[: self.size]
+        return sized(rows, self.size, vocabulary=self.embedding.size, rng=bits)
+
+    __getstate__ = fields_alone
+
+    def __repr__(self) -> str:
+        many = f"{self.size} words each" if self.size else "as many words as there were"
+        return f"{self.name}({self.words!r}, {many})"
+
+
+def _texts(values: Any) -> NDArray[Any]:
+    if hasattr(values, "to_pylist"):
+        values = values.to_pylist()
+    given = np.empty(np.shape(values), object) if isinstance(values, np.ndarray) else np.empty(len(values), object)
+    given[...] = values
+    return given
+
+
+def _shuffled(owners: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+    """A uniformly random order within each document: that of independent keys, drawn again until all differ."""
+    keys = bits.words(len(owners))
+    while len(np.unique(keys)) < len(keys):
+        keys = bits.words(len(owners))
+    return np.lexsort((keys, owners))
+
+
+ENTRY = Entry(
+    NAME,
+    private_documents,
+    Takes("document"),
+    summary="documents as bags of noisy words: the topic stays, the author does not",
+    words="documents of words of a public embedding",
+)

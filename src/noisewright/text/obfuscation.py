@@ -1,0 +1,97 @@
+"""Files of text, obfuscated into a folder that appears whole or not at all.
+
+What is published are the documents, in random order and under numbers (names of files often tell who wrote them), and the
+certificate of the mechanism. The comparison with the originals is for the owner alone, and lies elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from noisewright.core.errors import FileFormatError
+from noisewright.files.atomic import rename_new, sync_folder
+from noisewright.noise.integers import uniform_below
+from noisewright.text.documents.files import text_of
+from noisewright.text.noisy_documents import PrivateDocuments
+
+__all__ = ["Obfuscated", "obfuscate_files"]
+
+TOGETHER = 64
+"""So many documents are drawn together: words that they share are looked up once."""
+CERTIFICATE = "certificate.json"
+
+
+@dataclass(frozen=True)
+class Obfuscated:
+    """What came of one file; ``source`` and ``before`` are secret."""
+
+    source: Path
+    before: tuple[str, ...]
+    """The words that were read from it."""
+    target: Path
+    after: tuple[str, ...]
+
+    @property
+    def kept(self) -> int:
+        """How many of the words that came out had been there; a fact about the original."""
+        return (Counter(self.before) & Counter(self.after)).total()
+
+
+def obfuscate_files(
+    mechanism: PrivateDocuments,
+    files: Sequence[Path],
+    target: str | os.PathLike[str],
+    *,
+    keep_names: bool = False,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> list[Obfuscated]:
+    """Every file through the mechanism, into the new folder ``target``; the results in the order of ``files``."""
+    folder = Path(target).absolute()
+    if os.path.lexists(folder):
+        raise FileFormatError(f"{folder} is there already; name a new folder, so that nothing is mixed or overwritten.")
+    names = _names(files, keep_names)
+    try:
+        staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as problem:
+        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
+    done: list[Obfuscated] = []
+    try:
+        for some in _parts(list(zip(files, names, strict=True))):
+            texts = [text_of(file) for file, _ in some]
+            for (file, name), text, words in zip(some, texts, mechanism.release_words(texts), strict=True):
+                (staged / name).write_text(" ".join(words) + "\n", encoding="utf-8")
+                done.append(Obfuscated(file, mechanism.read(text), folder / name, tuple(words)))
+                if progress is not None:
+                    progress(len(done), len(files))
+        (staged / CERTIFICATE).write_text(mechanism.certificate().to_json(), encoding="utf-8")
+        staged.chmod(0o755)
+        rename_new(staged, folder)
+        sync_folder(folder.parent)
+    except OSError as problem:
+        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+    return done
+
+
+def _parts(things: list[tuple[Path, str]]) -> Iterator[list[tuple[Path, str]]]:
+    return (things[start : start + TOGETHER] for start in range(0, len(things), TOGETHER))
+
+
+def _names(files: Sequence[Path], keep: bool) -> list[str]:
+    """Their own names, or numbers that are dealt out at random."""
+    if keep:
+        names = [file.with_suffix(".txt").name for file in files]
+        if len(set(names)) < len(names):
+            raise FileFormatError("two files have the same name; leave out --keep-names, or rename one.")
+        return names
+    numbers = list(range(1, len(files) + 1))
+    width = len(str(len(files)))
+    dealt = [numbers.pop(uniform_below(left)) for left in range(len(files), 0, -1)]
+    return [f"document-{number:0{width}}.txt" for number in dealt]
