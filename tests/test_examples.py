@@ -54,7 +54,7 @@ def test_clinic(tmp_path):
     done = subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
-    assert (found["rows"], found["epsilon"], found["dropped"]) == (100_000, 4.9, ["patient"])
+    assert (found["rows"], found["epsilon"], found["dropped"]) == (100_000, 4.9, [])
     call = [*noisewright, "verify", tmp_path / "released", *ledger, "--json"]
     verified = subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
     assert verified.returncode == 0

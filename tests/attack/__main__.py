@@ -2,7 +2,8 @@
 
 ``kills``: a release is killed at each of its phases; ``race``: many processes release at once; what is left is then looked at.
 ``forge``: certificates are forged (``forge --count 10000 --seed 7``), and what ``verify`` says is held against the truth.
-``neighbours``: pairs of neighbouring tables from every kind of source are published, and the folders compared.
+``neighbours``: pairs of neighbouring tables from every kind of source are published, and the folders compared
+(``neighbours spark csv`` to choose).
 ``fuzz``: inputs that nobody would write are given to everything that reads (``fuzz data paths --seed 7`` to choose).
 """
 
@@ -11,25 +12,28 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.attack.fuzz import KINDS, fuzz
+from tests.attack.neighbours import SOURCES, WAYS, compare
 
 
 def main() -> int:
     """0 if nothing was wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
     parser.add_argument("name", choices=["kills", "race", "fuzz", "forge", "neighbours"])
-    parser.add_argument("kinds", nargs="*", help=f"for fuzz: {', '.join(KINDS)} (default: all)")
+    parser.add_argument(
+        "kinds", nargs="*", help=f"for fuzz: {', '.join(KINDS)}; for neighbours: {', '.join(SOURCES)} (default: all)"
+    )
     parser.add_argument("--count", type=int, default=200, help="how often each attack is made (default: 200)")
     parser.add_argument(
         "--seed", type=int, default=0, help="for fuzz and forge: other cases for each seed (default: 0)"
     )
     parser.add_argument("--first", type=int, default=0, help="for fuzz: the number of the first case (default: 0)")
     given = parser.parse_args()
-    if unknown := set(given.kinds) - (set(KINDS) if given.name == "fuzz" else set()):
+    if unknown := set(given.kinds) - set({"fuzz": KINDS, "neighbours": SOURCES}.get(given.name, ())):
         parser.error(f"there is no {', '.join(sorted(unknown))} for {given.name}")
     failed = 0
     attacks = {"fuzz": _fuzzed, "forge": _forged}.get(given.name, _attacked)
@@ -63,7 +67,7 @@ def _attacked(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
     if given.name == "kills":
         suite = {phase: lambda folder, number, phase=phase: kill_at(phase, folder, number) for phase in PHASES}
     if given.name == "neighbours":
-        suite = _neighbours()
+        suite = _neighbours(given.kinds or SOURCES)
     for name, attack in suite.items():
         problems = []
         for number in range(given.count):
@@ -72,17 +76,16 @@ def _attacked(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
         yield name, problems
 
 
-def _neighbours() -> dict[str, Any]:
+def _neighbours(kinds: Sequence[str]) -> dict[str, Any]:
     from noisewright.releases.engines.spark.session import start_spark
-    from tests.attack.neighbours import SOURCES, WAYS, compare
 
-    session, _ = start_spark("local[2]")
+    session = start_spark("local[2]")[0] if "spark" in kinds else None
 
     def attack(kind: str, way: str) -> Any:
         own = session if kind == "spark" else None
         return lambda folder, number: compare(kind, way, number, folder, own)
 
-    return {f"{kind}, {way}": attack(kind, way) for kind in SOURCES for way in WAYS}
+    return {f"{kind}, {way}": attack(kind, way) for kind in kinds for way in WAYS}
 
 
 if __name__ == "__main__":

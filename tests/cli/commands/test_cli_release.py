@@ -101,10 +101,15 @@ def test_from_policy_to_a_verified_release(shell, clinic):
     assert "nothing drawn" in plan.out
     assert "epsilon = 1.75" in plan.words
     assert "this release fits" in plan.words
-    assert "note" in plan.words
+    assert "Dropped every column that the policy does not name" in plan.words
+    assert "note" not in plan.words
     assert not (clinic / "ledger.sqlite").exists()
     done = shell(*words(clinic, *ledger(clinic)))
     assert "2,000 rows released" in done.out
+    assert "Dropped every column that the policy does not name" in done.words
+    assert "<p>Not released at all: every column that the policy does not name.</p>" in (
+        (clinic / "out/report.html").read_text()
+    )
     assert "epsilon 2.25 of 4 left" in done.words
     verified = shell("verify", clinic / "out", *ledger(clinic), "--json").json
     assert verified["proved"] is True
@@ -178,7 +183,10 @@ def test_the_exported_checker_proves_a_release_alone(shell, clinic):
 def test_plan_in_json_and_the_schema(call, clinic):
     plan = call("plan", clinic / "policy.toml", clinic / "visits.parquet", *ledger(clinic), "--json").json
     assert plan["epsilon"] == 1.75
-    assert plan["dropped"] == ["note"]
+    assert plan["dropped"] == []  # what a policy does not name is nobody's business
+    unit = '[unit]\ncolumn = "note"\nrows = 2\n'
+    (clinic / "named.toml").write_text(POLICY.replace("[budget]", f"{unit}[budget]"))
+    assert call("plan", clinic / "named.toml", clinic / "visits.parquet", "--json").json["dropped"] == ["note"]
     assert [c["epsilon"] for c in plan["columns"]] == [1.0, 0.5]
     assert plan["budget"] == {
         "epsilon": 4.0,

@@ -215,7 +215,7 @@ def test_what_it_says() -> None:
     assert "This release protects each patient" in text
     assert PLAN.between in text
     assert "Not protected at all: ward" in text
-    assert "Not released at all: patient." in text
+    assert "Not released at all: patient and every column that the policy does not name." in text
     assert "note" not in PLAN.types  # the table has one, which is nobody's business
     assert "noisewright verify FOLDER --ledger LEDGER" in text
     assert "python checker.py FOLDER/certificate.json" in text

@@ -112,7 +112,7 @@ def _page(file: str, found: Plan, solved: bool) -> Iterable[RenderableType]:
             ("In words", found.in_words()),
             _budget_row(found),
             ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
-            ("Dropped", ", ".join(map(printable, found.dropped)) or "nothing"),
+            dropped_row(found),
             *order_row(found),
         ]
     )
@@ -151,6 +151,13 @@ def total_row(found: Plan) -> tuple[str, str]:
 
     delta = f", delta = {upward(found.delta)}" if found.delta else ""
     return ("Total", f"epsilon = {upward(found.epsilon)}{delta}")
+
+
+def dropped_row(found: Plan) -> tuple[str, str]:
+    """What is not released row by row; no column is spoken of that the policy does not name."""
+    if not found.columns:
+        return "Dropped", "every column"
+    return "Dropped", ", ".join([*map(printable, found.dropped), "every column that the policy does not name"])
 
 
 def order_row(found: Plan) -> list[tuple[str, str]]:

@@ -12,13 +12,14 @@ from noisewright.cli.commands.plan import (
     LedgerFile,
     PolicyFile,
     data_of,
+    dropped_row,
     order_row,
     parts_table,
     total_row,
     warnings_of,
 )
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, printable
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -137,7 +138,7 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
         rows.append(("Budget", f"epsilon {downward(left.left_epsilon)} of {upward(left.epsilon)}{delta} left"))
     if done.plan.kept:
         rows.append(("Kept", f"{', '.join(done.plan.kept)}: NOT protected"))
-    rows.append(("Dropped", ", ".join(map(printable, done.plan.dropped)) or "nothing"))
+    rows.append(dropped_row(done.plan))
     rows += order_row(done.plan)
     rows.append(("Read", f"{output}/report.html"))
     rows.append(("Check", f"noisewright verify {output}"))

@@ -135,7 +135,8 @@ def _released(plan: Plan) -> str:
                 )
             )
     rows += [(q.name, say.asked(plan, q), q.protects, say.price(q.price, q.delta), say.error(q)) for q in plan.queries]
-    dropped = f"<p>Not released at all: {spelled(say.listed(plan.dropped))}.</p>" if plan.dropped else ""
+    unnamed = ["every column that the policy does not name"]
+    dropped = f"<p>Not released at all: {spelled(say.listed([*plan.dropped, *unnamed]))}.</p>" if plan.columns else ""
     head = ("Part", "What was done", "Between", "Price for one unit", "Expected error")
     caption = "Every part of the release. An epsilon says nothing alone: it holds between what the third column says."
     return f"<h2>What was released</h2>{html.table(caption, head, rows)}{dropped}"

@@ -12,10 +12,12 @@ with stored rows is lost, later actions fail; they never draw again.
 simulations.
 
 **Rows leave in a random order**: drawn rows are stored with random keys of 128 bits, made where the rows are drawn, and sorted by
-them, so that neither the order nor the part files tell where a row came from. What is sorted has been drawn and stored before: a
-lost piece of a sort is made again from the same rows. All orders are equally likely unless two keys are equal, which among n
-rows happens with a probability below n^2 / 2^129. Where the policy keeps the order, rows stay where they are; where units are
-bounded, Spark brings the rows of each unit together, and they are put back into the order of the table before they are drawn.
+them. How many parts there are follows from the number of rows and the plans, and which part a row goes to from its key, so
+that neither the order nor the parts tell where a row came from; Spark alone would choose both by looking at the partitions of
+the input. What is sorted has been drawn and stored before: a lost piece of a sort is made again from the same rows. All orders
+are equally likely unless two keys are equal, which among n rows happens with a probability below n^2 / 2^129. Where the policy
+keeps the order, rows stay where they are, and the parts are those of the input; where units are bounded, Spark brings the rows
+of each unit together, and they are put back into the order of the table before they are drawn.
 
 Under a test seed rows are numbered as the local engine numbers them, regrouped into the same blocks and drawn from the same
 generators, so the result is the same table in the same order.
@@ -59,6 +61,9 @@ __all__ = ["SparkEngine"]
 
 ROW, NUMBER, GROUP = "nw_row", "nw_number", "nw_block"
 KEYS = ("nw_key", "nw_key_too")
+PART_BLOCKS = 4
+"""Blocks of drawn rows that make a part of a released table, on average."""
+CSV = {"header": True, "quote": '"', "escape": '"', "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}
 BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 WITHIN_PARTITION = 33
 """``monotonically_increasing_id`` keeps the number of the row within its partition in this many low bits."""
@@ -111,7 +116,7 @@ class SparkEngine:
             frame.mapInArrow(carrying(self.session, plans, look), "nw_fine boolean").count()
 
     def check_output(self, source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
-        _check_known(format)
+        _check_known(format, plans)
         check_writable(format, output_schema(plans, pa.schema(list(self.types(source).items()))))
 
     def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
@@ -139,7 +144,7 @@ class SparkEngine:
         progress: Progress | None = None,
         order: Order = "random",
     ) -> int:
-        _check_known(format)
+        _check_known(format, plans)
         place = _url(str(target))
         with (
             sentences(f"Spark could not read {source.name}, or not write {target}", self.session),
@@ -154,12 +159,11 @@ class SparkEngine:
                 if format == "parquet":
                     writer.option("compression", "snappy").parquet(place)
                 else:
-                    as_it_is = {"ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}
-                    writer.options(header=True, escape='"', **as_it_is).csv(place)
+                    writer.options(**CSV).csv(place)
             _tidy(target)
             written = self.session.read.schema(released.schema)
-            found = written.parquet(place) if format == "parquet" else written.option("header", True).csv(place)
-            rows = int(found.count())
+            cells = written.options(multiLine=True, **CSV)  # a cell may have several lines
+            rows = int((written.parquet(place) if format == "parquet" else cells.csv(place)).count())
         source.check_unchanged()
         if progress is not None:
             progress(rows, rows)
@@ -303,7 +307,9 @@ class SparkEngine:
         placed = [pa.field(name, field.type) for name, field in zip(_places(schema.names), schema, strict=True)]
         keyed = spark_schema(pa.schema([*placed, *(pa.field(key, pa.int64()) for key in KEYS)]))
         drawn = frame.mapInArrow(carrying(self.session, plans, draw), keyed).localCheckpoint(eager=True)
-        return drawn.orderBy(*KEYS).select(_places(schema.names)).toDF(*schema.names)
+        parts = max(1, -(-int(drawn.count()) // (PART_BLOCKS * size)))
+        ordered = _in_parts(drawn, parts).sortWithinPartitions(*KEYS)
+        return ordered.select(_places(schema.names)).toDF(*schema.names)
 
     def _reading(self, source: Source) -> AbstractContextManager[None]:
         return sentences(f"{source.name} cannot be read to its end by Spark", self.session)
@@ -364,9 +370,18 @@ class SparkEngine:
             teller.join()
 
 
-def _check_known(format: OutputFormat) -> None:
+def _check_known(format: OutputFormat, plans: Sequence[ColumnPlan]) -> None:
     if format not in ("parquet", "csv"):
         raise ParameterError(f"Spark writes parquet or csv, not {format!r}; choose one of these, or the engine local.")
+    if (
+        format == "csv"
+        and sum(len(plan.outputs) for plan in plans) == 1
+        and (plans[0].keep or plans[0].missing == "keep")
+    ):
+        raise DataError(
+            f"{plans[0].title} is released alone and may have missing values, of which Spark leaves no line in a CSV file; "
+            "choose parquet, or the engine local."
+        )
 
 
 def _harmless(frame: Any) -> Any:
@@ -394,6 +409,14 @@ def _keyed(drawn: pa.RecordBatch, number: int, seed: int | None) -> pa.RecordBat
     words = order_words(drawn.num_rows, number, seed)
     keys = [pa.array(next(words)) for _ in KEYS]
     return pa.RecordBatch.from_arrays([*drawn.columns, *keys], [*_places(drawn.schema.names), *KEYS])
+
+
+def _in_parts(drawn: Any, parts: int) -> Any:
+    """Keyed rows in so many partitions: each has an equal share of the possible keys, and all keys below those of the next."""
+    from pyspark.sql import functions
+
+    upper = functions.shiftright(functions.col(KEYS[0]), 32) + functions.lit(1 << 31)
+    return drawn.repartitionById(parts, functions.shiftright(upper * functions.lit(parts), 32).cast("int"))
 
 
 def _first(frame: Any, whose: str, most: int) -> Any:
