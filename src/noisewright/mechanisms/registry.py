@@ -25,7 +25,19 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.loading.addresses import Addresses
 from noisewright.core.mechanism import Mechanism, Takes
 
-__all__ = ["Entry", "build", "entries", "foreign", "forget", "names", "register", "registry"]
+__all__ = ["Entry", "Stated", "build", "entries", "foreign", "forget", "names", "register", "registry"]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A number about public files that a certificate states, and how to compute it again from them."""
+
+    what: str
+    """What it is, in words."""
+    seconds: float
+    """About how long that takes on this machine."""
+    again: Callable[[], str]
+    """Computes it and says in words that it agrees; refused with a ``CertificateError`` where it does not."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,8 @@ class Entry:
     rebuild: Callable[[Certificate], Mechanism] | None = None
     """The mechanism behind a certificate of this name, which was proved; None: what its kind of proof gives. See
     :func:`~noisewright.mechanisms.from_certificate.mechanism_of`."""
+    stated: Callable[[Certificate], Stated | None] | None = None
+    """What a proved certificate of this name states about its public files, which are here; None: nothing."""
 
 
 _PLACES = {

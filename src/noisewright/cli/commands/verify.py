@@ -31,6 +31,13 @@ def verify(
         str | None,
         typer.Option(metavar="LEDGER", help="For folders: check also that this ledger recorded the release."),
     ] = None,
+    recompute: Annotated[
+        bool,
+        typer.Option(
+            "--recompute",
+            help="Compute again what is stated about public files that are here, also where it takes longer than seconds.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Prove certificates again, with integers alone.
@@ -48,7 +55,7 @@ def verify(
     contents = [(path, certificate_bytes(path)) for path in files or []]
     written = [] if export_checker is None else _export(export_checker)
     with working("proving"):
-        results = [_result(path, content, ledger) for path, content in contents]
+        results = [_result(path, content, ledger, recompute) for path, content in contents]
     proved = all(result["proved"] for result in results)
     emit(
         {"proved": proved, "files": results, "checker": export_checker, "written": written},
@@ -59,11 +66,11 @@ def verify(
         raise typer.Exit(1)
 
 
-def _result(path: str, content: bytes, ledger: str | None) -> dict[str, Any]:
+def _result(path: str, content: bytes, ledger: str | None, recompute: bool) -> dict[str, Any]:
     from noisewright.releases.output.proving import examined
 
     folder = Path(path).is_dir()
-    found = examined(content, path, ledger if folder else None)
+    found = examined(content, path, ledger if folder else None, recompute=recompute)
     return {"file": path, **found.to_json(), **({"ledger": ledger} if folder else {})}
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from noisewright.releases.output.proving import Verification as Verification
     from noisewright.releases.output.proving import certificate_bytes as certificate_bytes
     from noisewright.releases.output.proving import examined as examined
+    from noisewright.releases.output.recomputing import Recomputed as Recomputed
+    from noisewright.releases.output.recomputing import recomputed as recomputed
     from noisewright.releases.output.recorded import FolderRecord as FolderRecord
     from noisewright.releases.output.recorded import belongs_to as belongs_to
     from noisewright.releases.output.recorded import check_record as check_record

@@ -21,7 +21,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.certificates.claims import claimed, distances_in_words, prove
 from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
-from noisewright.core.resource import Resource, in_place, look_in
+from noisewright.core.resource import in_place, look_in
 from noisewright.files.regular import check_regular
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE
@@ -72,16 +72,19 @@ class Verification:
         return "\n".join(self.sentences)
 
 
-def verify(thing: Verifiable, ledger: str | os.PathLike[str] | Ledger | None = None) -> Verification:
+def verify(
+    thing: Verifiable, ledger: str | os.PathLike[str] | Ledger | None = None, *, recompute: bool = False
+) -> Verification:
     """Prove a certificate, a file of one, or the folder of a release; a :class:`CertificateError` where that fails.
 
-    With a ``ledger`` a folder must also be what that ledger recorded.
+    With a ``ledger`` a folder must also be what that ledger recorded. What is stated about public files is computed again where
+    they are here and it takes some seconds at most; with ``recompute`` also where it takes longer.
     """
     if isinstance(thing, (Certificate, ReleaseCertificate)):
         _no_ledger(ledger)
-        found = _document(dict(thing.document))
+        found = _document(dict(thing.document), recompute)
     elif isinstance(thing, (str, os.PathLike)):
-        found = examined(certificate_bytes(thing), thing, ledger)
+        found = examined(certificate_bytes(thing), thing, ledger, recompute=recompute)
     else:
         raise ParameterError(
             f"a certificate, its file or the folder of a release is verified, not {type(thing).__name__}."
@@ -110,13 +113,17 @@ def certificate_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def examined(
-    content: bytes, path: str | os.PathLike[str], ledger: str | os.PathLike[str] | Ledger | None = None
+    content: bytes,
+    path: str | os.PathLike[str],
+    ledger: str | os.PathLike[str] | Ledger | None = None,
+    *,
+    recompute: bool = False,
 ) -> Verification:
     """What is proved by the content of a file; ``path`` says whether it is that of a folder, whose files are looked at too."""
     look_in(Path.cwd(), Path(path).absolute().parent)  # for public files
     folder = Path(path).is_dir()
     try:
-        found = _document(checker.read(content.decode()), folder)
+        found = _document(checker.read(content.decode()), recompute)
     except (ValueError, RecursionError):
         found = Verification(False, None, "this is not JSON, or it was cut short.")
     if not folder:
@@ -127,7 +134,13 @@ def examined(
 
     book = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger, create_missing=False)
     files = verify_folder(Path(path), book)
-    return Verification(found.proved and not files.problems, found.claim, found.reason, found.facts, files)
+    facts = dict(found.facts)
+    files = replace(  # which speaks of public files itself; nothing is said twice
+        files,
+        agreed=tuple(dict.fromkeys([*files.agreed, *facts.pop("here", ())])),
+        unchecked=tuple(dict.fromkeys([*files.unchecked, *facts.pop("unchecked", ())])),
+    )
+    return Verification(found.proved and not files.problems, found.claim, found.reason, facts, files)
 
 
 def _no_ledger(ledger: object) -> None:
@@ -135,11 +148,11 @@ def _no_ledger(ledger: object) -> None:
         raise ParameterError("a ledger records releases; give it with the folder of one.")
 
 
-def _document(document: Any, in_folder: bool = False) -> Verification:
-    """What is proved of a certificate; of one ``in_folder`` the lock says which public files are here."""
+def _document(document: Any, recompute: bool) -> Verification:
+    """What is proved of a certificate, and what is known of the public files that it states."""
     if isinstance(document, dict) and document.get("format") == checker.RELEASE:
         found = _release(document)
-        return found if in_folder or "parts" not in found.facts else _with_public_files(found, document)
+        return found if "parts" not in found.facts else _with_public_files(found, document, recompute)
     claim, reason = prove(document)
     if claim is None:
         return Verification(False, None, reason)
@@ -154,18 +167,27 @@ def _document(document: Any, in_folder: bool = False) -> Verification:
         "randomness": document.get("randomness"),
         "simulated": checker.simulated(document.get("randomness")),
     }
-    return _with_public_files(Verification(True, claim, None, facts), document)
+    return _with_public_files(Verification(True, claim, None, facts), document, recompute)
 
 
-def _with_public_files(found: Verification, document: dict[str, Any]) -> Verification:
-    """The same, with which of the public files that a certificate states are here, and which are not."""
-    certificates = [document, *(part["certificate"] for part in document.get("parts", []))]
+def _with_public_files(found: Verification, document: dict[str, Any], recompute: bool) -> Verification:
+    """The same, with which of the public files that a certificate states are here, and what it states about those."""
+    if not any("resources" in one for one in (document, *(part["certificate"] for part in document.get("parts", [])))):
+        return found
+    from noisewright.releases.output.recomputing import look_everywhere, public_files, recomputed
+
+    look_everywhere()
     try:
-        stated = [Resource.from_json(file) for one in certificates for file in one.get("resources", [])]
+        stated = public_files(document)
     except ParameterError as problem:
         return replace(found, proved=False, reason=str(problem))
-    here, missing = in_place(dict.fromkeys(stated))
-    return replace(found, facts={**found.facts, "here": here, "unchecked": missing}) if stated else found
+    here, missing = in_place(stated)
+    again = recomputed(document, recompute)
+    if again.wrong is not None:
+        found = replace(found, proved=False, reason=again.wrong)
+    return replace(
+        found, facts={**found.facts, "here": [*here, *again.agreed], "unchecked": [*missing, *again.unchecked]}
+    )
 
 
 def _release(document: dict[str, Any]) -> Verification:

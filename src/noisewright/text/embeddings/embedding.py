@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.errors import FileFormatError, ParameterError, ResourceError
 from noisewright.core.resource import Resource, look_in
 from noisewright.text.embeddings._layout import NORM_LIMIT, Header, key_of
-from noisewright.text.embeddings.places import data_folder
+from noisewright.text.embeddings.places import embedding_folders
 
 __all__ = ["Embedding"]
 
@@ -66,7 +66,7 @@ class Embedding:
     def __init__(self, resource: Resource, size: int | None = None) -> None:
         if not isinstance(resource, Resource):
             raise ParameterError("an Embedding is made from a path with Embedding.at, or from a Resource.")
-        look_in(data_folder())
+        look_in(*embedding_folders())
         try:
             content = resource.open()
         except ResourceError as problem:

@@ -13,12 +13,10 @@ True
 from __future__ import annotations
 
 import os
-from importlib.resources import files
-from pathlib import Path
 
 from noisewright.text.embeddings._layout import SUFFIX
 from noisewright.text.embeddings.embedding import Embedding
-from noisewright.text.embeddings.places import data_folder
+from noisewright.text.embeddings.places import COMES_ALONG, data_folder
 
 __all__ = ["find_embedding", "shipped"]
 
@@ -27,7 +25,7 @@ SMALL = "small"
 
 def shipped() -> Embedding:
     """The small embedding that comes with Noisewright."""
-    return Embedding.at(Path(str(files("noisewright.text").joinpath("data", f"{SMALL}{SUFFIX}"))))
+    return Embedding.at(COMES_ALONG / f"{SMALL}{SUFFIX}")
 
 
 def find_embedding(name: str | os.PathLike[str]) -> Embedding:

@@ -1,11 +1,14 @@
-"""Where fetched embeddings are kept for a user."""
+"""Where embeddings lie: those that a user fetched, and the one that comes along."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-__all__ = ["data_folder"]
+__all__ = ["COMES_ALONG", "data_folder", "embedding_folders"]
+
+COMES_ALONG = Path(__file__).parents[1] / "data"
+"""The folder of the small embedding that comes with Noisewright."""
 
 
 def data_folder() -> Path:
@@ -13,3 +16,8 @@ def data_folder() -> Path:
     data = os.environ.get("XDG_DATA_HOME")
     base = Path(data) if data and os.path.isabs(data) else Path.home() / ".local" / "share"
     return base / "noisewright" / "embeddings"
+
+
+def embedding_folders() -> tuple[Path, Path]:
+    """Where an embedding is looked for that is named by its SHA-256 alone."""
+    return data_folder(), COMES_ALONG

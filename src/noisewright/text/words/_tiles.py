@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from noisewright.text.embeddings.embedding import Embedding
 
-__all__ = ["Tiles", "on_all_cores", "strips"]
+__all__ = ["Tiles", "cores", "on_all_cores", "strips"]
 
 BLOCKS = 64
 """The vocabulary is cut into about so many blocks."""
@@ -69,16 +69,21 @@ def strips(rows: int, width: int, numbers: int = STRIP) -> Iterator[slice]:
     return (slice(start, min(start + height, rows)) for start in range(0, rows, height))
 
 
+def cores() -> int:
+    """So many cores may be used."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def on_all_cores(work: Callable[[_Item], _Result], items: Sequence[_Item], numbers: int) -> Iterable[_Result]:
     """``work`` on every item, in threads where there are many ``numbers`` altogether; the results in their order.
 
     NumPy lets go of the interpreter inside its loops and products, so threads run side by side, each with products of its own:
     on a busy machine that is much faster than one product on several cores, whose threads wait for each other.
     """
-    cores = min(len(items), len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    if cores < 2 or numbers < ALONE:
+    threads = min(len(items), cores())
+    if threads < 2 or numbers < ALONE:
         return [work(item) for item in items]
-    with _single_products(), ThreadPoolExecutor(cores) as pool:
+    with _single_products(), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, items))
 
 

@@ -18,10 +18,10 @@ from noisewright.text.embeddings.embedding import Embedding
 from noisewright.text.words._kept import keep, kept
 from noisewright.text.words._slopes import Slope, slopes
 from noisewright.text.words._sums import all_sums
-from noisewright.text.words._tiles import Tiles
+from noisewright.text.words._tiles import Tiles, cores
 from noisewright.text.words.weights import Weights
 
-__all__ = ["calibrated", "free", "slopes_of", "true_epsilons"]
+__all__ = ["calibrated", "free", "seconds_for", "slopes_of", "true_epsilons"]
 
 AT_ONCE = 5
 """So many betas are looked at in one pass."""
@@ -34,6 +34,11 @@ def slopes_of(embedding: Embedding, several: Sequence[Weights]) -> list[Slope]:
     tiles = Tiles(embedding)
     logs = np.log(all_sums(tiles, several)[:, :, 0].astype(np.float64))
     return slopes(tiles, logs, [weights.eta for weights in several])
+
+
+def seconds_for(embedding: Embedding) -> float:
+    """About how long one table of weights takes on this machine, if it is quiet."""
+    return embedding.size**2 / 2 * (10 + embedding.dimension / 20) * 1e-9 / cores()
 
 
 def true_epsilons(embedding: Embedding, betas: Sequence[Fraction]) -> list[Fraction]:

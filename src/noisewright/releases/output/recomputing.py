@@ -1,0 +1,84 @@
+"""What certificates state about public files, computed again where the files are here: the last thing that ``verify`` does.
+
+A proof that rests on a number about a public file, such as the slope of an embedding, says that the number is stated. Whoever
+has the file need not believe it. Parts of products and of releases are looked at too, and what several of them state alike is
+computed once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.product import parts_of
+from noisewright.core.errors import NoisewrightError
+from noisewright.core.resource import Resource, in_place, look_in
+from noisewright.mechanisms.registry import registry
+from noisewright.text.embeddings.places import embedding_folders
+
+__all__ = ["Recomputed", "look_everywhere", "public_files", "recomputed"]
+
+UNASKED = 5.0
+"""What takes longer than so many seconds is computed only when that is asked for."""
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """What agreed, what would have taken too long, and what does not hold; in words."""
+
+    agreed: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    wrong: str | None = None
+
+
+def look_everywhere() -> None:
+    """Look for public files where embeddings lie, too."""
+    look_in(*embedding_folders())
+
+
+def public_files(document: Mapping[str, Any]) -> list[Resource]:
+    """The public files that a certificate, or the parts of that of a release, state."""
+    certificates = [document, *(part["certificate"] for part in document.get("parts", []))]
+    return list(dict.fromkeys(Resource.from_json(file) for one in certificates for file in one.get("resources", [])))
+
+
+def recomputed(document: Mapping[str, Any], however_long: bool = False) -> Recomputed:
+    """Compute again what a proved certificate states about public files that are here."""
+    agreed: list[str] = []
+    unchecked: list[str] = []
+    for certificate in _single(document):
+        name = certificate.document["mechanism"]
+        entry = registry.get(name)
+        try:
+            stated = None if entry is None or entry.stated is None else entry.stated(certificate)
+            if stated is None:
+                continue
+            if stated.seconds > UNASKED and not however_long:
+                unchecked.append(f"{stated.what}: about {_in_words(stated.seconds)}; --recompute does that")
+            else:
+                agreed.append(stated.again())
+        except NoisewrightError as problem:
+            return Recomputed(wrong=str(problem))
+    return Recomputed(tuple(agreed), tuple(unchecked))
+
+
+def _single(document: Mapping[str, Any]) -> Iterator[Certificate]:
+    """The certificates inside of one whose files are all here, each once."""
+    seen = set()
+    for whole in [part["certificate"] for part in document["parts"]] if "parts" in document else [document]:
+        if not whole.get("resources") or in_place(public_files(whole))[1]:
+            continue
+        certificate = Certificate.from_document(dict(whole))
+        product = whole["proof"]["kind"] == "product"
+        for one in [part.certificate for part in parts_of(certificate)] if product else [certificate]:
+            about = json.dumps([one.document[key] for key in ("mechanism", "claim", "proof")], sort_keys=True)
+            if about not in seen:
+                seen.add(about)
+                yield one
+
+
+def _in_words(seconds: float) -> str:
+    return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.0f} minutes"
