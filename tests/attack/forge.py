@@ -22,6 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import noisewright as nw
 from noisewright.core.certificates import Part, product_certificate
 from noisewright.core.certificates.checker import checker
@@ -45,6 +47,8 @@ from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.folder_check import verify_folder
 from noisewright.releases.output.proving import verify
+from noisewright.text import exact_words, private_documents, write_embedding
+from noisewright.text.words import truncated_exponential_words
 from tests.attack.truth import CannotTellError, is_true
 
 __all__ = ["forge"]
@@ -141,7 +145,7 @@ def honest() -> tuple[Document, ...]:
         nw.mechanisms.product([(bit, 7)]),
         nw.mechanisms.product([(nw.geometric(epsilon="1/10", within=(0, 255)), None)], metric="manhattan"),
     ]
-    certificates = [one.certificate() for one in made]
+    certificates = [one.certificate() for one in made] + _of_words()
     certificates += [
         nw.Certificate.of(cube.certify(2, nw.metrics.Hamming())),
         product_certificate("both", [Part(bit.certificate(), 2), Part(thirds.certificate(), 3)], metric="discrete"),
@@ -158,6 +162,24 @@ def honest() -> tuple[Document, ...]:
     documents = [json.loads(one.to_json()) for one in certificates]
     documents += [json.loads((KEPT / "certificates" / f"{name}.json").read_text()) for name in kept]
     return tuple(documents)
+
+
+def _of_words() -> list[nw.Certificate]:
+    """Choices of words from a tiny file, and documents of them; where the file lies is forgotten."""
+    with tempfile.TemporaryDirectory() as place:
+        vectors = np.array([[1, 0], [1, 0.5], [-3, 4]])
+        tiny = write_embedding(Path(place) / "tiny.nwe", ["tea", "coffee", "ship"], vectors, licence="CC0-1.0")
+        words = [exact_words(tiny, epsilon=2), truncated_exponential_words(tiny, epsilon="1/2", reach=9)]
+        one, other = (choice.certificate() for choice in words)
+        return [
+            one,
+            other,
+            private_documents(tiny, epsilon=2).certificate(),
+            product_certificate("bags", [Part(other, 2)], metric="matched"),
+            product_certificate(
+                "lines", [Part(other, 1), Part(other, 1)], metric="aligned", in_the_clear=["the order of words"]
+            ),
+        ]
 
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

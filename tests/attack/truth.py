@@ -15,18 +15,22 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
+from tests.attack.truth_words import NOTE, words_hold
+
 __all__ = ["CannotTellError", "is_true"]
 
 Document = dict[str, Any]
 SLACK = Decimal("1e-45")
 """What decimals of 60 digits may be wrong by; a forgery is nudged by 2^-60 at the least."""
 NAME = r"""'(?:[^'\\]|\\.)*'|"[^"]*"|[^'",;(]*?(?:\([^()]*\)[^',;(]*?)?"""
+SHOWN = r'"[^"]*"'
 SENTENCE = re.compile(
     rf"epsilon = (?P<epsilon>[0-9.]+) (?:per unit of (?P<metric>{NAME})"
     r"|between neighbours \((?P<near>[^()]*(?:\([^()]*\))?[^()]*) at most 1\))"
     r"(?:, delta = (?P<delta>[0-9.]+))?(?:, in steps of (?P<fine>[0-9/]+))?"
     r"(?:, over (?:any number of|[0-9]+) independent parts)?(?:, between points in steps of (?P<coarse>[0-9/]+))?"
     r"(?P<level>; level = .*?)?(?P<stated>; distances as stated in the file.*?)?(?:, for answers .*?)?"
+    rf"(?P<words>{NOTE})?(?:; in the clear, as stated: {SHOWN}(?:, {SHOWN})*)?"
     r"(?:; uses .*)?(?:; a simulation with a known seed: NOT FOR RELEASE)?"
 )
 LEVEL = re.compile(
@@ -50,6 +54,10 @@ def is_true(sentence: str, document: Document) -> bool:
             raise CannotTellError(sentence)
         factor, base = _named(said["near"] or said["metric"])
         epsilon, delta = Fraction(said["epsilon"]), Fraction(said["delta"] or 0)
+        if said["words"]:
+            vectors = f"euclidean between word vectors (sha256 {document['resources'][0]['sha256'][:12]})"
+            order, own = base.removesuffix(vectors).rstrip(), base.endswith(vectors) and not delta
+            return own and order in ("", "matched", "aligned") and words_hold(epsilon * factor, order, said, document)
         if document["proof"]["kind"] == "product":
             return _product(epsilon * factor, delta, base, document)
         if base and said["stated"]:
@@ -72,7 +80,7 @@ def _named(name: str) -> tuple[Fraction, str]:
     if name.startswith(("'", '"')):
         return Fraction(1), ""
     found = re.fullmatch(
-        r"(?:([0-9./]+) \* )?([a-z][a-z ]*(?: of [0-9]+ differences| around \([^()]*\))?"
+        r"(?:([0-9./]+) \* )?([a-z][a-z ]*(?: of [0-9]+ differences| around \([^()]*\)| \(sha256 [0-9a-f]{12}\))?"
         r"(?: between points of the lattice 2\^-?[0-9]+)?)",
         name,
     )

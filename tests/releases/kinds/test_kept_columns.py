@@ -142,6 +142,16 @@ def test_fields_lose_their_notes() -> None:
         assert SECRET in pa.schema([pa.field("y", outer)]).serialize().to_pybytes()
 
 
+@pytest.mark.parametrize(
+    ("width", "payload"), [(2, 0x7E5A), (4, 0xFFC0BEEF), (8, 0x7FF00000000007A2)]
+)  # the last: R's NA
+def test_a_nan_carries_no_payload(width: int, payload: int) -> None:
+    numbers = np.array([payload, 0, payload], f"u{width}").view(f"f{width}")
+    plain = pa.array(np.where(np.isnan(numbers), np.nan, numbers).astype(f"f{width}"))
+    assert pa.array(numbers).buffers()[1].to_pybytes() != plain.buffers()[1].to_pybytes()
+    assert visible(pa.array(numbers)).buffers()[1].to_pybytes() == plain.buffers()[1].to_pybytes()
+
+
 def test_unions_are_refused() -> None:
     for mode in ("sparse", "dense"):
         with pytest.raises(DataError, match="cannot be kept; cast it to one type, or leave it out"):

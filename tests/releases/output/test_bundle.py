@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from release_samples import COLUMNS, sample_plan
 
 from noisewright.cli import run
-from noisewright.core.certificates.checker import checker, checker_noise, checker_release
+from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
 from noisewright.core.certificates.checker.checker import NotProved
 from noisewright.core.errors import CertificateError
 from noisewright.releases.output.certificate import ReleaseCertificate
@@ -554,7 +554,10 @@ def test_the_checker_alone_says_the_same(tmp_path: Path, capsys: pytest.CaptureF
     bad.write_text(json.dumps(forged(cheaper("day", Fraction(1, 3)))))
     assert checked_by("verify", "--export-checker", tmp_path / "proof.py", capsys=capsys)[0] == 0
     written = {path.name for path in tmp_path.glob("*.py")}
-    assert written == {"proof.py", *(Path(module.__file__).name for module in (checker_noise, checker_release))}
+    assert written == {
+        "proof.py",
+        *(Path(module.__file__).name for module in (checker_noise, checker_release, checker_words)),
+    }
     alone = [sys.executable, "-I", "-S", str(tmp_path / "proof.py"), "good.json", "bad.json"]
     done = subprocess.run(alone, cwd=tmp_path, capture_output=True, text=True, env={}, check=False)
     assert (done.returncode, done.stderr) == (1, "")

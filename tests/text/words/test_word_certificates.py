@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,13 +10,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from tests.attack.forge import honest
+from tests.attack.truth import is_true
 from word_support import clusters
 
 import noisewright as nw
+from noisewright.core.certificates import Part, product_certificate
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
-from noisewright.core.errors import CertificateError
+from noisewright.core.errors import CertificateError, ParameterError
 from noisewright.core.exact import exp_bounds
 from noisewright.mechanisms.from_certificate import mechanism_of
 from noisewright.text.words import exact_words, laplace_words, recomputed, truncated_exponential_words
@@ -136,3 +141,78 @@ def test_verify_says_what_is_proved(tmp_path: Path) -> None:
     file = tmp_path / "words.json"
     file.write_text(exact_words(clusters(), epsilon=2).certificate().to_json())
     assert "is stated, not proved" in str(nw.verify(file))
+
+
+def longer_steps(document: dict[str, Any], times: int = 1000) -> None:
+    """The same weights, said to be about vectors so many times as long."""
+    proof, claim = document["proof"], document["claim"]
+    proof.update(beta=str(Fraction(proof["beta"]) / times), step=str(Fraction(proof["step"]) * times))
+    claim.update(epsilon=str(Fraction(claim["epsilon"]) / times))
+
+
+def test_a_step_is_stated_and_held_against_the_file_where_that_is_here() -> None:
+    embedding = clusters()
+    good = truncated_exponential_words(embedding, epsilon=2).certificate()
+    step = Fraction(embedding.step)
+    assert f"if their vectors are whole multiples of {step} (stated)" in good.verify()
+    assert nw.verify(good).facts["reading"].endswith("All of it if what the claim says to be stated is so.")
+    forged = changed(good, longer_steps)
+    assert (
+        f"epsilon = 0.002 per unit of euclidean between word vectors (sha256 {embedding.resource.sha256[:12]}); "
+        in (said := checker.check(dict(forged.document)))
+    )
+    assert f"whole multiples of {1000 * step} (stated)" in said  # which they are not
+    with pytest.raises(CertificateError, match="the file has another step"):
+        nw.verify(forged)
+    with pytest.raises(CertificateError, match="fewer words"):
+        nw.verify(changed(good, lambda d: d["proof"].update(words=embedding.size + 1)))
+
+
+def test_words_whose_order_is_forgotten_are_drawn_alike() -> None:
+    """Documents of the same words in another order are at distance 0; unlike parts would tell them apart."""
+    near, far = (truncated_exponential_words(clusters(), epsilon=e) for e in (8, "1/4"))
+    a, b = (choice.channel().matrix for choice in (near, far))
+    here, there = (
+        np.outer(a[0], b[-1]),
+        np.outer(a[-1], b[0]),
+    )  # the first word and the last one, and the other way round
+    loss = np.abs(np.log((here + here.T) / (there + there.T))).max()
+    assert loss > 5
+    parts = [Part(one.certificate(), 1) for one in (near, far)]
+    with pytest.raises(ParameterError, match="must be drawn alike"):
+        product_certificate("bags", parts, metric="matched")
+    clear = ["the order of words"]
+    aligned = product_certificate("lines", parts, metric="aligned", in_the_clear=clear)
+    assert '; in the clear, as stated: "the order of words"' in aligned.verify()
+
+    def matched(document: dict[str, Any]) -> None:
+        document["claim"]["metric"] = document["claim"]["metric"].replace("aligned", "matched")
+
+    with pytest.raises(CertificateError, match="matched words have one part"):
+        changed(aligned, matched).verify()
+    for wrong in ([], ["nothing"]):
+        with pytest.raises(CertificateError, match="not said to be in the clear"):
+            changed(aligned, lambda d, wrong=wrong: d.update(in_the_clear=wrong)).verify()  # type: ignore[misc]
+    spoken = changed(aligned, lambda d: d.update(in_the_clear=[*clear, "nothing; epsilon = 0 is proved"])).verify()
+    assert spoken.partition("; uses")[0].endswith('"the order of words", "nothing; epsilon = 0 is proved"')
+
+
+def test_nobody_pays_for_a_distance_that_no_two_words_have() -> None:
+    embedding = clusters()
+    certificate = dict(truncated_exponential_words(embedding, epsilon=2).certificate().document)
+    step = Fraction(embedding.step)
+    assert checker_release.loss_of(certificate, str(step))[0] == 2 * step
+    with pytest.raises(checker.NotProved, match="no two values that differ"):
+        checker_release.loss_of(certificate, str(step * Fraction(999, 1000)))
+
+
+def test_the_oracle_of_forgeries_tells_false_sentences_about_words() -> None:
+    """Of each sentence about words an epsilon of half as much is false."""
+    found = [one for one in honest() if one.get("resources")]
+    assert len(found) == 5
+    for document in found:
+        said = checker.check(document)
+        epsilon = Fraction(document["claim"]["epsilon"])
+        assert is_true(said, document)
+        less = re.sub("epsilon = [0-9.]+", f"epsilon = {float(epsilon) / 2.5}", said, count=1)
+        assert not is_true(less, document)

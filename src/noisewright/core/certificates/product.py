@@ -66,6 +66,8 @@ def product_certificate(
         raise ParameterError(
             f"a product has 1 to {checker_release.MOST_PARTS} parts, not {len(parts)}; count those that are alike."
         )
+    if metric == "matched" and len(parts) > 1:
+        raise ParameterError("words whose order is forgotten must be drawn alike; give one part, with its count.")
     name, documents = _metric(metric, parts), [dict(part.certificate.document) for part in parts]
     if any(document["numerics"] != "exact" for document in documents):
         raise ParameterError(

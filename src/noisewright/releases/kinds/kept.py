@@ -1,9 +1,9 @@
 """A column that is kept, built anew from the values that can be seen in it.
 
 An Arrow column can carry more than it shows: the bytes under a masked null, rows that were cut away, words of a dictionary that
-no row has, the order of that dictionary, notes at the fields of a struct. None of it is a released value, so none of it leaves:
-:func:`visible` copies what can be seen, and nothing else, in the plain layout of :func:`visible_type`. Columns with the same
-values come out as the same bytes.
+no row has, the order of that dictionary, notes at the fields of a struct, the payload of a NaN. None of it is a released value,
+so none of it leaves: :func:`visible` copies what can be seen, and nothing else, in the plain layout of :func:`visible_type`.
+Columns with the same values come out as the same bytes.
 
 >>> hidden = pa.DictionaryArray.from_arrays([1, None, 1], ["Ada", "Bob"])
 >>> visible(hidden).type, visible(hidden).to_pylist()
@@ -103,7 +103,11 @@ def _fixed(array: pa.Array, width: int) -> NDArray[np.uint8]:
     found = values[array.offset * width : (array.offset + len(array)) * width].reshape(len(array), width).copy()
     if array.null_count:
         found[~numpy_array(array.is_valid())] = 0
-    return found.reshape(-1)
+    found = found.reshape(-1)
+    if pa.types.is_floating(array.type):  # a NaN has 51 bits that nobody sees
+        numbers = found.view(f"f{width}")
+        numbers[np.isnan(numbers)] = np.nan
+    return found
 
 
 def _text(array: pa.Array) -> pa.Array:

@@ -156,8 +156,9 @@ def _document(document: Any, recompute: bool) -> Verification:
     claim, reason = prove(document)
     if claim is None:
         return Verification(False, None, reason)
+    condition = " All of it if what the claim says to be stated is so." if "(stated)" in claim else ""
     facts = {
-        "reading": claimed(document).in_words(),
+        "reading": claimed(document).in_words() + condition,
         "mechanism": document["mechanism"],
         "epsilon": str(document["claim"]["epsilon"]),
         "delta": str(document["claim"]["delta"]),

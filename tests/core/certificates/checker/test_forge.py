@@ -97,7 +97,17 @@ def test_claims_that_are_false_by_a_hair_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [" discrete", "*discrete", "discrete ", "Discrete", "1*discrete", "dis-crete", "d i s c r e t e", "'discrete'"],
+    [
+        " discrete",
+        "*discrete",
+        "discrete ",
+        "Discrete",
+        "1*discrete",
+        "dis-crete",
+        "d i s c r e t e",
+        "'discrete'",
+        "euclidean between word vectors (sha256 ABCDEFABCDEF)",
+    ],
 )
 def test_a_name_that_only_looks_like_one_is_refused(name: str) -> None:
     with pytest.raises(NotProved, match="only looks like a name"):

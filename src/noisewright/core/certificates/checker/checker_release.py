@@ -122,9 +122,11 @@ def check_product(document: Any) -> tuple[str, str]:
       manhattan  the sum of the differences of numbers, rounded to the lattice of the parts if its name says so;
       discrete   1 between any two secrets: all coordinates may differ, each by any two values, and deltas add up as well;
       matched ... between word vectors  the sum of the distances of words that are matched, for outputs whose order is forgotten:
-                 whatever the matching, the loss is at most the sum over its pairs, for the output in each of its orders;
+                 whatever the matching, the loss is at most the sum over its pairs, for the output in each of its orders, if
+                 all words are drawn alike: there is one part;
       aligned ... between word vectors  the same for the words at the same places.
     Words that a longer document loses, or that a shorter one gets, are drawn by a public rule, alike for any two documents.
+    Where their number is not fixed it comes out as it is, and so does the order of aligned words: both must be said to.
     """
     claim, parts = document["claim"], document["proof"]["parts"]
     epsilon, delta = budget_of(claim)
@@ -138,6 +140,10 @@ def check_product(document: Any) -> tuple[str, str]:
         raise NotProved(f"a product is proved for hamming, manhattan or discrete, not for the metric {base!r}.")
     if not isinstance(parts, list) or not 0 < len(parts) <= MOST_PARTS:
         raise NotProved(f"the parts of a product must be a list of 1 to {MOST_PARTS}.")
+    if base.startswith("matched ") and len(parts) > 1:
+        raise NotProved(
+            "words in another order are at distance 0, so all must be drawn alike: matched words have one part."
+        )
     if sum(whole(part["proof"].get("precision", 0)) ** 2 for part in parts) > 1 << 35:
         raise NotProved("so many parts at such a precision would take too long.")
     largest, total, deltas, said = Fraction(0), Fraction(0), Fraction(0), set()
@@ -168,7 +174,11 @@ def check_product(document: Any) -> tuple[str, str]:
     clear = document.get("in_the_clear", [])
     if type(clear) is not list or not all(map(is_text, clear)):
         raise NotProved("what is in the clear is not a list of short texts in one line.")
-    only += f"; in the clear, as stated: {', '.join(clear)}" if clear else ""
+    shows = {"the number of words"} if many == "any number of" else set()
+    shows |= {"the order of words"} if base.startswith("aligned ") else set()
+    if base.startswith(("matched ", "aligned ")) and not shows <= set(clear):
+        raise NotProved("the number of words, or their order, comes out as it is, and is not said to be in the clear.")
+    only += f"; in the clear, as stated: {', '.join(map(shown, clear))}" if clear else ""
     return f"{more}, over {many} independent parts", only
 
 
@@ -412,6 +422,8 @@ def nearest(stated: Any, proof: Any, factor: Fraction, base: str) -> Fraction:
         return min(nearest(*unit) / unit[2] for unit in units) * factor
     if stated["shape"] == "uniform":
         return length_of(stated)
+    if stated["shape"] == "words":  # vectors that differ do so by a step at least
+        return number(proof["step"]) if proof["kind"] == "words" else Fraction(0)
     if stated["shape"] == "line":
         places = sorted(number(place) for place in stated["places"])
         apart = [after - before for before, after in zip(places, places[1:])]

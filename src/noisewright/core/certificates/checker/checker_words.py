@@ -17,7 +17,8 @@ and two different code vectors are at least one step apart; words with the same 
     without the file   epsilon = 2 beta + 4 eta / step               is proved;
     with a slope       epsilon = beta + slope, if the file is one for which 2 eta + |ln Z(x) - ln Z(x')| <= slope d for all pairs.
 
-The slope is a number about the file. It is stated, and said to be stated: only who has the file can compute it again.
+The slope is a number about the file, and so is the step: that vectors are whole multiples of it. Both are stated, and said to
+be stated: only who has the file can look. (With a step k times too long the same weights would prove a k-th of epsilon.)
 """
 
 from __future__ import annotations
@@ -97,25 +98,26 @@ def check_words(epsilon: Fraction, document: Any) -> str:
         raise NotProved("a choice of words has no delta, and states the SHA-256 of its weights.")
     beta, cap, step = number(proof["beta"]), number(proof["cap"]), number(proof["step"])
     width, size = whole(proof["width"]), whole(proof["words"])
-    if beta <= 0 or step <= 0 or size < 1 or size << width >= 1 << 63:
-        raise NotProved("beta and the step must be above 0, and the sum of all weights below 2^63.")
+    if beta <= 0 or step <= 0 or len(str(step)) > 80 or size < 1 or size << width >= 1 << 63:
+        raise NotProved("beta and a short step must be above 0, and the sum of all weights below 2^63.")
     rate = beta * step / FINE
     table, below = weights(rate, cap, width)
     if fingerprint(table) != proof["weights"]:
         raise NotProved("the weights that are drawn from are not those of the stated numbers.")
     eta = rounding(rate, cap, below)
     free = 2 * beta + 4 * eta / step
+    which = f"; distances are those of the file's first {size} words, if their vectors are whole multiples of {step} (stated)"
     if "slope" not in proof:
         if epsilon < free:
             raise NotProved("beta is too large for the claim.")
-        return f"; distances are those of the file's first {size} words"
+        return which
     slope, charged = number(proof["slope"]), number(proof["eta"])
     if charged < eta or slope < 0 or epsilon < beta + slope:
         raise NotProved(
             "beta and the slope are too large for the claim, or the weights are rounded by more than is said."
         )
     note = (
-        f"; distances are those of the file's first {size} words, and that their log-sums of weights differ by at most "
-        f"{rounded(slope)} per unit is stated, not proved without the file"
+        f"{which}, and that their log-sums of weights differ by at most {rounded(slope)} per unit, {rounded(2 * eta)} for "
+        "rounding included, is stated, not proved without the file"
     )
     return note + (f" (proved without it: epsilon = {rounded(free)})" if free > epsilon else "")
