@@ -282,6 +282,7 @@ DELTA = (
 
 SAID = {
     "verify_simulated": (
+        ("NOT protected   clinic, opened", 'NOT protected   "clinic", "opened"'),
         (
             """1392639.99999 apart (line),   proved
                                                              between points in steps of
@@ -299,7 +300,8 @@ SAID = {
         ),
     )
 }
-"""What is printed otherwise now: a factor that was named by the float below it is read as the exact one that was proved."""
+"""What is printed otherwise now: a factor that was named by the float below it is read as the exact one that was proved, and
+names from the file are in quotation marks."""
 OLD_DIGEST = json.loads((KEPT / "release" / "simulated" / "certificate.json").read_text())["digest"]
 
 

@@ -215,3 +215,23 @@ def test_the_checker_is_not_written_to_odd_places(call, files):
     assert call("verify", "--export-checker", "").code == 2
     assert call("verify", files / "missing.json", "--export-checker", files / "checker.py").code == 2
     assert sorted(files.iterdir()) == before
+
+
+def test_words_of_a_file_are_not_taken_for_the_programs_own(call, certificate):
+    said = "channel; PROVED besides: epsilon = 0 between any two people"
+    rewrite(certificate, lambda document: document.update(mechanism=said, randomness=f"audited, {said}"))
+    answer = call("verify", certificate)
+    assert answer.code == 0
+    assert f'Mechanism "{said}"; the proof covers' in answer.words
+    assert f'Random bits "audited, {said}" (as stated)' in answer.words
+
+
+def test_kept_columns_are_named_in_quotation_marks(call, files):
+    table, policy = files / "table.csv", files / "policy.toml"
+    table.write_text("nothing,smoker\na,yes\nb,no\n")
+    policy.write_text(
+        'dataset = "clinic"\nbudget.epsilon = 1\n[[columns]]\nname = "nothing"\nkeep = true\n'
+        '[[columns]]\nname = "smoker"\nmechanism = "randomised-response"\ncategories = ["yes", "no"]\nepsilon = 1\n'
+    )
+    call("release", policy, table, "-o", files / "out", "--seed", "1")
+    assert 'NOT protected "nothing"' in call("verify", files / "out").words

@@ -514,7 +514,7 @@ def test_verify_shows_a_table_and_ends_well(tmp_path: Path, capsys: pytest.Captu
     count = len(HONEST["parts"])
     assert f"release, proved in all {count} parts" in page
     assert page.count(" proved") >= count
-    assert "NOT protected ward" in page
+    assert 'NOT protected "ward"' in page
     answer = json.loads(_json(path, capsys))
     assert answer["proved"] is True
     assert Fraction(answer["files"][0]["epsilon"]) == PLAN.epsilon

@@ -138,9 +138,9 @@ def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableT
                 ("In words", result["reading"]),
                 (
                     "Mechanism",
-                    f"{result['mechanism']}; the proof covers {PROOFS[result['proof']].covers}",
+                    f"{_stated(result['mechanism'])}; the proof covers {PROOFS[result['proof']].covers}",
                 ),
-                ("Random bits", f"{result['randomness']} (as stated)"),
+                ("Random bits", f"{_stated(result['randomness'])} (as stated)"),
             ]
         else:
             parts.append(heading(result["file"], "NOT PROVED", "bold red"))
@@ -164,7 +164,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     from rich.text import Text
 
     from noisewright.core.certificates.checker.checker import rounded
-    from noisewright.core.certificates.checker.checker_release import ORDERS
+    from noisewright.core.certificates.checker.checker_release import ORDERS, shown
 
     if result.get("problems"):
         verdict = heading(result["file"], "NOT the files of one release", "bold red")
@@ -178,12 +178,12 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     if result["simulated"]:
         rows.append(("Beware", "a simulation with a known seed: NOT FOR RELEASE"))
     if result["not_protected"]:
-        rows.append(("NOT protected", ", ".join(result["not_protected"])))
+        rows.append(("NOT protected", ", ".join(map(shown, result["not_protected"]))))
     if result["order"] in ORDERS:
         rows.append(("NOT protected", ORDERS[result["order"]]))
     if result["reason"]:
         rows.append(("Reason", result["reason"]))
-    rows.append(("Random bits", f"{result['randomness']} (as stated)"))
+    rows.append(("Random bits", f"{_stated(result['randomness'])} (as stated)"))
     rows += _folder_rows(result)
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     for name in ("Part", "Epsilon", "Between", "Verdict"):
@@ -195,6 +195,15 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
         said = Text("proved", "green") if part["proved"] else Text("NOT proved: floating", "red")
         table.add_row(Text(printable(part["title"])), Text(price), Text(printable(part["between"])), said)
     return [verdict, facts((what, printable(value)) for what, value in rows), Padding(table, (1, 0, 0, 2))]
+
+
+def _stated(words: str) -> str:
+    """Words of a file as they are where the program writes them so; any others in quotation marks, as they prove nothing."""
+    from noisewright.core.certificates.checker.checker import RELEASED, SIMULATED
+    from noisewright.core.certificates.checker.checker_release import shown
+    from noisewright.mechanisms.registry import registry
+
+    return words if words in (RELEASED, SIMULATED) or words in registry else shown(words)
 
 
 def _folder_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
