@@ -103,11 +103,10 @@ def _fixed(array: pa.Array, width: int) -> NDArray[np.uint8]:
     found = values[array.offset * width : (array.offset + len(array)) * width].reshape(len(array), width).copy()
     if array.null_count:
         found[~numpy_array(array.is_valid())] = 0
-    found = found.reshape(-1)
     if pa.types.is_floating(array.type):  # a NaN has 51 bits that nobody sees
-        numbers = found.view(f"f{width}")
+        numbers: NDArray[Any] = found.view(f"f{width}")
         numbers[np.isnan(numbers)] = np.nan
-    return found
+    return found.reshape(-1)
 
 
 def _text(array: pa.Array) -> pa.Array:
