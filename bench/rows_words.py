@@ -1,4 +1,4 @@
-"""Rows about noisy words: against the bare product, loops over words, and with prepared sums."""
+"""Rows about noisy words: against the bare product, loops over words, and with prepared sums; and documents moved to others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ __all__ = ["ROWS"]
 LARGE, LONG = {"size": 341_479, "dimension": 100}, {"size": 33_860, "dimension": 300}
 SMALL = {"size": 20_000, "words": 64}
 WITHIN = 1 / 1.5
+MOVED = {"size": 4000, "dimension": 300}
 
 
 def _row(name: str, compares: str, what: str, sizes: dict[str, int], other: str, few: int, target: float) -> Row:
@@ -70,6 +71,24 @@ ROWS = [
         "choice",
         512,
         2,
+    ),
+    *(
+        Row(
+            name=f"Earth Mover's distance, {label}",
+            compares=f"earth_movers of two documents against distances by scipy and {solver} alone",
+            size=f"{words} and {other} words, 300 dimensions",
+            ours=Task("bench.ours.words:transport", {**MOVED, "words": words, "other": other, "vectors": vectors}),
+            peer=Task("bench.ours.words:bare_transport", {**MOVED, "words": words, "other": other, "vectors": vectors}),
+            target=WITHIN,
+            agree=1e-6,
+            unit="pairs of documents",
+            own_peer=True,
+        )
+        for label, words, other, vectors, solver in (
+            ("words", 300, 300, False, "its assignment"),
+            ("vectors", 300, 300, True, "its assignment"),
+            ("different sizes", 300, 250, True, "POT's network simplex"),
+        )
     ),
     Row(
         name="true epsilon of 34k words",

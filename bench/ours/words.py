@@ -13,9 +13,20 @@ import numpy as np
 
 from bench.work import Work
 from noisewright.text import Embedding, write_embedding
+from noisewright.text.transport import earth_movers
 from noisewright.text.words import WordChoice, exact_words, laplace_words, truncated_exponential_words
 
-__all__ = ["bare_product", "calibration", "choice", "keyed_loop", "noise", "plain_loop", "prepared_choice"]
+__all__ = [
+    "bare_product",
+    "bare_transport",
+    "calibration",
+    "choice",
+    "keyed_loop",
+    "noise",
+    "plain_loop",
+    "prepared_choice",
+    "transport",
+]
 
 DATA = Path(".bench", "data")
 
@@ -96,6 +107,40 @@ def calibration(size: int, dimension: int) -> Work:
         return exact_words(embedding, epsilon=4)
 
     return Work(run, 1, lambda made: float(made.true_epsilon))
+
+
+def transport(size: int, dimension: int, words: int, other: int, vectors: bool) -> Work:
+    """The Earth Mover's distance of two documents, as words of an embedding or as vectors."""
+    embedding, (first, second) = _embedding(size, dimension), _two(size, words, other)
+    if vectors:
+        bags = [embedding.vectors(rows).astype(np.float64) for rows in (first, second)]
+        return Work(lambda: earth_movers(*bags).mean, 1, float)
+    documents = [embedding.words(rows) for rows in (first, second)]
+    return Work(lambda: earth_movers(*documents, embedding=embedding).mean, 1, float)
+
+
+def bare_transport(size: int, dimension: int, words: int, other: int, vectors: bool) -> Work:
+    """Distances by scipy, then scipy's assignment; POT's network simplex for different sizes. No words are looked up."""
+    from scipy.optimize import linear_sum_assignment
+    from scipy.spatial.distance import cdist
+
+    bags = [_embedding(size, dimension).vectors(rows).astype(np.float64) for rows in _two(size, words, other)]
+
+    def matched() -> float:
+        costs = cdist(*bags)
+        return float(costs[linear_sum_assignment(costs)].mean())
+
+    def moved() -> float:
+        import ot
+
+        return float(ot.emd2(np.full(words, 1 / words), np.full(other, 1 / other), cdist(*bags)))
+
+    return Work(matched if words == other else moved, 1, float)
+
+
+def _two(size: int, words: int, other: int) -> tuple[np.ndarray, np.ndarray]:
+    chosen = _rows(size, words + other)
+    return chosen[:words], chosen[words:]
 
 
 def _embedding(size: int, dimension: int) -> Embedding:

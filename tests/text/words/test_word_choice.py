@@ -6,6 +6,7 @@ import math
 import pickle
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -238,3 +239,20 @@ def test_a_copy_is_small_and_the_same() -> None:
 def test_bad_parameters_get_one_sentence(bad, says: str) -> None:
     with pytest.raises((ParameterError, NoisewrightError), match=says):
         exact_words(clusters(), **bad)
+
+
+def test_an_interrupted_preparation_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOISEWRIGHT_CACHE", str(tmp_path))
+    words = truncated_exponential_words(clusters(), epsilon=2)
+
+    def interrupted(file: Any, *_: Any, **__: Any) -> None:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "save", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            words.prepare()
+    assert list(tmp_path.iterdir()) == []
+    words.prepare()
+    assert [path.suffix for path in tmp_path.iterdir()] == [".npy"]
