@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.attack.fuzz import KINDS, fuzz
-from tests.attack.neighbours import SOURCES, WAYS, compare
 
 
 def main() -> int:
@@ -25,7 +24,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
     parser.add_argument("name", choices=["kills", "race", "fuzz", "forge", "neighbours"])
     parser.add_argument(
-        "kinds", nargs="*", help=f"for fuzz: {', '.join(KINDS)}; for neighbours: {', '.join(SOURCES)} (default: all)"
+        "kinds", nargs="*", help=f"for fuzz: {', '.join(KINDS)}; for neighbours: kinds of sources (default: all)"
     )
     parser.add_argument("--count", type=int, default=200, help="how often each attack is made (default: 200)")
     parser.add_argument(
@@ -33,7 +32,7 @@ def main() -> int:
     )
     parser.add_argument("--first", type=int, default=0, help="for fuzz: the number of the first case (default: 0)")
     given = parser.parse_args()
-    if unknown := set(given.kinds) - set({"fuzz": KINDS, "neighbours": SOURCES}.get(given.name, ())):
+    if unknown := set(given.kinds) - set(_known(given.name)):
         parser.error(f"there is no {', '.join(sorted(unknown))} for {given.name}")
     failed = 0
     attacks = {"fuzz": _fuzzed, "forge": _forged}.get(given.name, _attacked)
@@ -41,6 +40,15 @@ def main() -> int:
         print(f"{name}: {given.count} times, {len(problems)} problems", *problems[:5], sep="\n  ", flush=True)
         failed += len(problems)
     return int(failed > 0)
+
+
+def _known(name: str) -> Sequence[str]:
+    """What can be chosen; the sources bring libraries with threads, which are not loaded where processes are forked."""
+    if name == "neighbours":
+        from tests.attack.neighbours import SOURCES
+
+        return SOURCES
+    return KINDS if name == "fuzz" else ()
 
 
 def _fuzzed(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
@@ -67,7 +75,7 @@ def _attacked(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
     if given.name == "kills":
         suite = {phase: lambda folder, number, phase=phase: kill_at(phase, folder, number) for phase in PHASES}
     if given.name == "neighbours":
-        suite = _neighbours(given.kinds or SOURCES)
+        suite = _neighbours(given.kinds or _known(given.name))
     for name, attack in suite.items():
         problems = []
         for number in range(given.count):
@@ -78,6 +86,7 @@ def _attacked(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
 
 def _neighbours(kinds: Sequence[str]) -> dict[str, Any]:
     from noisewright.releases.engines.spark.session import start_spark
+    from tests.attack.neighbours import WAYS, compare
 
     session = start_spark("local[2]")[0] if "spark" in kinds else None
 

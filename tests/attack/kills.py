@@ -16,6 +16,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow.csv
+
 from noisewright.files import atomic as renames
 from noisewright.releases import run
 from noisewright.releases.ledger import ledger as ledgers
@@ -25,7 +27,7 @@ from noisewright.releases.output.folder_check import verify_folder
 
 __all__ = ["PHASES", "kill_at"]
 
-for loaded_late in ("pandas", "pyarrow.csv", "pyarrow.pandas_compat", "noisewright.releases.engines.local"):
+for loaded_late in ("pandas", "pyarrow.pandas_compat", "noisewright.releases.engines.local"):
     importlib.import_module(loaded_late)  # once, not in every child
 
 PHASES = (
@@ -51,16 +53,18 @@ NAMES = ["ledger.sqlite", "out", "visits.csv"]
 
 
 def kill_at(phase: str, folder: Path, number: int) -> list[str]:
-    """Kill one release there, every other one while it replaces an earlier output; what was not right after that."""
+    """Kill one release there, every other one while it replaces an earlier output, and two of four of a table in memory; what was
+    not right after that."""
+    memory = number % 4 > 1
     (folder / "visits.csv").write_text("smoker\n" + "yes\nno\nno\n" * 20)
     earlier = bool(number % 2) or phase == "moved aside"
-    if earlier and (said := _in_a_child(lambda: _release(folder))) != {"paid": str(PRICE), "reread": False}:
+    if earlier and (said := _in_a_child(lambda: _release(folder, memory))) != {"paid": str(PRICE), "reread": False}:
         return [f"the release before it: {said}"]
-    ended = _in_a_child(lambda: _killed(folder, phase, again=earlier))
+    ended = _in_a_child(lambda: _killed(folder, phase, memory, again=earlier))
     if ended != -signal.SIGKILL:
         return [f"it was not killed there, but ended with {ended}"]
     paid = PRICE * (earlier + (phase != "recording"))
-    seen = _in_a_child(lambda: _looked(folder))
+    seen = _in_a_child(lambda: _looked(folder, memory))
     whole = earlier or phase in ("published", "finishing", "finished")
     wanted = {
         "counted": str(paid),
@@ -73,13 +77,14 @@ def kill_at(phase: str, folder: Path, number: int) -> list[str]:
     return [] if seen == wanted else [f"found {seen}, not {wanted}"]
 
 
-def _release(folder: Path, **options: Any) -> dict[str, Any]:
-    done = run.release(POLICY, folder / "visits.csv", output=folder / "out", ledger=folder / "ledger.sqlite", **options)
+def _release(folder: Path, memory: bool, **options: Any) -> dict[str, Any]:
+    data = pyarrow.csv.read_csv(folder / "visits.csv") if memory else folder / "visits.csv"
+    done = run.release(POLICY, data, output=folder / "out", ledger=folder / "ledger.sqlite", **options)
     assert done.balance is not None
     return {"paid": str(done.balance.spent_epsilon), "reread": done.reread}
 
 
-def _killed(folder: Path, phase: str, again: bool) -> None:
+def _killed(folder: Path, phase: str, memory: bool, again: bool) -> None:
     def end(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -97,17 +102,17 @@ def _killed(folder: Path, phase: str, again: bool) -> None:
         renames._system_call = lambda: None
         staging.rename_new = end
     run.reached = lambda reached: end() if reached == phase else None
-    _release(folder, again=again)
+    _release(folder, memory, again=again)
 
 
-def _looked(folder: Path) -> dict[str, Any]:
+def _looked(folder: Path, memory: bool) -> dict[str, Any]:
     """Use the ledger, the same command, and the check of the folder; say what was there."""
     path = folder / "ledger.sqlite"
     ledger = Ledger(path)
     ledger.check()
     counted = ledger.remaining("clinic").spent_epsilon if "clinic" in ledger.datasets() else Fraction(0)
     problems = list(verify_folder(folder / "out", ledger).problems) if (folder / "out").exists() else []
-    said = _release(folder)
+    said = _release(folder, memory)
     ledger.check()
     return {
         "counted": str(counted),

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError
+from noisewright.releases.sources import source
 from noisewright.releases.sources.open import source_of
 
 FAR = (1 << 30).to_bytes(4, "little")
@@ -67,6 +72,47 @@ def test_an_arrow_file_with_a_false_offset_is_refused_when_it_is_opened(tmp_path
         FileFormatError, match=r"a\.arrow is not an Arrow \(Feather\) file, or it was cut short or damaged"
     ):
         source_of(tmp_path / "a.arrow")
+
+
+CUT = """
+import os, sys
+import pyarrow as pa
+from noisewright.core.errors import FileFormatError
+from noisewright.releases.sources import source
+from noisewright.releases.sources.open import source_of
+
+path, source.MAPPED = sys.argv[1], int(sys.argv[2])
+rows = source_of(path).batches(["n"])
+next(rows)
+os.truncate(path, 5_000)
+try:
+    print(sum(batch.column(0).sum().as_py() for batch in rows))
+except FileFormatError as problem:
+    print(problem)
+"""
+
+
+@pytest.mark.parametrize(("mapped", "code"), [(1 << 28, 0), (0, -signal.SIGBUS)])
+def test_an_arrow_file_that_is_cut_short_while_it_is_read_is_refused(tmp_path: Path, mapped: int, code: int) -> None:
+    """In a process of its own, since that of a mapped file is ended by the system, as the second case shows."""
+    table = pa.table({"n": np.arange(400_000)})
+    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=100_000)
+    call = [sys.executable, "-c", CUT, str(tmp_path / "a.arrow"), str(mapped)]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ("" if code else "a.arrow cannot be read to its end; it is damaged.\n")
+
+
+def test_an_arrow_file_is_read_alike_by_batches_and_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"n": np.arange(1000), "text": [f"row {n}" for n in range(1000)], "unused": [None] * 1000})
+    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=300)
+    for most in (source.MAPPED, 0):
+        monkeypatch.setattr(source, "MAPPED", most)
+        found = list(source_of(tmp_path / "a.arrow").batches(["text", "n"]))
+        assert [batch.num_rows for batch in found] == [300, 300, 300, 100]
+        assert pa.Table.from_batches(found).equals(table.select(["text", "n"]))
 
 
 def test_text_of_a_parquet_file_that_is_none_is_refused_as_it_is_read(tmp_path: Path) -> None:

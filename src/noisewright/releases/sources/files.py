@@ -22,7 +22,7 @@ from noisewright.releases.kinds.casts import fits_json
 from noisewright.releases.sources._copies import spooled
 from noisewright.releases.sources.delimited import check_spelled, in_sql, misfit, read_delimited
 from noisewright.releases.sources.duck import FILES, check_names, connected, identifier, literal, quiet, readable, valid
-from noisewright.releases.sources.source import BATCH, SUFFIXES, Format, Source, stamps_of
+from noisewright.releases.sources.source import BATCH, SUFFIXES, Format, Source, arrow_file, stamps_of
 
 __all__ = ["files_of", "from_arrow", "from_path"]
 
@@ -131,8 +131,7 @@ def from_arrow(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
     for path in paths:
         with (
             quiet(f"{Path(path).name} is not an Arrow (Feather) file, or it was cut short or damaged", FileFormatError),
-            pa.memory_map(path) as mapped,
-            pa.ipc.open_file(mapped) as file,
+            arrow_file(path) as file,
         ):
             found = readable(file.schema)
             for number in range(file.num_record_batches):

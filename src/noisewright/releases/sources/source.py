@@ -18,7 +18,7 @@ from noisewright.releases.kinds.numbers import INTEGER
 from noisewright.releases.sources.delimited import misfit
 from noisewright.releases.sources.duck import connected, identifier, quiet, valid
 
-__all__ = ["BATCH", "SUFFIXES", "Format", "Source", "SourceKind", "dataset_of", "stamps_of"]
+__all__ = ["BATCH", "SUFFIXES", "Format", "Source", "SourceKind", "arrow_file", "dataset_of", "stamps_of"]
 
 SourceKind = Literal["file", "arrow", "reader", "pandas", "polars", "polars-lazy", "duckdb", "spark"]
 """What was handed over, and so what is handed back."""
@@ -40,6 +40,8 @@ SUFFIXES: dict[str, Format] = {
 BATCH = 65_536
 PARQUET_BUFFER = 1 << 20
 """Column chunks are read through a window of this size, so that a file of one huge row group needs no more memory."""
+MAPPED = 256 << 20
+"""Arrow files with batches of more bytes are mapped, so that one huge batch needs no more memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +182,9 @@ class Source:
                 for path in self.paths:
                     places = [self.schema.get_field_index(name) for name in columns]
                     options = pa.ipc.IpcReadOptions(included_fields=places)
-                    with pa.memory_map(path) as mapped, pa.ipc.open_file(mapped, options=options) as file:
+                    with arrow_file(path, options) as file:
                         for number in range(file.num_record_batches):
-                            yield file.get_batch(number).select(columns)
+                            yield valid(file.get_batch(number).select(columns))
             case "memory":
                 yield from self.held.select(columns).to_batches(max_chunksize=rows)
             case _:
@@ -203,6 +205,17 @@ def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:
             waiting, rows = [], 0
     if waiting:
         yield waiting
+
+
+@contextmanager
+def arrow_file(path: str, options: pa.ipc.IpcReadOptions | None = None) -> Iterator[pa.ipc.RecordBatchFileReader]:
+    """An Arrow file whose batches are read, not mapped: the system ends a process that maps a file which somebody cuts short."""
+    with pa.OSFile(path) as plain, pa.ipc.open_file(plain, options=options) as file:
+        if os.path.getsize(path) <= MAPPED * max(1, file.num_record_batches):
+            yield file
+            return
+    with pa.memory_map(path) as mapped, pa.ipc.open_file(mapped, options=options) as file:
+        yield file
 
 
 def dataset_of(paths: tuple[str, ...]) -> Any:
