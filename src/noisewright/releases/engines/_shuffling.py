@@ -25,7 +25,7 @@ import os
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from itertools import chain
+from itertools import chain, pairwise
 from threading import Lock
 
 import numpy as np
@@ -37,18 +37,20 @@ from noisewright.core.errors import FileFormatError
 from noisewright.files.scratch import Spool
 from noisewright.mechanisms.arrow import arrow_array, numpy_array
 from noisewright.noise.bits import Bits, bits_from
-from noisewright.releases.engines._cutting import joined
+from noisewright.releases.engines._narrowing import Narrow
 from noisewright.releases.engines._threads import through
 
 __all__ = ["in_random_order", "keyed", "order_words", "random_places"]
 
 RUN = 8 << 20
-"""Bytes of rows that are scattered, or sorted, at once."""
+"""Bytes of rows that are scattered, or sorted, at once, as they lie in memory."""
 LARGE = 4 * RUN
 """A bucket of more bytes is scattered once more."""
 BUCKETS = 256
 LEVELS = 8
 """Bytes of a key: after so many there is nothing left to scatter by."""
+REST = (1 << 56) - 1
+"""The bits of a key after its first byte."""
 AHEAD = 2
 ORDER = 3
 """The first number of the order's place among all streams of a seed; the columns and the answers have others."""
@@ -63,16 +65,18 @@ def order_words(rows: int, number: int, seed: int | None) -> Iterator[NDArray[np
 
 
 def keyed(block: pa.RecordBatch, number: int, seed: int | None) -> pa.RecordBatch:
-    """The block with a last column of random keys."""
-    keys = arrow_array(next(order_words(block.num_rows, number, seed)))
-    return pa.RecordBatch.from_arrays([*block.columns, keys], schema=pa.schema([*block.schema, KEY]))
+    """The block with a last column of random keys; as it is without a seed, where keys are drawn when they are needed."""
+    return block if seed is None else _with_keys(block, next(order_words(block.num_rows, number, seed)))
 
 
 def in_random_order(
     blocks: Iterable[pa.RecordBatch], seed: int | None, told: Callable[[int], None] = lambda rows: None
 ) -> Generator[pa.RecordBatch]:
     """The rows of keyed blocks without their keys, in the order of these; ``told`` hears of rows that were read."""
-    return _ordered(_told(blocks, told), seed, 0)
+    rest = iter(blocks)
+    for first in rest:
+        narrow = Narrow(pa.schema([*list(first.schema)[: None if seed is None else -1], KEY]))
+        yield from _ordered(_narrowed(chain([first], rest), narrow, told), narrow, seed, 0)
 
 
 def random_places(keys: NDArray[np.int64], more: Bits) -> NDArray[np.int64]:
@@ -111,32 +115,40 @@ def _bits(seed: int | None, *place: int) -> Bits:
     return bits_from(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(ORDER, *place))))
 
 
-def _told(blocks: Iterable[pa.RecordBatch], told: Callable[[int], None]) -> Iterator[pa.RecordBatch]:
+def _narrowed(
+    blocks: Iterable[pa.RecordBatch], narrow: Narrow, told: Callable[[int], None]
+) -> Iterator[pa.RecordBatch]:
     for block in blocks:
-        yield block
+        yield narrow.narrow(block)
         told(block.num_rows)
 
 
-def _ordered(batches: Iterable[pa.RecordBatch], seed: int | None, level: int) -> Generator[pa.RecordBatch]:
-    """Keyed rows that agree in the first ``level`` bytes of their keys, in order and without keys."""
-    runs = _runs(batches)
+def _ordered(
+    batches: Iterable[pa.RecordBatch], narrow: Narrow, seed: int | None, level: int
+) -> Generator[pa.RecordBatch]:
+    """Narrow rows that agree in the first ``level`` bytes of their keys, in order, as they were and without keys.
+
+    Without a seed those of level 0 have no keys yet.
+    """
+    later = seed is None and level == 0
+    runs = _runs(batches, narrow)
     first = list(_few(runs, 2 if level < LEVELS else None))
     if len(first) < 2 or level == LEVELS:
         if first:
-            yield _sorted(first, seed)
+            yield _sorted([_with_keys(run, _words(run.num_rows)) if later else run for run in first], narrow, seed)
         return
-    with _Scattered(level) as scattered:
+    with _Scattered(narrow, level, later) as scattered:
         for run in through(lambda run, _: scattered.add(run), chain(first, runs), AHEAD):
             scattered.runs.append(run)
         first.clear()
 
         def work(group: range, _: int) -> pa.RecordBatch | range:
-            return group if scattered.size(group) > LARGE else _sorted(list(scattered.read(group)), seed)
+            return group if scattered.size(group) > LARGE else _sorted(list(scattered.read(group)), narrow, seed)
 
         with closing(through(work, scattered.groups(), AHEAD)) as found:
             for one in found:
                 if isinstance(one, range):
-                    yield from _ordered(scattered.read(one), seed, level + 1)
+                    yield from _ordered(scattered.read(one), narrow, seed, level + 1)
                 else:
                     yield one
 
@@ -149,18 +161,27 @@ def _few(runs: Iterator[pa.RecordBatch], most: int | None) -> Iterator[pa.Record
             return
 
 
-def _runs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _runs(batches: Iterable[pa.RecordBatch], narrow: Narrow) -> Iterator[pa.RecordBatch]:
     """The same rows in batches of about ``RUN`` bytes."""
     waiting: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
         waiting.append(batch)
-        size += batch.nbytes
+        size += narrow.size(batch)
         if size >= RUN:
-            yield joined(waiting)
+            yield narrow.joined(waiting)
             waiting, size = [], 0
     if waiting:
-        yield joined(waiting)
+        yield narrow.joined(waiting)
+
+
+def _words(rows: int) -> NDArray[np.int64]:
+    return next(order_words(rows, 0, None))
+
+
+def _with_keys(batch: pa.RecordBatch, keys: NDArray[np.int64]) -> pa.RecordBatch:
+    schema = pa.schema([*batch.schema, KEY])
+    return pa.RecordBatch.from_arrays([*batch.columns, arrow_array(keys)], schema=schema)
 
 
 def _keys(batch: pa.RecordBatch) -> NDArray[np.int64]:
@@ -168,19 +189,23 @@ def _keys(batch: pa.RecordBatch) -> NDArray[np.int64]:
     return found
 
 
-def _sorted(batches: list[pa.RecordBatch], seed: int | None) -> pa.RecordBatch:
-    whole = joined(batches)
+def _sorted(batches: list[pa.RecordBatch], narrow: Narrow, seed: int | None) -> pa.RecordBatch:
+    whole = narrow.joined(batches)
     places = random_places(_keys(whole), _bits(seed))
-    return _taken(whole.select(range(whole.num_columns - 1)), places)
+    return narrow.widen(_taken(whole.select(range(whole.num_columns - 1)), places))
 
 
 class _Scattered:
-    """Runs in a file without a name, where each lies by the byte ``level`` of its keys: a stream with a batch for each bucket."""
+    """Runs in a file without a name, where each lies by the byte ``level`` of its keys: a stream with a batch for each bucket.
 
-    def __init__(self, level: int) -> None:
-        self.level = level
-        self.runs: list[NDArray[np.int64]] = []
-        """Of each run: where its stream begins, where its buckets begin after what all of them need, and where they end."""
+    Where keys come ``later``, this byte is drawn now and the others when a bucket is read; none of them is written.
+    """
+
+    def __init__(self, narrow: Narrow, level: int, later: bool) -> None:
+        self.narrow, self.level, self.later = narrow, level, later
+        self.runs: list[tuple[NDArray[np.int64], float]] = []
+        """Of each run: where its stream begins, where its buckets begin after what all of them need, and where they end; and how
+        many times as large its rows are in memory."""
         self._length, self._lock = 0, Lock()
 
     def __enter__(self) -> _Scattered:
@@ -192,10 +217,9 @@ class _Scattered:
         os.close(self._file)
         del self._spool
 
-    def add(self, run: pa.RecordBatch) -> NDArray[np.int64]:
+    def add(self, run: pa.RecordBatch) -> tuple[NDArray[np.int64], float]:
         """Write a run, and say where its parts lie; other threads may do so at the same time."""
-        middle = BUCKETS // 2 if self.level == 0 else 0  # keys have a sign, so their first byte begins at -128
-        byte = ((_keys(run) >> 8 * (LEVELS - 1 - self.level)) + middle).astype(np.uint8)
+        byte = self._bytes(run)
         rows = _taken(run, np.argsort(byte, kind="stable"))
         sink, start = pa.BufferOutputStream(), 0
         with pa.ipc.new_stream(sink, run.schema) as writer:
@@ -210,7 +234,13 @@ class _Scattered:
         with self._lock:
             begin, self._length = self._length, self._length + len(content)
         self._write(memoryview(content), begin)
-        return np.array(places) + begin
+        return np.array(places) + begin, self.narrow.size(run) / len(content)
+
+    def _bytes(self, run: pa.RecordBatch) -> NDArray[np.uint8]:
+        if self.later:
+            return _words(-(-run.num_rows // 8)).view(np.uint8)[: run.num_rows]
+        middle = BUCKETS // 2 if self.level == 0 else 0  # keys have a sign, so their first byte begins at -128
+        return ((_keys(run) >> 8 * (LEVELS - 1 - self.level)) + middle).astype(np.uint8)
 
     def _write(self, content: memoryview, place: int) -> None:
         try:
@@ -225,7 +255,7 @@ class _Scattered:
 
     def size(self, group: range) -> int:
         """The bytes of some neighbouring buckets in all runs."""
-        return int(sum(run[1 + group.stop] - run[1 + group.start] for run in self.runs))
+        return int(sum(times * (run[1 + group.stop] - run[1 + group.start]) for run, times in self.runs))
 
     def groups(self) -> Iterator[range]:
         """Neighbouring buckets that together make about a run."""
@@ -237,14 +267,24 @@ class _Scattered:
                 start = stop
 
     def read(self, group: range) -> Iterator[pa.RecordBatch]:
-        """The rows of some neighbouring buckets, run by run."""
-        for run in self.runs:
-            begin, head, first, last = run[[0, 1, 1 + group.start, 1 + group.stop]].tolist()
+        """The rows of some neighbouring buckets with their keys, run by run."""
+        for run, _ in self.runs:
+            begin, head, *parts = run[[0, 1, *range(1 + group.start, 2 + group.stop)]].tolist()
+            first, last = parts[0], parts[-1]
             if first < last:
                 content = pa.allocate_buffer(head - begin + last - first)
                 os.preadv(self._file, [memoryview(content)[: head - begin]], begin)
                 os.preadv(self._file, [memoryview(content)[head - begin :]], first)
-                yield from pa.ipc.open_stream(content)
+                _, *batches = pa.ipc.open_stream(content)
+                filled = [bucket for bucket, (one, next_) in zip(group, pairwise(parts), strict=True) if one < next_]
+                for bucket, batch in zip(filled, batches, strict=True):
+                    yield self._read(batch, bucket)
+
+    def _read(self, batch: pa.RecordBatch, bucket: int) -> pa.RecordBatch:
+        if not self.later:
+            return batch
+        keys = _words(batch.num_rows) & REST | bucket - BUCKETS // 2 << 56
+        return _with_keys(batch, keys)
 
 
 # Moving rows --------------------------------------------------------------------------------------------------------------
