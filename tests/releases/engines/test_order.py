@@ -201,7 +201,7 @@ def test_wide_rows_are_bounded_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(
         _shuffling,
         "_sorted",
-        lambda batches, *rest: (sizes.append(sum(b.nbytes for b in batches)), sort(batches, *rest))[1],
+        lambda batches, *rest: (sizes.append(sum(b.nbytes for _, b in batches)), sort(batches, *rest))[1],
     )
     rng = np.random.default_rng(1)
     pictures = [bytes(rng.bytes(1_500)) for _ in range(200)] + [bytes(50_000)]

@@ -25,7 +25,7 @@ import os
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from itertools import chain, pairwise
+from itertools import chain
 from threading import Lock
 
 import numpy as np
@@ -66,7 +66,10 @@ def order_words(rows: int, number: int, seed: int | None) -> Iterator[NDArray[np
 
 def keyed(block: pa.RecordBatch, number: int, seed: int | None) -> pa.RecordBatch:
     """The block with a last column of random keys; as it is without a seed, where keys are drawn when they are needed."""
-    return block if seed is None else _with_keys(block, next(order_words(block.num_rows, number, seed)))
+    if seed is None:
+        return block
+    keys = arrow_array(next(order_words(block.num_rows, number, seed)))
+    return pa.RecordBatch.from_arrays([*block.columns, keys], schema=pa.schema([*block.schema, KEY]))
 
 
 def in_random_order(
@@ -126,18 +129,14 @@ def _narrowed(
 def _ordered(
     batches: Iterable[pa.RecordBatch], narrow: Narrow, seed: int | None, level: int
 ) -> Generator[pa.RecordBatch]:
-    """Narrow rows that agree in the first ``level`` bytes of their keys, in order, as they were and without keys.
-
-    Without a seed those of level 0 have no keys yet.
-    """
-    later = seed is None and level == 0
+    """Narrow rows that agree in the first ``level`` bytes of their keys, in order, as they were and without keys."""
     runs = _runs(batches, narrow)
     first = list(_few(runs, 2 if level < LEVELS else None))
     if len(first) < 2 or level == LEVELS:
         if first:
-            yield _sorted([_with_keys(run, _words(run.num_rows)) if later else run for run in first], narrow, seed)
+            yield _sorted([(0, run) for run in first], narrow, seed)
         return
-    with _Scattered(narrow, level, later) as scattered:
+    with _Scattered(narrow, seed, level) as scattered:
         for run in through(lambda run, _: scattered.add(run), chain(first, runs), AHEAD):
             scattered.runs.append(run)
         first.clear()
@@ -148,7 +147,7 @@ def _ordered(
         with closing(through(work, scattered.groups(), AHEAD)) as found:
             for one in found:
                 if isinstance(one, range):
-                    yield from _ordered(scattered.read(one), narrow, seed, level + 1)
+                    yield from _ordered((rows for _, rows in scattered.read(one)), narrow, seed, level + 1)
                 else:
                     yield one
 
@@ -175,13 +174,19 @@ def _runs(batches: Iterable[pa.RecordBatch], narrow: Narrow) -> Iterator[pa.Reco
         yield narrow.joined(waiting)
 
 
+def _sorted(parts: list[tuple[int, pa.RecordBatch]], narrow: Narrow, seed: int | None) -> pa.RecordBatch:
+    """The rows of some buckets, each part with the number of its own, in the order of their keys."""
+    whole = narrow.joined([rows for _, rows in parts])
+    if seed is None:
+        begin = np.repeat([bucket - BUCKETS // 2 << 56 for bucket, _ in parts], [rows.num_rows for _, rows in parts])
+        keys = _words(whole.num_rows) & REST | begin
+    else:
+        keys, whole = _keys(whole), whole.select(range(whole.num_columns - 1))
+    return narrow.widen(_taken(whole, random_places(keys, _bits(seed))))
+
+
 def _words(rows: int) -> NDArray[np.int64]:
     return next(order_words(rows, 0, None))
-
-
-def _with_keys(batch: pa.RecordBatch, keys: NDArray[np.int64]) -> pa.RecordBatch:
-    schema = pa.schema([*batch.schema, KEY])
-    return pa.RecordBatch.from_arrays([*batch.columns, arrow_array(keys)], schema=schema)
 
 
 def _keys(batch: pa.RecordBatch) -> NDArray[np.int64]:
@@ -189,20 +194,14 @@ def _keys(batch: pa.RecordBatch) -> NDArray[np.int64]:
     return found
 
 
-def _sorted(batches: list[pa.RecordBatch], narrow: Narrow, seed: int | None) -> pa.RecordBatch:
-    whole = narrow.joined(batches)
-    places = random_places(_keys(whole), _bits(seed))
-    return narrow.widen(_taken(whole.select(range(whole.num_columns - 1)), places))
-
-
 class _Scattered:
     """Runs in a file without a name, where each lies by the byte ``level`` of its keys: a stream with a batch for each bucket.
 
-    Where keys come ``later``, this byte is drawn now and the others when a bucket is read; none of them is written.
+    Without a seed this byte is drawn here, and the others when a bucket is read; none of them is written.
     """
 
-    def __init__(self, narrow: Narrow, level: int, later: bool) -> None:
-        self.narrow, self.level, self.later = narrow, level, later
+    def __init__(self, narrow: Narrow, seed: int | None, level: int) -> None:
+        self.narrow, self.seed, self.level = narrow, seed, level
         self.runs: list[tuple[NDArray[np.int64], float]] = []
         """Of each run: where its stream begins, where its buckets begin after what all of them need, and where they end; and how
         many times as large its rows are in memory."""
@@ -237,7 +236,7 @@ class _Scattered:
         return np.array(places) + begin, self.narrow.size(run) / len(content)
 
     def _bytes(self, run: pa.RecordBatch) -> NDArray[np.uint8]:
-        if self.later:
+        if self.seed is None:
             return _words(-(-run.num_rows // 8)).view(np.uint8)[: run.num_rows]
         middle = BUCKETS // 2 if self.level == 0 else 0  # keys have a sign, so their first byte begins at -128
         return ((_keys(run) >> 8 * (LEVELS - 1 - self.level)) + middle).astype(np.uint8)
@@ -266,8 +265,8 @@ class _Scattered:
                     yield range(start, stop)
                 start = stop
 
-    def read(self, group: range) -> Iterator[pa.RecordBatch]:
-        """The rows of some neighbouring buckets with their keys, run by run."""
+    def read(self, group: range) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The rows of some neighbouring buckets, run by run, with the numbers of their buckets."""
         for run, _ in self.runs:
             begin, head, *parts = run[[0, 1, *range(1 + group.start, 2 + group.stop)]].tolist()
             first, last = parts[0], parts[-1]
@@ -276,15 +275,8 @@ class _Scattered:
                 os.preadv(self._file, [memoryview(content)[: head - begin]], begin)
                 os.preadv(self._file, [memoryview(content)[head - begin :]], first)
                 _, *batches = pa.ipc.open_stream(content)
-                filled = [bucket for bucket, (one, next_) in zip(group, pairwise(parts), strict=True) if one < next_]
-                for bucket, batch in zip(filled, batches, strict=True):
-                    yield self._read(batch, bucket)
-
-    def _read(self, batch: pa.RecordBatch, bucket: int) -> pa.RecordBatch:
-        if not self.later:
-            return batch
-        keys = _words(batch.num_rows) & REST | bucket - BUCKETS // 2 << 56
-        return _with_keys(batch, keys)
+                filled = np.flatnonzero(np.diff(parts)) + group.start
+                yield from zip(filled.tolist(), batches, strict=True)
 
 
 # Moving rows --------------------------------------------------------------------------------------------------------------
