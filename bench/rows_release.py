@@ -10,6 +10,9 @@ MILLION = 1_000_000
 LIMIT = 800 * MB
 """With the libraries themselves, less than 1 GB."""
 
+SHUFFLED = 190 * MB
+"""With the libraries themselves, about 330 MB, however many rows are shuffled."""
+
 EVERYTHING = "nw.release from Parquet to a folder with table, certificate, report and lock, the ledger included"
 
 ROWS = [
@@ -72,6 +75,33 @@ ROWS = [
         own_peer=True,
         target=0.9,
         memory_limit=LIMIT,
+        unit="cells",
+        rounds=1,
+        seconds_limit=600.0,
+    ),
+    Row(
+        name="random order against kept, 1e7 rows",
+        compares="rows in random order, the default, against rows in the order of the table: at most 1.6 times as long, "
+        "in constant memory",
+        size="1e7 rows, 5 columns",
+        ours=Task("bench.ours.release:local", {"rows": 10 * MILLION}, {"rows": 2 * MILLION}),
+        peer=Task("bench.ours.release:kept", {"rows": 10 * MILLION}, {"rows": 2 * MILLION}),
+        own_peer=True,
+        target=0.625,
+        memory_limit=SHUFFLED,
+        unit="cells",
+        rounds=3,
+    ),
+    Row(
+        name="random order against kept, 1e8 rows",
+        compares="rows in random order, the default, against rows in the order of the table: at most 1.6 times as long, "
+        "in constant memory",
+        size="1e8 rows, 5 columns",
+        ours=Task("bench.ours.release:local", {"rows": 100 * MILLION}, {"rows": 2 * MILLION}),
+        peer=Task("bench.ours.release:kept", {"rows": 100 * MILLION}, {"rows": 2 * MILLION}),
+        own_peer=True,
+        target=0.625,
+        memory_limit=SHUFFLED,
         unit="cells",
         rounds=1,
         seconds_limit=600.0,

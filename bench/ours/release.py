@@ -15,12 +15,13 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 import noisewright as nw
-from bench.clinic import COLUMNS, MADE, POLICY, kept
+from bench.clinic import COLUMNS, MADE, POLICY
+from bench.clinic import kept as kept_share
 from bench.environment import ROOT
 from bench.work import Work
 from noisewright.releases.run import Release
 
-__all__ = ["local", "spark"]
+__all__ = ["kept", "local", "spark"]
 
 DATA = ROOT / ".bench" / "data"
 BYTES_PER_ROW = 25
@@ -30,6 +31,11 @@ BYTES_PER_ROW = 25
 def local(rows: int) -> Work:
     """The local engine."""
     return _release(rows, "local")
+
+
+def kept(rows: int) -> Work:
+    """The local engine, with rows in the order of the table."""
+    return _release(rows, "local", "kept")
 
 
 def spark(rows: int) -> Work:
@@ -43,14 +49,15 @@ def spark(rows: int) -> Work:
     return work
 
 
-def _release(rows: int, engine: Literal["local", "spark"]) -> Work:
+def _release(rows: int, engine: Literal["local", "spark"], order: Literal["random", "kept"] = "random") -> Work:
     data = _visits(rows)
     folder = Path(tempfile.mkdtemp(prefix="release-", dir=DATA))
 
     def run() -> Release:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        return nw.release(POLICY, data, output=folder / "out", ledger=folder / "ledger", engine=engine)
+        policy = {**POLICY, "order": order}
+        return nw.release(policy, data, output=folder / "out", ledger=folder / "ledger", engine=engine)
 
     weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
     return Work(run, COLUMNS * rows, lambda done: _answer(data, done, rows))
@@ -80,4 +87,4 @@ def _answer(data: Path, done: Release, rows: int) -> float:
     columns = [column for column in POLICY["columns"] if column["name"] in wanted]
     after = nw.release({**POLICY, "columns": columns, "order": "kept"}, before, seed=1).data
     same = [pc.equal(before.column(name), after.column(name)).to_numpy() for name in wanted]
-    return kept(*same)
+    return kept_share(*same)

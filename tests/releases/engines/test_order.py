@@ -119,9 +119,31 @@ def test_all_orders_of_a_table_are_equally_often_drawn(size: int, monkeypatch: p
     assert sum((counts[order] - expected) ** 2 / expected for order in permutations(range(4))) < chi2.isf(1e-4, 23)
 
 
-def test_places_before_and_after_are_independent_without_a_seed() -> None:
-    """400,000 rows, cut into 8 parts by their place before and after: chi square over the 64 cells with 49 degrees of freedom, as
-    both sums are fixed; system bits, false alarm with probability 1e-9."""
+@pytest.mark.parametrize("large", [1 << 20, 1])
+def test_all_orders_are_equally_often_drawn_where_keys_come_later(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """4 rows without a seed, 2,400 times, each a run of its own, and but 8 buckets: so rows often share one, and are then
+    sorted, or scattered again. System bits: chi square over 24 orders, false alarm with probability 1e-9."""
+    monkeypatch.setattr(_shuffling, "RUN", 1)
+    monkeypatch.setattr(_shuffling, "LARGE", large)
+    drawn = _shuffling._Scattered._bytes
+    monkeypatch.setattr(_shuffling._Scattered, "_bytes", lambda *given: drawn(*given) & 0xE0)
+    rows = pa.record_batch({"n": [0, 1, 2, 3]})
+    counts: Counter[tuple[int, ...]] = Counter()
+    times = 2_400
+    for _ in range(times):
+        blocks = [keyed(rows.slice(place, 1), place, None) for place in range(4)]
+        assert blocks[0].schema == rows.schema
+        counts[tuple(n for batch in in_random_order(blocks, None) for n in batch.column("n").to_pylist())] += 1
+    expected = times / factorial(4)
+    assert set(counts) == set(permutations(range(4)))
+    assert sum((count - expected) ** 2 / expected for count in counts.values()) < chi2.isf(1e-9, 23)
+
+
+@pytest.mark.parametrize("run", [8 << 20, 200_000])
+def test_places_before_and_after_are_independent_without_a_seed(run: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """400,000 rows, in memory and through buckets, cut into 8 parts by their place before and after: chi square over the 64 cells
+    with 49 degrees of freedom, as both sums are fixed; system bits, false alarm with probability 1e-9."""
+    monkeypatch.setattr(_shuffling, "RUN", run)
     rows = 400_000
     released = ENGINE.frame(source_of(pa.table({"n": np.arange(rows)})), keep("n"), NOBODY).column("n").to_numpy()
     assert np.array_equal(np.sort(released), np.arange(rows))
@@ -165,7 +187,8 @@ def test_a_seed_gives_one_order_in_files_and_frames(tmp_path: Path, format: Any)
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 700), max_size=8), st.sampled_from([1, 300, 4_000, 10**6]))
 def test_any_memory_gives_the_same_order(sizes: list[int], run: int) -> None:
-    """Sorted in memory, scattered, and scattered again, with types that Arrow moves itself and those that it does not."""
+    """Sorted in memory, scattered, and scattered again, with types that Arrow moves itself and those that it does not. Without a
+    seed the order is another one, and the rows are the same."""
     whole = everything(sum(sizes))
     blocks, start = [], 0
     for place, size in enumerate(sizes):
@@ -176,6 +199,9 @@ def test_any_memory_gives_the_same_order(sizes: list[int], run: int) -> None:
         patch.setattr(_shuffling, "RUN", run)
         patch.setattr(_shuffling, "LARGE", 2 * run)
         found = [row for batch in in_random_order(blocks, 5) for row in batch.to_pylist()]
+        plain = [block.select(whole.schema.names) for block in blocks]
+        free = [row for batch in in_random_order(plain, None) for row in batch.to_pylist()]
+    assert sorted(free, key=lambda row: row["n"]) == whole.to_pylist()
     assert found == [whole.slice(place, 1).to_pylist()[0] for place in np.argsort(keys)]
 
 
@@ -290,6 +316,19 @@ def test_the_first_rows_of_a_unit_are_those_of_the_table() -> None:
     rows = pa.table({"who": [1, 2, 1, 1, 2, 3], "n": [10, 20, 11, 12, 21, 30]})
     policy = {**KEEP, "unit": {"column": "who", "rows": 2, "excess": "first"}}
     assert sorted(nw.release(policy, rows, seed=2).data.column("n").to_pylist()) == [10, 11, 20, 21, 30]
+
+
+def test_groups_of_answers_stand_in_the_order_of_the_policy() -> None:
+    """Whatever the order of the table, and also where a group has no rows."""
+    wards = ["south", "north", "west", "east"]
+    policy = {
+        "dataset": "d",
+        "budget": {"epsilon": 2},
+        "queries": [{"name": "visits", "aggregate": "count", "by": {"ward": wards}, "epsilon": 1}],
+    }
+    for rows in (["east", "north", "south"], ["south", "north", "east"]):
+        answer = nw.release(policy, pa.table({"ward": rows}), seed=1).answers["visits"]
+        assert answer.column("ward").to_pylist() == wards
 
 
 # Words --------------------------------------------------------------------------------------------------------------------

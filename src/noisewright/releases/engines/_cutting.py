@@ -41,8 +41,8 @@ def joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Several batches as one; dictionaries are made the same."""
     if len(batches) == 1:
         return batches[0]
-    (whole,) = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks().to_batches()
-    return whole
+    whole = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks().to_batches()
+    return whole[0] if whole else batches[0]
 
 
 def _keep_freed_memory() -> None:

@@ -47,10 +47,15 @@ class Narrow:
         """Narrow rows as one batch; a column that is not equally narrow in all of them is as wide as it was."""
         if any(batch.schema != batches[0].schema for batch in batches):
             several = [len(set(types)) > 1 for types in zip(*(batch.schema.types for batch in batches), strict=True)]
-            batches = [self._made([
-                one.widen(column) if wide else column
-                for one, column, wide in zip(self._columns, batch.columns, several, strict=False)
-            ]) for batch in batches]
+            batches = [
+                self._made(
+                    [
+                        one.widen(column) if wide else column
+                        for one, column, wide in zip(self._columns, batch.columns, several, strict=False)
+                    ]
+                )
+                for batch in batches
+            ]
         return joined(batches)
 
     def size(self, rows: pa.RecordBatch) -> int:
@@ -103,7 +108,7 @@ class _Numbers(_AsItIs):
         return column if column.type == self.type else arrow_cast(column, self.whole).view(self.type)
 
     def size(self, column: pa.Array) -> int:
-        return len(column) * self.type.bit_width // 8
+        return len(column) * int(self.type.bit_width) // 8
 
 
 class _Texts(_AsItIs):

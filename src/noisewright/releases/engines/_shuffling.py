@@ -2,15 +2,18 @@ r"""Rows in a random order, in constant memory: every row is given a random key,
 
 **Why the order is uniform.** Keys are independent and have one law. So all orders of the keys are equally likely, whatever the
 rows hold and whoever sorts them, as long as no two are equal. Rows with equal keys are given fresh ones, which are compared
-among them alone, and so on: as if keys had infinitely many bits, of which only those are drawn that matter. Keys
-are words of 64 bits from the one doorway to randomness (:mod:`noisewright.noise.bits`); no bound is drawn below, so there is no
-bias to remove.
+among them alone, and so on: as if keys had infinitely many bits, of which only those are drawn that matter. For the same reason
+it does not matter when bits are drawn, as long as each is drawn once and whatever else is decided (which rows are read together,
+what is scattered again) changes no comparison. Keys are words of 64 bits from the one doorway to randomness
+(:mod:`noisewright.noise.bits`); no bound is drawn below, so there is no bias to remove.
 
-**How it is done in constant memory.** Rows come in blocks and are collected to *runs* of ``RUN`` bytes. A table of one run is
-sorted in memory. Otherwise every run is scattered by the first eight bits of the keys into 256 buckets, which are independent of
-the rows, and written to a file without a name (:class:`~noisewright.files.scratch.Spool`), which the system frees however the
-process ends. Then neighbouring buckets, together about a run, are read and sorted. A bucket of more than four runs,
-in a table of gigabytes, is scattered by the next eight bits. Only released values are ever written there.
+**How it is done in constant memory.** Rows come in blocks, in few bytes (:mod:`noisewright.releases.engines._narrowing`), and are
+collected to *runs* of ``RUN`` bytes. A table of one run is sorted in memory. Otherwise every run is scattered by the first eight
+bits of the keys into 256 buckets, which are independent of the rows, and written to a file without a name
+(:class:`~noisewright.files.scratch.Spool`), which the system frees however the process ends. Then neighbouring buckets, together
+about half a run, are read and sorted. A bucket of more than four runs, in a table of gigabytes, is scattered by the next eight
+bits. Only released values are ever written there: without a seed not even keys, whose first bits are known from the bucket, and
+whose others are drawn when it is read.
 
 Under a test seed keys follow from the seed and the number of the block, so that every engine finds the same order.
 
@@ -140,6 +143,7 @@ def _ordered(
         for run in through(lambda run, _: scattered.add(run), chain(first, runs), AHEAD):
             scattered.runs.append(run)
         first.clear()
+        pa.default_memory_pool().release_unused()  # blocks were larger than what is sorted now
 
         def work(group: range, _: int) -> pa.RecordBatch | range:
             return group if scattered.size(group) > LARGE else _sorted(list(scattered.read(group)), narrow, seed)
@@ -257,10 +261,10 @@ class _Scattered:
         return int(sum(times * (run[1 + group.stop] - run[1 + group.start]) for run, times in self.runs))
 
     def groups(self) -> Iterator[range]:
-        """Neighbouring buckets that together make about a run."""
+        """Neighbouring buckets that together make about half a run: sorted rows meet those that wait to be written."""
         start = 0
         for stop in range(1, BUCKETS + 1):
-            if stop == BUCKETS or self.size(range(start, stop + 1)) > RUN:
+            if stop == BUCKETS or self.size(range(start, stop + 1)) > RUN // 2:
                 if self.size(range(start, stop)):
                     yield range(start, stop)
                 start = stop
