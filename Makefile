@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 .PHONY: demo test bench lint types sbom lock clean
 
-# A made-up clinic's table of 100,000 visits: planned, released, verified, remembered by a ledger.
+# A made-up clinic's table of 100,000 visits: planned, released, verified, remembered by a ledger; and its notes.
 CLINIC := out/clinic
 LEDGER := --ledger $(CLINIC)/ledger.sqlite
 
@@ -20,7 +20,10 @@ demo: $(READY)
 	$(BIN)/noisewright release examples/clinic/policy.toml $(CLINIC)/visits.parquet -o $(CLINIC)/released $(LEDGER)
 	$(BIN)/noisewright verify $(CLINIC)/released $(LEDGER)
 	$(BIN)/noisewright ledger show $(CLINIC)/ledger.sqlite
-	@echo "The report is in $(CLINIC)/released/report.html"
+	$(BIN)/python examples/clinic/make_notes.py $(CLINIC)
+	$(BIN)/noisewright text obfuscate $(CLINIC)/notes -o $(CLINIC)/notes-released --epsilon 2 --size 15 --preview $(CLINIC)/notes-preview.html
+	$(BIN)/noisewright verify $(CLINIC)/notes-released/certificate.json
+	@echo "The report is in $(CLINIC)/released/report.html, notes before and after in $(CLINIC)/notes-preview.html"
 
 test: $(READY_TO_TEST) lint types
 	$(BIN)/python -m pytest -n 2 --dist loadgroup

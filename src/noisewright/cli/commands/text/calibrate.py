@@ -44,21 +44,22 @@ def calibrate(
     import numpy as np
 
     from noisewright.core.errors import ParameterError
+    from noisewright.core.exact import positive_fraction
     from noisewright.text.documents.files import text_files, text_of
     from noisewright.text.documents.reading import Reader
     from noisewright.text.words.measures import compare_words, epsilon_between, neighbour_distances
 
     found, language_of = word_options(embedding, language)
     found = found if limit is None else found.first(limit)
-    times = float(check_number(factor, "--factor")) if factor else math.e
+    times = float(positive_fraction(check_number(factor, "--factor"), "--factor")) if factor else math.e
+    if not times > 1:
+        raise ParameterError(f"--factor is above 1, not {factor}.")
     tried = [check_number(part, "--epsilon") for part in epsilon.split(",")]
     reader = Reader(found, language=language_of)
     wanted = None
     if pair is not None:
         first, _, second = pair.partition(",")
         wanted = epsilon_between(found, first.strip(), second.strip(), times)
-    if not times > 1:
-        raise ParameterError(f"--factor is above 1, not {factor}.")
     words = [word for file in text_files(texts) for word in reader.read(text_of(file)).words]
     sample = words[:: -(-len(words) // MOST_WORDS)]
     with working("comparing all pairs of words"):
