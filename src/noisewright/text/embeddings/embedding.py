@@ -45,6 +45,12 @@ BLOCK = 1 << 20
 """So many codes are looked at together."""
 
 
+_READ = frozenset(
+    {"name", "licence", "source", "size", "dimension", "step", "codes", "_keys", "_order", "_starts", "_text"}
+)
+"""What is known of an embedding when its file was opened."""
+
+
 class Embedding:
     """Public words and their vectors, in a file; make one with :meth:`at`. Two of the same file and size are equal."""
 
@@ -201,7 +207,14 @@ class Embedding:
     # What it is -----------------------------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.resource, self.size)
+        return _unopened, (self.resource, self.size)
+
+    def __getattr__(self, name: str) -> Any:
+        """What another process was handed opens its file when it is first used: only then is it known where that lies."""
+        if name not in _READ or "resource" not in vars(self):
+            raise AttributeError(f"an Embedding has no {name!r}")
+        Embedding.__init__(self, self.resource, vars(self)["_wanted"])
+        return vars(self)[name]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Embedding):
@@ -214,6 +227,13 @@ class Embedding:
     def __repr__(self) -> str:
         exponent = int(np.frexp(self.step)[1]) - 1
         return f"Embedding({self.name!r}, {self.size} words, {self.dimension} dimensions, step 2^{exponent})"
+
+
+def _unopened(resource: Resource, size: int) -> Embedding:
+    """The embedding of a pickle."""
+    made = object.__new__(Embedding)
+    vars(made).update(resource=resource, _wanted=size)
+    return made
 
 
 def _encoded(word: str) -> bytes:

@@ -70,7 +70,7 @@ def _copy(target: str, as_json: bool) -> None:
     from noisewright.text.embeddings.finding import SMALL, find_embedding
 
     small = find_embedding(SMALL)
-    write_atomically(target, small.resource.place().read_bytes())
+    write_atomically(target, small.resource.open().tobytes())
     data = {
         "path": target,
         "name": SMALL,
