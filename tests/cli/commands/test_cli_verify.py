@@ -113,7 +113,7 @@ def test_a_forged_file_never_ends_in_a_traceback(call, certificate, change):
 def test_a_proved_claim_with_missing_words(call, certificate, missing):
     rewrite(certificate, lambda d: d.pop(missing))
     assert call("verify", certificate).code == int(missing in ("inputs", "randomness", "mechanism"))
-    assert call("audit", certificate).code in ((1,) if missing == "inputs" else (0, 2))  # no labels, nothing about a line
+    assert call("audit", certificate).code in ((1,) if missing == "inputs" else (0, 2))
 
 
 def test_a_proved_response_or_law_with_missing_words(call, files):
