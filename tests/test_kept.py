@@ -73,9 +73,21 @@ CHANGED = {
             "PolicyError",
             'policy: columns[0].mechanism is missing; write mechanism = "laplace" (or approximate-laplace, curve, exact-words, '
             "explicit-fair, exponential, gaussian, geo-laplace, geometric, laplace-words, mahalanobis-words, metric-realising, "
-            "planar-geometric, planar-laplace, product-laplace, randomised-response, selection, snapped-laplace, "
-            "spherical-laplace, staircase, truncated-exponential-words, truncated-laplace, uniform, vickrey-words), or keep = "
+            "planar-geometric, planar-laplace, private-documents, product-laplace, randomised-response, selection, "
+            "snapped-laplace, spherical-laplace, staircase, truncated-exponential-words, truncated-laplace, uniform, "
+            "vickrey-words), or keep = "
             "true to release the column unprotected.",
+        ),
+    ),
+    "reproduce unknown": Changed(
+        "there is an experiment about documents",
+        (
+            2,
+            "",
+            "noisewright: there is no experiment called 'unknown'; choose one of naive_bayes, database_size, "
+            "discretisation, epsilon_sweep, extended_range, example_matrices, hamming_exponential, density_band, "
+            "survey_designs, survey_tallies, noise_shapes, d_vulnerability_shape, replacement_thresholds, "
+            "family_tables, attribute_inference, recovering_a_distribution, author_and_topic.\n",
         ),
     ),
     "design unknown": Changed(
@@ -85,7 +97,8 @@ CHANGED = {
             "",
             "noisewright: there is no mechanism called 'unknown'; choose one of approximate-laplace, curve, exact-words, "
             "explicit-fair, exponential, gaussian, geo-laplace, geometric, hadamard-response, laplace, laplace-words, "
-            "local-hashing, mahalanobis-words, metric-realising, planar-geometric, planar-laplace, product-laplace, "
+            "local-hashing, mahalanobis-words, metric-realising, planar-geometric, planar-laplace, private-documents, "
+            "product-laplace, "
             "randomised-response, selection, snapped-laplace, spherical-laplace, staircase, subset-selection, "
             "truncated-exponential-words, truncated-laplace, unary-encoding, uniform, vickrey-words, optimal, kernels.\n",
         ),
