@@ -185,7 +185,7 @@ def test_a_seed_gives_one_order_in_files_and_frames(tmp_path: Path, format: Any)
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.integers(0, 700), max_size=8), st.sampled_from([1, 300, 4_000, 10**6]))
+@given(st.lists(st.integers(0, 150), max_size=5), st.sampled_from([1, 300, 4_000, 10**6]))
 def test_any_memory_gives_the_same_order(sizes: list[int], run: int) -> None:
     """Sorted in memory, scattered, and scattered again, with types that Arrow moves itself and those that it does not. Without a
     seed the order is another one, and the rows are the same."""
