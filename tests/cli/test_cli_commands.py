@@ -15,10 +15,11 @@ from noisewright.cli.commands.attack import ATTACKS
 from noisewright.cli.commands.design import EXTRAS
 from noisewright.cli.commands.embeddings import WORK
 from noisewright.cli.commands.ledger import VIEWS
+from noisewright.cli.commands.text import WORK as TEXTS
 from noisewright.core.errors import ParameterError
 
 FOLDER = Path(noisewright.__file__).parent / "cli" / "commands"
-GROUPS = {"attack": ATTACKS, "design": EXTRAS, "embeddings": WORK, "ledger": VIEWS}
+GROUPS = {"attack": ATTACKS, "design": EXTRAS, "embeddings": WORK, "ledger": VIEWS, "text": TEXTS}
 
 COUNTING = '''
 import typer
@@ -120,7 +121,7 @@ def test_a_third_party_s_command_is_listed_and_runs(package, tmp_path):
 
 def test_a_third_party_s_attack_is_an_attack(package, tmp_path):
     run = package({"counting": "counting:COMMAND"}, "noisewright.commands.attack")
-    assert [attack["name"] for attack in run("attack", "--json").json["attacks"]] == ["inference", "counting"]
+    assert [attack["name"] for attack in run("attack", "--json").json["attacks"]] == ["inference", "author", "counting"]
     (tmp_path / "lines").write_text("a\n")
     assert run("attack", "counting", tmp_path / "lines").out == "1 lines\n"
 

@@ -164,6 +164,18 @@ def test_what_is_in_the_clear_is_said_everywhere(tiny: Embedding) -> None:
     assert all(clear in open_.certificate().verify() for clear in open_.in_the_clear)
 
 
+@pytest.mark.parametrize("words", ["exact", "laplace"])
+def test_the_entry_is_true(tiny: Embedding, words: str) -> None:
+    import pyarrow as pa
+
+    from noisewright.mechanisms.registry import registry
+    from noisewright.testing import check_entry
+
+    given = {"embedding": str(tiny.resource.place()), "epsilon": 2, "protect": 1, "size": 3, "words": words}
+    checked = check_entry(registry["private-documents"], given, [pa.array(["tea ship", "coffee", "", "nurse tea tea"])])
+    assert not checked.not_applicable
+
+
 def test_documents_survive_pickling(tiny: Embedding) -> None:
     mechanism = private_documents(tiny, epsilon=1, size=3)
     again = pickle.loads(pickle.dumps(mechanism))

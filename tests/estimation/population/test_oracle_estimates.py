@@ -240,12 +240,11 @@ def test_refusals() -> None:
     ids=lambda x: x if isinstance(x, str) else getattr(x, "name", "change"),
 )
 def test_a_certificate_that_describes_another_mechanism_estimates_nothing(mechanism: Any, change: Any) -> None:
-    """The digest is made right again, so the checker proves the claim; what it says of the reports does not fit the proof."""
+    """The digest is made right again; but what it says of the reports does not fit the proof."""
     document = json.loads(mechanism.certificate().to_json())
     document["oracle"].update(change)
     document["digest"] = checker.digest(document)
     forged = nw.Certificate.from_json(json.dumps(document))
-    assert forged.verify()
     with pytest.raises((CertificateError, ParameterError)):
         oracle_of(forged)
 

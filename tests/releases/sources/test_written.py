@@ -52,7 +52,8 @@ AT = {
 
 
 def policy(*columns: dict[str, object]) -> dict[str, object]:
-    return {"dataset": "clinic", "budget": {"epsilon": 100}, "columns": list(columns)}
+    order = {"order": "kept"} if columns else {}
+    return {"dataset": "clinic", **order, "budget": {"epsilon": 100}, "columns": list(columns)}
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv", "arrow"])

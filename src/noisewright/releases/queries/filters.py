@@ -108,7 +108,7 @@ def parse_filter(condition: str, types: Mapping[str, pa.DataType]) -> Filter:
 
 
 def names_in(condition: str) -> set[str]:
-    """The columns that a condition names, whatever the table.
+    r"""The columns that a condition names, whatever the table.
 
     >>> sorted(names_in("year(visit) >= 2020 AND ward IN ('A', 'B') AND \"not\" = 1"))
     ['not', 'visit', 'ward']

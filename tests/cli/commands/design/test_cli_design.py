@@ -210,7 +210,7 @@ def test_a_parameter_that_only_python_can_give(call, request):
     register(Entry("python-only", python_only, Takes("integer"), "needs a function", "anything"))
     request.addfinalizer(lambda: forget("python-only"))
     assert "only Python can give" in call("design", "python-only").err
-    assert "from Python only" in call("design").out
+    assert "from Python only" in call("design").words
     assert call("design", "--json").code == 0
 
 

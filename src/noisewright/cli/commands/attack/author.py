@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisewright.cli.commands.text.options import Embedded, Language, Limit, Words, word_options
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, wants_json, working
+from noisewright.cli.shared.word_options import Embedded, Language, Limit, Words, word_options
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisewright.cli.commands.text.options import Embedded, Language, Limit, Unknown, Words, word_options
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, working
 from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.word_options import Embedded, Language, Limit, Unknown, Words, word_options
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
