@@ -307,7 +307,7 @@ def test_the_metric_measures_and_refuses():
     with pytest.raises(MetricError, match="latitude"):
         metric.matrix([(99, 0), (0, 0)])
     picked = nw.exponential(points, epsilon="1/500", metric=metric)
-    assert picked.certificate().verify().startswith("epsilon = 0.002 per unit of metres around")
+    assert picked.certificate().verify().startswith("epsilon = 0.002 per unit of 'stated distances: metres around")
 
 
 def test_seeds_and_shapes():

@@ -79,6 +79,8 @@ class Certificate:
         ``further`` are numbers that are claimed as well and proved with the rest: a ``level`` within a ``radius``.
         ``numerics="floating"`` says that the draw is made in floats; :meth:`verify` then answers that nothing is proved.
         """
+        if distances["shape"] == "table":
+            metric = _of_a_table(metric)
         claim = {"epsilon": str(epsilon), "delta": str(delta), "metric": metric, "distances": dict(distances)}
         document = {
             "format": checker.FORMAT,
@@ -261,3 +263,17 @@ def read_document(text: str) -> Any:
         return checker.read(text)
     except (TypeError, ValueError, RecursionError):
         raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None
+
+
+def _of_a_table(metric: str) -> str:
+    """The name of the metric of listed distances: one that the checker cannot compare with labels is not its name any more.
+
+    >>> _of_a_table("euclidean"), _of_a_table("metres around (48.9, 2.4)")
+    ('euclidean', 'stated distances: metres around (48.9, 2.4)')
+    """
+    try:
+        base = checker.unit_of(metric)[1]
+    except checker.NotProved:
+        return metric
+    compared = not base or base in (*checker.PLAIN, "discrete")
+    return metric if compared else f"stated distances: {metric.replace('between word vectors', 'of word vectors')}"

@@ -203,7 +203,8 @@ def test_bad_values_of_such_options(call, with_imagined, option, value):
     assert option.strip("-") in call("design", "imagined", *base, option, value).err
 
 
-def test_a_parameter_that_only_python_can_give(call, request):
+def test_a_parameter_that_only_python_can_give(call, request, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
     def python_only(query: Callable[[int], int], *, epsilon: Exact) -> nw.core.Mechanism:
         raise AssertionError
 

@@ -534,7 +534,7 @@ def check_distances(factor: Fraction, base: str, distances: Any, labels: "list[A
         if (most := farthest(distances)) is None or most > factor:
             raise NotProved("the distances are larger than those of the discrete metric.")
         return ""
-    if not base or base.startswith("metres around"):  # metres of a map are not computed here
+    if not base:
         return f"; distances as stated in the file{endless}"
     if base not in PLAIN or labels is None:
         raise NotProved(
