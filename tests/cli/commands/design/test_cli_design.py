@@ -205,6 +205,7 @@ def test_bad_values_of_such_options(call, with_imagined, option, value):
 
 def test_a_parameter_that_only_python_can_give(call, request, monkeypatch):
     monkeypatch.setenv("COLUMNS", "140")
+
     def python_only(query: Callable[[int], int], *, epsilon: Exact) -> nw.core.Mechanism:
         raise AssertionError
 
