@@ -39,6 +39,25 @@ def _ours(table: Addresses) -> dict[str, Any]:
 Addresses._entry_points = property(_ours)  # type: ignore[method-assign,assignment]
 
 
+_places: dict[str, list[Any]] = {}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Where public files lie that were written while tests were collected."""
+    from noisewright.core import resource
+
+    for digest, known in resource._places.items():
+        _places.setdefault(digest, list(known))
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Some tests begin as a process does that knows no file; the others know them again."""
+    from noisewright.core import resource
+
+    for digest, known in _places.items():
+        resource._places.setdefault(digest, list(known))
+
+
 @pytest.fixture
 def guests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Addresses, "_entry_points", EVERYBODY)
