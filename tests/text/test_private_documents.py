@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from noisewright.core.errors import DataError, FileFormatError, MetricError, ParameterError
+from noisewright.core.errors import CertificateError, DataError, FileFormatError, MetricError, ParameterError
+from noisewright.files import load, save
 from noisewright.text import Embedding, write_embedding
 from noisewright.text.matched import AlignedWords, MatchedWords, diameter_of
 from noisewright.text.noisy_documents import PrivateDocuments, private_documents
@@ -242,6 +243,22 @@ def test_files_are_obfuscated_into_a_folder_without_their_names(tiny: Embedding,
     for one in done:
         assert one.target.read_text(encoding="utf-8").split() == list(one.after)
         assert one.kept == (Counter(one.before) & Counter(one.after)).total()
+
+
+def test_times_of_files_follow_their_new_names(tiny: Embedding, tmp_path: Path) -> None:
+    files = []
+    for number in range(40):
+        files.append(tmp_path / f"{number:02}.txt")
+        files[-1].write_text("tea coffee", encoding="utf-8")
+    obfuscate_files(private_documents(tiny, epsilon=3, size=3), files, tmp_path / "out")
+    written = sorted((tmp_path / "out").glob("document-*"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+    assert written == sorted(written)
+
+
+def test_a_certificate_of_documents_is_no_mechanism(tiny: Embedding, tmp_path: Path) -> None:
+    path = save(private_documents(tiny, epsilon=3, size=3).certificate(), tmp_path / "c.json")
+    with pytest.raises(CertificateError, match="does not state how texts are read"):
+        load(path)
 
 
 def test_nothing_is_left_of_a_folder_that_failed(tiny: Embedding, tmp_path: Path) -> None:

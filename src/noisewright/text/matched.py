@@ -30,6 +30,7 @@ from noisewright.core.errors import MetricError
 from noisewright.core.exact import downward
 from noisewright.core.metrics.metric import Metric
 from noisewright.text.embeddings.embedding import Embedding
+from noisewright.text.transport.moving import moved
 from noisewright.text.words.metric import WordDistance
 
 __all__ = ["AlignedWords", "MatchedWords", "diameter_of"]
@@ -70,13 +71,10 @@ class MatchedWords(Metric):
         return result
 
     def _cost(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-        from scipy.optimize import linear_sum_assignment
-
         longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
         costs = np.full((len(longer), len(longer)), diameter_of(self.embedding))
         costs[:, : len(shorter)] = self.embedding.distances(longer, shorter)
-        pairs = linear_sum_assignment(costs)
-        return float(costs[pairs].sum())
+        return moved(costs).mean * len(longer) if len(longer) else 0.0
 
     def _rows(self, point: Any) -> NDArray[np.int64]:
         if isinstance(point, str) or not isinstance(point, Sequence) or not all(isinstance(w, str) for w in point):

@@ -43,7 +43,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, product_certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, NoChannelError, NoLossError
+from noisewright.core.errors import CertificateError, DataError, NoChannelError, NoLossError
 from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes, fields_alone
@@ -266,10 +266,18 @@ def _shuffled(owners: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     return np.lexsort((keys, owners))
 
 
+def _rebuilt(certificate: Certificate) -> PrivateDocuments:
+    """A certificate is about words that were read; which stop words were left out of a text is none of its business."""
+    raise CertificateError(
+        "a certificate of documents does not state how texts are read; make the mechanism again with private_documents."
+    )
+
+
 ENTRY = Entry(
     NAME,
     private_documents,
     Takes("document"),
     summary="documents as bags of noisy words: the topic stays, the author does not",
     words="documents of words of a public embedding",
+    rebuild=_rebuilt,
 )

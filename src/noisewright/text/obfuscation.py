@@ -65,10 +65,13 @@ def obfuscate_files(
         for some in _parts(list(zip(files, names, strict=True))):
             texts = [text_of(file) for file, _ in some]
             for (file, name), text, words in zip(some, texts, mechanism.release_words(texts), strict=True):
-                (staged / name).write_text(" ".join(words) + "\n", encoding="utf-8")
                 done.append(Obfuscated(file, mechanism.read(text), folder / name, tuple(words)))
                 if progress is not None:
                     progress(len(done), len(files))
+        for one in sorted(
+            done, key=lambda one: one.target.name
+        ):  # in the order of their new names: times tell of no other
+            (staged / one.target.name).write_text(" ".join(one.after) + "\n", encoding="utf-8")
         (staged / CERTIFICATE).write_text(mechanism.certificate().to_json(), encoding="utf-8")
         staged.chmod(0o755)
         rename_new(staged, folder)

@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+import numpy as np
+
 from noisewright.core.errors import DataError, ParameterError
 
 __all__ = ["Attacker", "Document", "Success", "TrainedOnNoise", "check_known", "success"]
@@ -60,14 +62,10 @@ class Success:
         >>> [round(end, 3) for end in Success(7, 20, 0.05).interval()]
         [0.154, 0.592]
         """
-        from scipy.stats import beta
+        from noisewright.estimation.population.intervals import tail_interval
 
-        if not 0 < confidence < 1:
-            raise ParameterError("a confidence lies between 0 and 1.")
-        tail = (1 - confidence) / 2
-        low = 0.0 if not self.right else float(beta.ppf(tail, self.right, self.asked - self.right + 1))
-        high = 1.0 if self.right == self.asked else float(beta.isf(tail, self.right + 1, self.asked - self.right))
-        return low, high
+        ends = tail_interval(np.array([self.share]), (0.0, 1.0), self.asked, confidence, either=True)
+        return float(ends[0][0]), float(ends[1][0])
 
 
 class TrainedOnNoise:
