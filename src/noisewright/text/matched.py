@@ -3,6 +3,7 @@ r"""How far apart two documents are: the words of one are matched to those of th
 *Matched*: the cheapest matching counts, whatever the order of words: for bags of one size N this is N times their Earth Mover's
 distance. *Aligned*: the first word is matched to the first, the second to the second, and so on, for outputs that keep the order.
 A word without a partner costs the **diameter**, a public number that no distance of two words exceeds: twice the largest norm.
+Where the number of words comes out as it is (``sized=False``), documents of different lengths are infinitely far apart.
 
 >>> import numpy as np, pathlib, tempfile
 >>> from noisewright.text import write_embedding
@@ -46,8 +47,14 @@ class MatchedWords(Metric):
     """The cost of the cheapest matching of the words of two documents, each a sequence of words of the embedding."""
 
     embedding: Embedding
-    finite = True
+    sized: bool = True
+    """Whether documents of every length come out as long as each other."""
     secrets = "documents"
+
+    @property
+    def finite(self) -> bool:  # type: ignore[override]
+        """Whether every distance is."""
+        return self.sized
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -59,7 +66,7 @@ class MatchedWords(Metric):
 
     def pairs(self, distance: Fraction) -> str:
         """Which two documents are at most so far apart."""
-        return f"any two documents whose matched words are at most {downward(distance)} apart in total"
+        return f"any two documents{self._alike} whose matched words are at most {downward(distance)} apart in total"
 
     def matrix(self, points: Sequence[Any]) -> Floats:
         """All distances between documents."""
@@ -67,8 +74,13 @@ class MatchedWords(Metric):
         result = np.zeros((len(bags), len(bags)))
         for i, first in enumerate(bags):
             for j in range(i + 1, len(bags)):
-                result[i, j] = result[j, i] = self._cost(first, bags[j])
+                comparable = self.sized or len(first) == len(bags[j])
+                result[i, j] = result[j, i] = self._cost(first, bags[j]) if comparable else np.inf
         return result
+
+    @property
+    def _alike(self) -> str:
+        return "" if self.sized else " of the same length"
 
     def _cost(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
         longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
@@ -99,7 +111,7 @@ class AlignedWords(MatchedWords):
 
     def pairs(self, distance: Fraction) -> str:
         """Which two documents are at most so far apart."""
-        return f"any two documents whose words are, place by place, at most {downward(distance)} apart in total"
+        return f"any two documents{self._alike} whose words are, place by place, at most {downward(distance)} apart in total"
 
     def _cost(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
         both = min(len(first), len(second))

@@ -119,8 +119,8 @@ class PrivateDocuments:
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` for each unit of matched, or aligned, distance."""
-        metric = AlignedWords(self.embedding) if self.keep_order else MatchedWords(self.embedding)
-        return Guarantee(self.words.guarantee.epsilon, metric)
+        apart = AlignedWords if self.keep_order else MatchedWords
+        return Guarantee(self.words.guarantee.epsilon, apart(self.embedding, self.size is not None))
 
     @property
     def in_the_clear(self) -> tuple[str, ...]:
