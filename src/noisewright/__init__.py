@@ -34,6 +34,9 @@ if TYPE_CHECKING:
         learned as learned,
     )
     from noisewright import (
+        matching as matching,
+    )
+    from noisewright import (
         mechanisms as mechanisms,
     )
     from noisewright import (

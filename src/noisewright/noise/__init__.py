@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from noisewright.noise.probability import Probability as Probability
     from noisewright.noise.probability import bernoulli as bernoulli
     from noisewright.noise.probability import bernoulli_exp as bernoulli_exp
+    from noisewright.noise.response import response_integers as response_integers
     from noisewright.noise.search import Lookup as Lookup
     from noisewright.noise.table import TableSampler as TableSampler
 else:

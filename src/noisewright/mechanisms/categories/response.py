@@ -28,7 +28,7 @@ import numpy as np
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
-from noisewright.core.exact import Exact, ceil_div, exp_bounds
+from noisewright.core.exact import Exact
 from noisewright.core.labels import encode_label
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.categories.categorical import (
@@ -41,6 +41,7 @@ from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.integers import uniform_below
 from noisewright.noise.probability import bernoulli
+from noisewright.noise.response import response_integers
 
 __all__ = [
     "LARGEST_PLAIN",
@@ -62,14 +63,8 @@ def randomised_response(categories: Iterable[Hashable] | int, *, epsilon: Exact)
     """k-ary randomised response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
     names = distinct_categories(categories, "randomised response")
     budget = check_budget(epsilon)
-    # The smaller probability is about e^-epsilon / k; forty significant bits of it are kept, and for a small epsilon as
-    # many more as it takes to tell e^epsilon from 1, so that the truth stays the likelier answer.
-    fine = ceil_div(budget.denominator, budget.numerator).bit_length()
-    width = 64 + 2 * len(names).bit_length() + math.ceil(budget * 3 / 2) + fine
-    precision = width + 64
-    factor = exp_bounds(min(budget, Fraction(precision)), precision)[0]
-    other = ceil_div(1 << (width + precision), factor + ((len(names) - 1) << precision))
-    return ResponseMechanism(names, budget, width, precision, (1 << width) - (len(names) - 1) * other, other)
+    found = response_integers(len(names), budget)
+    return ResponseMechanism(names, budget, found.width, found.precision, found.keep, found.other)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,70 @@
+r"""A client: turns a profile into a noisy code where the profile is, so that nobody else ever sees it.
+
+It needs Python, NumPy and the public scheme of the service. Random bits come from the operating system, directly.
+
+>>> from noisewright.core.seed import Seed
+>>> from noisewright.matching.hashing.scheme import Scheme
+>>> client = Client(Scheme(dimension=3, bits=64, epsilon=1, seed=Seed.from_hex("00" * 32)))
+>>> code = client.encode([5.0, 0.0, 3.0])
+>>> code.shape, code.dtype.name
+((8,), 'uint8')
+>>> print(client.promise)
+Whatever is sent, codes that differ in k bits can be told apart by a factor of at most e^(1 k), and any two profiles by at most e^64.
+
+**Every code costs.** Who sends n codes of one profile under one scheme can be told apart n times as well. Send one, and keep it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import upward
+from noisewright.matching.hashing.codes import Codes
+from noisewright.matching.hashing.scheme import Scheme
+from noisewright.matching.responses.flipping import DeviceBits, flipped
+from noisewright.noise.bits import Rng
+
+__all__ = ["Client"]
+
+
+@dataclass(frozen=True)
+class Client:
+    """What runs on a person's device: ``encode(profile)`` under a public scheme."""
+
+    scheme: Scheme
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scheme, Scheme):
+            raise ParameterError(
+                f"a client needs a public Scheme, not {type(self.scheme).__name__}; Client.at(path) reads one."
+            )
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> Client:
+        """The client of the service whose public scheme is in this file."""
+        return cls(Scheme.at(path))
+
+    def encode(self, profiles: Any, rng: Rng = None) -> Codes:
+        """The noisy code of a profile, or of each of many: bytes, a row for each.
+
+        Every bit is that of the public hash, flipped with probability ``scheme.flip`` exactly, by a coin of its own. ``rng`` is for
+        simulations alone.
+        """
+        single = not hasattr(profiles, "tocsr") and np.ndim(profiles) == 1 and np.size(profiles) > 0
+        hashed = self.scheme.hash([profiles] if single else profiles)
+        noisy = flipped(hashed, self.scheme.bits, self.scheme.flip, DeviceBits() if rng is None else rng)
+        return noisy[0] if single else noisy
+
+    @property
+    def promise(self) -> str:
+        """What holds for everything that is sent, now that the seed is known, in words."""
+        each, most = self.scheme.epsilon, self.scheme.epsilon * self.scheme.bits
+        return (
+            f"Whatever is sent, codes that differ in k bits can be told apart by a factor of at most e^({upward(each)} k), and any "
+            f"two profiles by at most e^{upward(most)}."
+        )

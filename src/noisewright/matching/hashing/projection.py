@@ -1,0 +1,163 @@
+r"""Random projections: on which side of public random directions a vector lies, a bit for each direction.
+
+.. math:: h_r(x) = 1 \text{ if } r \cdot x \ge 0, \text{ else } 0, \qquad r \sim N(0, I_n), \qquad
+   \Pr[h_r(x) \ne h_r(x')] = d_\theta(x, x') = \arccos\left(\frac{x \cdot x'}{|x| |x'|}\right) / \pi.
+
+The identity is that of real numbers and of real normal directions. Here directions are drawn from the public seed, in multiples of
+2^-20, and products are made in 32-bit floats: a bit is another one than that of real numbers where a vector lies within about a
+millionth of the border. What is proved about noisy bits holds whatever the hash is.
+
+*Direction j* is made of the stream ``seed.generator("projection", j)``: its bytes are read as 32-bit words, lowest byte first, two
+for each two coordinates; words a and b give :math:`\sqrt{-2 \ln u} \cos(2 \pi v)` and :math:`\sqrt{-2 \ln u} \sin(2 \pi v)` with
+:math:`u = (a + 1/2) / 2^{32}`, :math:`v = (b + 1/2) / 2^{32}`, each rounded to a multiple of :math:`2^{-20}` (Box and Muller 1958). So
+more bits, or more coordinates, go on with the same directions.
+
+>>> from noisewright.core.seed import Seed
+>>> hashing = Projection(3, 16, Seed.from_hex("00" * 32))
+>>> codes = hashing.hash([[1.0, 2.0, 0.5], [2.0, 4.0, 1.0], [-1.0, -2.0, -0.5]])
+>>> codes.shape, bool((codes[0] == codes[1]).all()), bool((codes[0] == ~codes[2]).all())
+((3, 2), True, True)
+
+Reference: Charikar, *Similarity estimation techniques from rounding algorithms* (2002).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.errors import DataError
+from noisewright.core.mechanism import fields_alone
+from noisewright.core.seed import Seed
+from noisewright.matching.hashing.codes import Codes, code_bytes
+
+__all__ = ["Projection", "Vectors", "as_rows", "blocks_of", "normals", "sides", "zero_rows"]
+
+GRID = 2.0**20
+SMALL = 1e-30
+"""Products below this, or above one over it, may have lost what decides their sign."""
+AT_ONCE = 1 << 22
+"""So many numbers of vectors, or bits of codes, are held at once beside what was given."""
+
+Vectors = Any
+"""Rows of numbers: an array, nested lists, or a sparse matrix of SciPy."""
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Signs of products with ``bits`` public normal directions in ``dimension`` coordinates."""
+
+    dimension: int
+    bits: int
+    seed: Seed
+    zero: str = "refuse"
+    """What is done with a vector of zeros, which has no direction: ``refuse``, or ``fixed``: it is taken for the first axis."""
+
+    @cached_property
+    def directions(self) -> NDArray[np.float32]:
+        """A column for each bit, and zeros up to whole bytes."""
+        rows = np.zeros((8 * code_bytes(self.bits), self.dimension), np.float32)
+        for bit in range(self.bits):
+            rows[bit] = normals(self.seed, "projection", bit, self.dimension)
+        return np.ascontiguousarray(rows.T)
+
+    def hash(self, vectors: Vectors) -> Codes:
+        """The code of each vector. Codes are not private: add noise to them."""
+        rows = as_rows(vectors, self.dimension)
+        result = np.empty((rows.shape[0], code_bytes(self.bits)), np.uint8)
+        room: NDArray[np.float32] | None = None
+        for part in blocks_of(rows, self.dimension, self.bits):
+            block = rows[part]
+            if isinstance(block, np.ndarray):
+                size = len(block)
+                room = np.empty((size, self.directions.shape[1]), np.float32) if room is None else room[:size]
+                with np.errstate(all="ignore"):  # what is too large for these floats is looked at again
+                    found = np.matmul(block.astype(np.float32, copy=False), self.directions, out=room)
+            else:
+                with np.errstate(all="ignore"):
+                    found = np.asarray(block.astype(np.float32) @ self.directions)
+            self._look_again(block, found)
+            result[part] = sides(found, self.bits)
+        return result
+
+    def _look_again(self, block: Any, found: NDArray[np.float32]) -> None:
+        """Products of vectors that 32-bit floats do not hold, made again with the vector brought to a largest number of 1.
+
+        What is no number, or infinite, is so in every product; a vector of zeros has no product but 0. So one column tells.
+        """
+        first = found[:, 0]
+        odd = np.flatnonzero(~((np.abs(first) > SMALL) & (np.abs(first) < 1 / SMALL)))
+        if odd.size:
+            scaled = zero_rows(block[odd], self.zero)
+            found[odd] = (scaled @ self.directions.astype(np.float64)).astype(np.float32)
+
+    __getstate__ = fields_alone
+
+
+def normals(seed: Seed, name: str, number: int, count: int) -> NDArray[np.float32]:
+    """``count`` normal numbers of a public stream, in multiples of 2^-20."""
+    pairs = -(-count // 2)
+    drawn = np.frombuffer(seed.generator(name, number).bytes(8 * pairs), "<u4").reshape(pairs, 2)
+    uniform = (drawn + 0.5) * 2.0**-32
+    length, angle = np.sqrt(-2 * np.log(uniform[:, 0])), 2 * math.pi * uniform[:, 1]
+    made = np.stack([length * np.cos(angle), length * np.sin(angle)], axis=1).reshape(-1)[:count]
+    return (np.rint(made * GRID) / GRID).astype(np.float32)
+
+
+def sides(products: NDArray[Any], bits: int) -> Codes:
+    """The packed signs of products with directions, whose number is filled up to whole bytes."""
+    codes = np.packbits((products >= 0).reshape(-1), bitorder="little").reshape(len(products), -1)
+    if bits % 8:
+        codes[:, -1] &= np.uint8((1 << bits % 8) - 1)
+    return codes
+
+
+def as_rows(vectors: Vectors, dimension: int) -> Any:
+    """Vectors with a row for each, as an array of floats or as a sparse matrix by rows; refused where they have another length."""
+    wanted = f"vectors of {dimension} numbers are wanted, a row for each"
+    if hasattr(vectors, "tocsr"):
+        rows = vectors.tocsr()
+        if rows.ndim != 2 or rows.dtype.kind not in "fiub":
+            raise DataError(f"{wanted}; this sparse matrix is something else.")
+    else:
+        try:
+            rows = np.asarray(vectors)
+        except ValueError:  # rows of different lengths
+            raise DataError(f"{wanted}, and these have different lengths.") from None
+        if not rows.size and rows.ndim < 2:
+            rows = np.zeros((0, dimension), np.float32)
+        if rows.ndim != 2 or rows.dtype.kind not in "fiub":
+            raise DataError(f"{wanted}; this is no array of numbers in two dimensions.")
+    if rows.shape[1] != dimension:
+        raise DataError(f"{wanted}, and these have {rows.shape[1]}; the dimension is that of the public scheme.")
+    return rows
+
+
+def blocks_of(rows: Any, dimension: int, bits: int) -> Iterator[slice]:
+    """Cuts of rows so that neither a block of them nor their products take much memory."""
+    step = max(1, AT_ONCE // max(dimension if isinstance(rows, np.ndarray) else 1, bits))
+    for start in range(0, rows.shape[0], step):
+        yield slice(start, min(start + step, rows.shape[0]))
+
+
+def zero_rows(rows: Any, zero: str) -> NDArray[np.float64]:
+    """A few rows, each divided by its largest number; vectors of zeros and what is no number are refused, or replaced."""
+    given = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows).astype(np.float64)
+    if not np.isfinite(given).all():
+        raise DataError("a vector has a number that is missing or infinite; fill it in, or leave that vector out.")
+    largest = np.abs(given).max(axis=1, initial=0.0)
+    nothing = largest == 0
+    if nothing.any():
+        if zero != "fixed":
+            raise DataError(
+                "a vector of zeros has no direction; leave such profiles out, or say zero='fixed' to give all of them the "
+                "code of the first axis."
+            )
+        given[nothing, 0] = largest[nothing] = 1.0
+    return np.asarray(given / largest[:, None])

@@ -1,0 +1,191 @@
+r"""A scheme: everything public about a matching service, as one small JSON file for its clients and its server.
+
+It names the family of hashes, how many bits a code has, the public seed that the hashes are drawn from, and epsilon: what every bit
+costs. Clients and servers that have files with the same ``fingerprint`` understand each other; no others do.
+
+>>> from noisewright.core.seed import Seed
+>>> scheme = Scheme(dimension=100, bits=64, epsilon="1/2", seed=Seed.from_hex("00" * 32))
+>>> Scheme.from_json(scheme.to_json()) == scheme, scheme.fingerprint[:12]
+(True, 'c9341caee755')
+>>> round(float(scheme.flip), 4)
+0.3776
+>>> print(scheme)
+64 bits by projection of 100 numbers, epsilon = 0.5 for every bit, seed 000000000000...
+
+**Draw the seed after the profiles are there, and never let anybody choose it.** What holds for a seed that is known is epsilon for
+every bit in which two codes differ, at most ``bits * epsilon``. What :mod:`noisewright.matching.promises` says of a distance between
+profiles is about two of them that were fixed before the seed was drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from noisewright.core.certificates.checker import checker
+from noisewright.core.channels.certified import LARGEST_EPSILON
+from noisewright.core.choices import is_whole, one_of
+from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.core.exact import Exact, as_fraction, downward, in_words
+from noisewright.core.mechanism import fields_alone
+from noisewright.core.seed import SHOWN, Seed
+from noisewright.files.atomic import file_path, write_atomically
+from noisewright.files.regular import check_regular
+from noisewright.matching.hashing.codes import Codes, code_bytes
+from noisewright.matching.hashing.projection import Projection, Vectors
+from noisewright.noise.response import response_integers
+
+__all__ = ["FAMILIES", "ZEROS", "Scheme", "checked_bits", "checked_dimension", "checked_epsilon"]
+
+FORMAT, VERSION = "noisewright matching scheme", 1
+FAMILIES = ("projection",)
+ZEROS = ("refuse", "fixed")
+LARGEST_BITS = 1 << 16
+LARGEST_DIMENSION = 1 << 24
+LARGEST_FILE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A hash family, its public seed, and the price of a bit."""
+
+    dimension: int
+    """How many numbers a profile has."""
+    bits: int
+    """How many bits a code has."""
+    epsilon: Any
+    """What every bit costs, exactly: a number from 0 on, kept as a fraction."""
+    seed: Seed = field(default_factory=Seed.fresh)
+    """The public seed; by default a new one."""
+    family: str = "projection"
+    """How profiles are hashed."""
+    zero: str = "refuse"
+    """What is done with a profile of zeros: ``refuse`` it, or give it the ``fixed`` code of the first axis."""
+
+    def __post_init__(self) -> None:
+        one_of(self.family, "family", FAMILIES)
+        one_of(self.zero, "zero", ZEROS)
+        if not isinstance(self.seed, Seed):
+            raise ParameterError(f"seed must be a Seed, not {type(self.seed).__name__}; Seed.fresh() makes one.")
+        object.__setattr__(self, "dimension", checked_dimension(self.dimension))
+        object.__setattr__(self, "bits", checked_bits(self.bits))
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+
+    @property
+    def code_bytes(self) -> int:
+        """How many bytes a code has."""
+        return code_bytes(self.bits)
+
+    @cached_property
+    def flip(self) -> Fraction:
+        """The probability that a bit is flipped, exactly: ``1 / (1 + e^epsilon)`` or a little more."""
+        return response_integers(2, self.epsilon).flip
+
+    @cached_property
+    def hashing(self) -> Projection:
+        """The hash functions themselves."""
+        return Projection(self.dimension, self.bits, self.seed, self.zero)
+
+    def hash(self, profiles: Vectors) -> Codes:
+        """Codes without noise, which are **not private**: for one's own profiles, and to study what noise does."""
+        return self.hashing.hash(profiles)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The SHA-256 of what the file says, in hexadecimal digits; files that are laid out otherwise have the same."""
+        spelled = json.dumps(self._document(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(spelled.encode()).hexdigest()
+
+    def to_json(self) -> str:
+        """The file."""
+        return json.dumps(self._document(), indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Scheme:
+        """What :meth:`to_json` wrote; anything else is refused."""
+        try:
+            found = checker.read(text)
+        except (TypeError, ValueError, RecursionError):
+            raise FileFormatError("this is no public scheme: it is not JSON, or it was cut short.") from None
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise FileFormatError("this is JSON, but no public scheme of matching; noisewright match seed makes one.")
+        if found.get("version") != VERSION:
+            raise FileFormatError(f"this scheme is not of version {VERSION}; it is from another program.")
+        fields = {name: value for name, value in found.items() if name not in ("format", "version")}
+        if set(fields) != {"dimension", "bits", "epsilon", "seed", "family", "zero"}:
+            raise FileFormatError("this scheme lacks a field, or has one that is not known; have it made again.")
+        try:
+            return cls(**{**fields, "seed": Seed.from_hex(fields["seed"], "the seed")})
+        except ParameterError as problem:
+            raise FileFormatError(f"this is no public scheme that can be used: {problem}") from None
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> Scheme:
+        """The scheme in a file."""
+        place = file_path(path)
+        try:
+            check_regular(place, LARGEST_FILE)
+            return cls.from_json(Path(place).read_text(encoding="utf-8"))
+        except FileFormatError as problem:
+            raise FileFormatError(f"{place}: {problem}") from None
+        except UnicodeDecodeError:
+            raise FileFormatError(f"{place}: this is no public scheme: it is not JSON, or it was cut short.") from None
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", None) or "it is no file"
+            raise FileFormatError(f"{place} cannot be read: {reason}.") from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file, whole or not at all."""
+        write_atomically(path, self.to_json().encode())
+
+    def _document(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "family": self.family,
+            "dimension": self.dimension,
+            "bits": self.bits,
+            "epsilon": str(self.epsilon),
+            "zero": self.zero,
+            "seed": self.seed.hex,
+        }
+
+    __getstate__ = fields_alone
+
+    def __str__(self) -> str:
+        return (
+            f"{self.bits} bits by {self.family} of {self.dimension} numbers, epsilon = {downward(self.epsilon)} for every bit, "
+            f"seed {self.seed.hex[:SHOWN]}..."
+        )
+
+
+def checked_bits(bits: object) -> int:
+    """A number of bits, checked."""
+    if not is_whole(bits) or not 1 <= bits <= LARGEST_BITS:
+        shown = bits if is_whole(bits) else type(bits).__name__
+        raise ParameterError(f"bits must be a whole number from 1 to {LARGEST_BITS}, not {shown}.")
+    return int(bits)
+
+
+def checked_dimension(dimension: object) -> int:
+    """A number of coordinates, checked."""
+    if not is_whole(dimension) or not 1 <= dimension <= LARGEST_DIMENSION:
+        shown = dimension if is_whole(dimension) else type(dimension).__name__
+        raise ParameterError(f"dimension must be a whole number from 1 to {LARGEST_DIMENSION}, not {shown}.")
+    return int(dimension)
+
+
+def checked_epsilon(epsilon: Exact) -> Fraction:
+    """The price of a bit, checked: 0 (a fair coin in place of every bit) or more."""
+    found = as_fraction(epsilon, "epsilon")
+    if not 0 <= found <= LARGEST_EPSILON or found.denominator.bit_length() > 1000:
+        raise ParameterError(
+            f"epsilon, the price of a bit, must be a number from 0 to {LARGEST_EPSILON}, not {in_words(found)}."
+        )
+    return found
