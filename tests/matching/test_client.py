@@ -48,7 +48,7 @@ def test_a_device_needs_numpy_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", ["device", "simulation"])
 def test_every_bit_is_flipped_with_its_exact_probability(source: str) -> None:
-    """Counts of each of 37 bits, and of pairs of neighbouring bits: limits that a true law leaves with probability 1e-6 in all."""
+    """Counts of each of 37 bits, and of pairs of neighbours: limits that a true law leaves with probability 1e-6 in all."""
     rows = 20_000
     vectors = np.repeat(np.arange(1.0, 9.0)[None], rows, axis=0)
     rng = None if source == "device" else np.random.default_rng(1)
@@ -59,7 +59,8 @@ def test_every_bit_is_flipped_with_its_exact_probability(source: str) -> None:
         (flips.sum(axis=0), stats.binom(rows, p)),
         ((flips[:, 1:] & flips[:, :-1]).sum(axis=0), stats.binom(rows, p * p)),
     ):
-        assert counts.min() >= law.ppf(5e-7 / 74) and counts.max() <= law.isf(5e-7 / 74)
+        assert counts.min() >= law.ppf(5e-7 / 74)
+        assert counts.max() <= law.isf(5e-7 / 74)
     assert not (sent[:, -1] >> 5).any()
 
 

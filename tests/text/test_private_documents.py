@@ -53,7 +53,9 @@ def test_both_distances_are_metrics_also_between_different_lengths(tiny: Embeddi
         assert d[0, 2] <= d[0, 1] + d[1, 2] + 1e-9
 
 
-def test_where_the_number_of_words_is_seen_documents_of_other_lengths_are_not_promised_anything(tiny: Embedding) -> None:
+def test_where_the_number_of_words_is_seen_documents_of_other_lengths_are_not_promised_anything(
+    tiny: Embedding,
+) -> None:
     for keep_order in (False, True):
         seen = private_documents(tiny, epsilon=1, keep_order=keep_order).guarantee
         assert seen.bound(seen.metric.distance(("tea",), ("tea", "tea"))) == math.inf

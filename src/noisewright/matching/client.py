@@ -8,8 +8,9 @@ It needs Python, NumPy and the public scheme of the service. Random bits come fr
 >>> code = client.encode([5.0, 0.0, 3.0])
 >>> code.shape, code.dtype.name
 ((8,), 'uint8')
->>> print(client.promise)
-Whatever is sent, codes that differ in k bits can be told apart by a factor of at most e^(1 k), and any two profiles by at most e^64.
+>>> print(client.promise)  # doctest: +NORMALIZE_WHITESPACE
+Whatever is sent, codes that differ in k bits are told apart by a factor of at most e^(1 k), and any two
+profiles by at most e^64.
 
 **Every code costs.** Who sends n codes of one profile under one scheme can be told apart n times as well. Send one, and keep it.
 """
@@ -52,8 +53,8 @@ class Client:
     def encode(self, profiles: Any, rng: Rng = None) -> Codes:
         """The noisy code of a profile, or of each of many: bytes, a row for each.
 
-        Every bit is that of the public hash, flipped with probability ``scheme.flip`` exactly, by a coin of its own. ``rng`` is for
-        simulations alone.
+        Every bit is that of the public hash, flipped with probability ``scheme.flip`` exactly, by a coin of its own. ``rng`` is
+        for simulations alone.
         """
         single = not hasattr(profiles, "tocsr") and np.ndim(profiles) == 1 and np.size(profiles) > 0
         hashed = self.scheme.hash([profiles] if single else profiles)
@@ -65,6 +66,6 @@ class Client:
         """What holds for everything that is sent, now that the seed is known, in words."""
         each, most = self.scheme.epsilon, self.scheme.epsilon * self.scheme.bits
         return (
-            f"Whatever is sent, codes that differ in k bits can be told apart by a factor of at most e^({upward(each)} k), and any "
+            f"Whatever is sent, codes that differ in k bits are told apart by a factor of at most e^({upward(each)} k), and any "
             f"two profiles by at most e^{upward(most)}."
         )

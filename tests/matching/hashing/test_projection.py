@@ -41,7 +41,8 @@ def test_directions_are_normal_and_independent() -> None:
 
 def test_the_stream_of_directions_never_changes() -> None:
     made = Projection(7, 13, SEED).directions
-    assert made.shape == (7, 16) and not made[:, 13:].any()
+    assert made.shape == (7, 16)
+    assert not made[:, 13:].any()
     whole = np.rint(made.astype(np.float64) * 2**20).astype("<i8")
     assert (whole == made.astype(np.float64) * 2**20).all()
     assert hashlib.sha256(np.ascontiguousarray(whole).tobytes()).hexdigest()[:16] == "da3d7561f836e711"
@@ -99,7 +100,8 @@ def test_what_is_no_direction_is_refused_in_a_sentence(wrong: object, words: str
 def test_zeros_can_have_the_code_of_the_first_axis() -> None:
     hashing = Projection(3, 8, SEED, zero="fixed")
     codes = hashing.hash([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    assert (codes[0] == codes[1]).all() and (codes[0] != codes[2]).any()
+    assert (codes[0] == codes[1]).all()
+    assert (codes[0] != codes[2]).any()
 
 
 def test_no_vectors_have_no_codes() -> None:

@@ -23,7 +23,8 @@ def test_it_is_the_same_after_a_file_and_a_pickle(tmp_path: Path) -> None:
     scheme = Scheme(**GOOD, zero="fixed")
     scheme.save(tmp_path / "public.json")
     for copy in (Scheme.at(tmp_path / "public.json"), pickle.loads(pickle.dumps(scheme))):
-        assert copy == scheme and copy.fingerprint == scheme.fingerprint
+        assert copy == scheme
+        assert copy.fingerprint == scheme.fingerprint
     laid_out = json.dumps(dict(reversed(json.loads(scheme.to_json()).items())), indent=7)
     assert Scheme.from_json(laid_out).fingerprint == scheme.fingerprint
 
@@ -91,4 +92,5 @@ def test_files_that_are_no_schemes_are_refused_in_a_sentence(tmp_path: Path) -> 
     for name in [*files, "bytes.json", "missing.json", "."]:
         with pytest.raises(FileFormatError) as problem:
             Scheme.at(tmp_path / name)
-        assert str(problem.value).endswith(".") and "\n" not in str(problem.value)
+        assert str(problem.value).endswith(".")
+        assert "\n" not in str(problem.value)

@@ -1,7 +1,7 @@
 r"""Codes: the bits of a hash, packed. Bit ``j`` is bit ``j % 8``, the lowest first, of byte ``j // 8``.
 
-Codes of ``bits`` bits are rows of ``ceil(bits / 8)`` bytes; what is left of the last byte is 0. Their Hamming distance is the number
-of bits in which they differ.
+Codes of ``bits`` bits are rows of ``ceil(bits / 8)`` bytes; what is left of the last byte is 0. Their Hamming distance is the
+number of bits in which they differ.
 
 >>> codes = packed([[1, 0, 1, 0, 0, 0, 0, 0, 1], [0, 0, 1, 0, 0, 0, 0, 0, 0]])
 >>> codes.tolist()

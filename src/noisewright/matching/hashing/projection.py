@@ -3,14 +3,14 @@ r"""Random projections: on which side of public random directions a vector lies,
 .. math:: h_r(x) = 1 \text{ if } r \cdot x \ge 0, \text{ else } 0, \qquad r \sim N(0, I_n), \qquad
    \Pr[h_r(x) \ne h_r(x')] = d_\theta(x, x') = \arccos\left(\frac{x \cdot x'}{|x| |x'|}\right) / \pi.
 
-The identity is that of real numbers and of real normal directions. Here directions are drawn from the public seed, in multiples of
-2^-20, and products are made in 32-bit floats: a bit is another one than that of real numbers where a vector lies within about a
-millionth of the border. What is proved about noisy bits holds whatever the hash is.
+The identity is that of real numbers and of real normal directions. Here directions are drawn from the public seed, in multiples
+of 2^-20, and products are made in 32-bit floats: a bit is another one than that of real numbers where a vector lies within
+about a millionth of the border. What is proved about noisy bits holds whatever the hash is.
 
-*Direction j* is made of the stream ``seed.generator("projection", j)``: its bytes are read as 32-bit words, lowest byte first, two
-for each two coordinates; words a and b give :math:`\sqrt{-2 \ln u} \cos(2 \pi v)` and :math:`\sqrt{-2 \ln u} \sin(2 \pi v)` with
-:math:`u = (a + 1/2) / 2^{32}`, :math:`v = (b + 1/2) / 2^{32}`, each rounded to a multiple of :math:`2^{-20}` (Box and Muller 1958). So
-more bits, or more coordinates, go on with the same directions.
+*Direction j* is made of the stream ``seed.generator("projection", j)``: its bytes are read as 32-bit words, lowest byte first,
+two for each two coordinates; words a and b give :math:`\sqrt{-2 \ln u} \cos(2 \pi v)` and :math:`\sqrt{-2 \ln u} \sin(2 \pi v)`
+with :math:`u = (a + 1/2) / 2^{32}`, :math:`v = (b + 1/2) / 2^{32}`, each rounded to a multiple of :math:`2^{-20}` (Box and
+Muller 1958). So more bits, or more coordinates, go on with the same directions.
 
 >>> from noisewright.core.seed import Seed
 >>> hashing = Projection(3, 16, Seed.from_hex("00" * 32))
@@ -119,7 +119,7 @@ def sides(products: NDArray[Any], bits: int) -> Codes:
 
 
 def as_rows(vectors: Vectors, dimension: int) -> Any:
-    """Vectors with a row for each, as an array of floats or as a sparse matrix by rows; refused where they have another length."""
+    """Vectors with a row for each, as an array or as a sparse matrix by rows; refused where they have another length."""
     wanted = f"vectors of {dimension} numbers are wanted, a row for each"
     if hasattr(vectors, "tocsr"):
         rows = vectors.tocsr()

@@ -1,20 +1,20 @@
 r"""A scheme: everything public about a matching service, as one small JSON file for its clients and its server.
 
-It names the family of hashes, how many bits a code has, the public seed that the hashes are drawn from, and epsilon: what every bit
-costs. Clients and servers that have files with the same ``fingerprint`` understand each other; no others do.
+It names the family of hashes, how many bits a code has, the public seed that the hashes are drawn from, and epsilon: what every
+bit costs. Clients and servers that have files with the same ``fingerprint`` understand each other; no others do.
 
 >>> from noisewright.core.seed import Seed
 >>> scheme = Scheme(dimension=100, bits=64, epsilon="1/2", seed=Seed.from_hex("00" * 32))
 >>> Scheme.from_json(scheme.to_json()) == scheme, scheme.fingerprint[:12]
 (True, 'c9341caee755')
 >>> round(float(scheme.flip), 4)
-0.3776
+0.3775
 >>> print(scheme)
 64 bits by projection of 100 numbers, epsilon = 0.5 for every bit, seed 000000000000...
 
-**Draw the seed after the profiles are there, and never let anybody choose it.** What holds for a seed that is known is epsilon for
-every bit in which two codes differ, at most ``bits * epsilon``. What :mod:`noisewright.matching.promises` says of a distance between
-profiles is about two of them that were fixed before the seed was drawn.
+**Draw the seed after the profiles are there, and never let anybody choose it.** What holds for a seed that is known is epsilon
+for every bit in which two codes differ, at most ``bits * epsilon``. What :mod:`noisewright.matching.promises` says of a
+distance between profiles is about two of them that were fixed before the seed was drawn.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 r"""Exact coins for packed bits: every bit of a code is flipped on its own, with an exact probability.
 
-This is bitwise randomised response. With probability ``p >= 1 / (1 + e^epsilon)`` of a flip, codes that differ in ``d`` bits differ
-by at most ``epsilon d`` in the logarithm of the probability of any output. Devices and releases draw from here, with other sources
-of random bits.
+This is bitwise randomised response. With probability ``p >= 1 / (1 + e^epsilon)`` of a flip, codes that differ in ``d`` bits
+differ by at most ``epsilon d`` in the logarithm of the probability of any output. Devices and releases draw from here, with
+other sources of random bits.
 
 >>> from fractions import Fraction
 >>> codes = np.zeros((1000, 2), np.uint8)
