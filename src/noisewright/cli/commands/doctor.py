@@ -32,6 +32,7 @@ ADDS = {
     "plots": "figures as files",
     "transport": "distances between populations, for any metric",
     "text": "attackers that learn topics and authors from words",
+    "matching": "fast search among many codes",
 }
 """What an extra is for; which extras there are is read from the package itself."""
 

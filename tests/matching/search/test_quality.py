@@ -1,0 +1,71 @@
+"""Recall and utility loss, against a plain reckoning of every angle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from noisewright.core.errors import DataError
+from noisewright.matching.search import quality as module
+from noisewright.matching.search.quality import search_quality
+
+
+def plainly(profiles: np.ndarray, returned: np.ndarray) -> tuple[float, float]:
+    hits, losses = [], []
+    for i, row in enumerate(returned):
+        angles = [
+            np.arccos(np.clip(a @ profiles[i] / np.linalg.norm(a) / np.linalg.norm(profiles[i]), -1, 1)) / np.pi
+            for a in profiles
+        ]
+        best = sorted(angles[:i] + angles[i + 1 :])[: len(row)]
+        hits.append(np.mean([angles[j] <= best[-1] + 1e-9 for j in row]))
+        losses.append(np.mean([angles[j] for j in row]) - np.mean(best))
+    return float(np.mean(hits)), float(np.mean(losses))
+
+
+@pytest.mark.parametrize("together", [1, 100, 1 << 23])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_lsh_15_utility_loss_and_recall(sparse: bool, together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TOGETHER", together)
+    rng = np.random.default_rng(1)
+    profiles = rng.integers(0, 3, (40, 6)).astype(float) + np.eye(40, 6)
+    returned = np.array([rng.choice([j for j in range(40) if j != i], 5, replace=False) for i in range(40)])
+    found = search_quality(csr_array(profiles) if sparse else profiles, returned)
+    assert (found.recall, found.loss) == pytest.approx(plainly(profiles, returned), abs=1e-9)
+    assert found.loss > 0
+
+
+def test_the_best_answer_loses_nothing_and_a_random_one_what_is_said() -> None:
+    rng = np.random.default_rng(2)
+    profiles = rng.standard_normal((60, 5))
+    unit = profiles / np.linalg.norm(profiles, axis=1, keepdims=True)
+    best = np.argsort(-(unit @ unit.T), axis=1)[:, 1:4]
+    found = search_quality(profiles, best)
+    assert (found.recall, found.loss) == pytest.approx((1, 0), abs=1e-12)
+    assert found.random_recall == pytest.approx(3 / 59)
+    drawn = [
+        search_quality(
+            profiles, np.array([rng.choice(np.delete(np.arange(60), i), 3, replace=False) for i in range(60)])
+        )
+        for _ in range(40)
+    ]
+    assert np.mean([one.loss for one in drawn]) == pytest.approx(found.random_loss, abs=0.01)
+    assert np.mean([one.recall for one in drawn]) == pytest.approx(found.random_recall, abs=0.02)
+
+
+def test_some_queries_only() -> None:
+    rng = np.random.default_rng(3)
+    profiles = rng.standard_normal((30, 4))
+    returned = np.array([rng.choice(np.delete(np.arange(30), i), 2, replace=False) for i in range(30)])
+    some = np.array([4, 17])
+    parts = [search_quality(profiles, returned[[i]], np.array([i])).loss for i in some]
+    assert search_quality(profiles, returned[some], some).loss == pytest.approx(np.mean(parts))
+
+
+@pytest.mark.parametrize("wrong", [0.0, np.nan])
+def test_profiles_without_a_direction_are_refused(wrong: float) -> None:
+    profiles = np.ones((3, 2))
+    profiles[1] = wrong
+    with pytest.raises(DataError, match="no direction; leave it out"):
+        search_quality(profiles, np.array([[1], [0], [0]]))
