@@ -56,10 +56,20 @@ class Client:
         Every bit is that of the public hash, flipped with probability ``scheme.flip`` exactly, by a coin of its own. ``rng`` is
         for simulations alone.
         """
-        single = not hasattr(profiles, "tocsr") and np.ndim(profiles) == 1 and np.size(profiles) > 0
+        single = self._single(profiles)
         hashed = self.scheme.hash([profiles] if single else profiles)
         noisy = flipped(hashed, self.scheme.bits, self.scheme.flip, DeviceBits() if rng is None else rng)
         return noisy[0] if single else noisy
+
+    def _single(self, profiles: Any) -> bool:
+        """Whether this is one profile: numbers in one dimension, or items."""
+        if self.scheme.dimension is not None:
+            return not hasattr(profiles, "tocsr") and not isinstance(profiles, str) and _depth(profiles) == 1
+        if isinstance(profiles, (set, frozenset)):
+            return True
+        return isinstance(profiles, (list, tuple)) and any(
+            isinstance(item, (str, int, np.integer)) for item in profiles
+        )
 
     @property
     def promise(self) -> str:
@@ -69,3 +79,12 @@ class Client:
             f"Whatever is sent, codes that differ in k bits are told apart by a factor of at most e^({upward(each)} k), and any "
             f"two profiles by at most e^{upward(most)}."
         )
+
+
+def _depth(profiles: Any) -> int:
+    """1 for a row of numbers; rows of different lengths, and no rows at all, are more."""
+    try:
+        found = np.asarray(profiles)
+    except ValueError:
+        return 2
+    return found.ndim if found.size else 2

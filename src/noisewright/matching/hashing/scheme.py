@@ -22,11 +22,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from noisewright.core.certificates.checker import checker
 from noisewright.core.channels.certified import LARGEST_EPSILON
@@ -38,25 +40,61 @@ from noisewright.core.seed import SHOWN, Seed
 from noisewright.files.atomic import file_path, write_atomically
 from noisewright.files.regular import check_regular
 from noisewright.matching.hashing.codes import Codes, code_bytes
-from noisewright.matching.hashing.projection import Projection, Vectors
+from noisewright.matching.hashing.minhash import MinHash
+from noisewright.matching.hashing.projection import Projection
+from noisewright.matching.hashing.sampling import Sampling
+from noisewright.matching.hashing.structured import FastProjection
 from noisewright.noise.response import response_integers
 
-__all__ = ["FAMILIES", "ZEROS", "Scheme", "checked_bits", "checked_dimension", "checked_epsilon"]
+__all__ = ["FAMILIES", "ZEROS", "Family", "Hashing", "Scheme", "checked_bits", "checked_dimension", "checked_epsilon"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a family of hashes is about."""
+
+    distance: str
+    """The distance for which it is made, in words."""
+    profiles: str
+    """What is hashed."""
+    share: Fraction = Fraction(1)
+    """A hash differs with this probability times the distance."""
+    exact: bool = True
+    """Whether it does so for real numbers and truly random choices, independently for each bit."""
+
 
 FORMAT, VERSION = "noisewright matching scheme", 1
-FAMILIES = ("projection",)
+FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {
+        "projection": Family("the angle between vectors over pi", "vectors"),
+        "fast-projection": Family("about the angle between vectors over pi", "vectors", exact=False),
+        "sampling": Family("the share of coordinates that are zero in one vector alone", "vectors"),
+        "minhash": Family("the Jaccard distance of sets", "sets", share=Fraction(1, 2)),
+    }
+)
 ZEROS = ("refuse", "fixed")
 LARGEST_BITS = 1 << 16
 LARGEST_DIMENSION = 1 << 24
 LARGEST_FILE = 1 << 16
 
 
+class Hashing(Protocol):
+    """The hash functions of a scheme."""
+
+    @property
+    def bits(self) -> int:
+        """How many there are."""
+
+    def hash(self, profiles: Any) -> Codes:
+        """The codes of profiles, a row for each."""
+
+
 @dataclass(frozen=True)
 class Scheme:
     """A hash family, its public seed, and the price of a bit."""
 
-    dimension: int
-    """How many numbers a profile has."""
+    dimension: int | None
+    """How many numbers a profile has; None for collections of items, under ``minhash``."""
     bits: int
     """How many bits a code has."""
     epsilon: Any
@@ -66,14 +104,15 @@ class Scheme:
     family: str = "projection"
     """How profiles are hashed."""
     zero: str = "refuse"
-    """What is done with a profile of zeros: ``refuse`` it, or give it the ``fixed`` code of the first axis."""
+    """What is done with a profile that is all zeros, or empty: ``refuse`` it, or give all of them one ``fixed`` code."""
 
     def __post_init__(self) -> None:
-        one_of(self.family, "family", FAMILIES)
+        one_of(self.family, "family", tuple(FAMILIES))
         one_of(self.zero, "zero", ZEROS)
         if not isinstance(self.seed, Seed):
             raise ParameterError(f"seed must be a Seed, not {type(self.seed).__name__}; Seed.fresh() makes one.")
-        object.__setattr__(self, "dimension", checked_dimension(self.dimension))
+        if self.dimension is not None or self.family != "minhash":
+            object.__setattr__(self, "dimension", checked_dimension(self.dimension))
         object.__setattr__(self, "bits", checked_bits(self.bits))
         object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
 
@@ -87,12 +126,23 @@ class Scheme:
         """The probability that a bit is flipped, exactly: ``1 / (1 + e^epsilon)`` or a little more."""
         return response_integers(2, self.epsilon).flip
 
-    @cached_property
-    def hashing(self) -> Projection:
-        """The hash functions themselves."""
-        return Projection(self.dimension, self.bits, self.seed, self.zero)
+    @property
+    def words(self) -> Family:
+        """What the family's hashes are about."""
+        return FAMILIES[self.family]
 
-    def hash(self, profiles: Vectors) -> Codes:
+    @cached_property
+    def hashing(self) -> Hashing:
+        """The hash functions themselves."""
+        if self.family == "minhash":
+            return MinHash(self.bits, self.seed, self.dimension, self.zero)
+        assert self.dimension is not None
+        if self.family == "sampling":
+            return Sampling(self.dimension, self.bits, self.seed)
+        made = Projection if self.family == "projection" else FastProjection
+        return made(self.dimension, self.bits, self.seed, self.zero)
+
+    def hash(self, profiles: Any) -> Codes:
         """Codes without noise, which are **not private**: for one's own profiles, and to study what noise does."""
         return self.hashing.hash(profiles)
 
@@ -159,8 +209,9 @@ class Scheme:
     __getstate__ = fields_alone
 
     def __str__(self) -> str:
+        what = "items" if self.dimension is None else f"{self.dimension} numbers"
         return (
-            f"{self.bits} bits by {self.family} of {self.dimension} numbers, epsilon = {downward(self.epsilon)} for every bit, "
+            f"{self.bits} bits by {self.family} of {what}, epsilon = {downward(self.epsilon)} for every bit, "
             f"seed {self.seed.hex[:SHOWN]}..."
         )
 

@@ -7,6 +7,7 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.matching.promises.about_seeds import SeedPromise as SeedPromise
+    from noisewright.matching.promises.about_seeds import scheme_promise as scheme_promise
     from noisewright.matching.promises.about_seeds import seed_promise as seed_promise
     from noisewright.matching.promises.accountants import BY_SEED as BY_SEED
     from noisewright.matching.promises.accountants import alpha as alpha

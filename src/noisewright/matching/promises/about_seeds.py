@@ -4,14 +4,15 @@ r"""A promise about a distance between profiles, with its fine print: it is abou
 >>> round(told.loss, 3), told.seed_scope
 (5.0, 'two profiles that were fixed before the seed was drawn')
 >>> print(told.in_words())  # doctest: +NORMALIZE_WHITESPACE
-For any two profiles within 0.05 that were fixed before the seed was drawn: but for seeds that are unlucky with probability 0.01,
-no code is more than e^5 times as likely under one as under the other. Of two that are chosen when the seed is known it says
-nothing: they are told apart by at most e^0.98892 for every bit in which their hashes differ, and by e^19.7784 if all do.
+For any two profiles within 0.05 (the probability that a hash differs) that were fixed before the seed was drawn: but for seeds
+that are unlucky with probability 0.01, no code is more than e^5 times as likely under one as under the other. Of two that are
+chosen when the seed is known it says nothing: they are told apart by at most e^0.98892 for every bit in which their hashes
+differ, and by e^19.7784 if all do.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from noisewright.core.choices import one_of
@@ -19,11 +20,11 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, downward, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Metric
-from noisewright.matching.hashing.scheme import checked_bits, checked_epsilon
+from noisewright.matching.hashing.scheme import Scheme, checked_bits, checked_epsilon
 from noisewright.matching.promises.accountants import BY_SEED, worst_case
 from noisewright.matching.promises.loss_law import checked_delta, checked_distance
 
-__all__ = ["NOTIONS", "SEED_SCOPE", "SeedPromise", "seed_promise"]
+__all__ = ["NOTIONS", "SEED_SCOPE", "SeedPromise", "scheme_promise", "seed_promise"]
 
 SEED_SCOPE = "two profiles that were fixed before the seed was drawn"
 NOTIONS = ("xdp", "pxdp")
@@ -37,13 +38,14 @@ class SeedPromise:
     loss: float
     delta: float
     distance: float
-    """The probability that a hash of the two differs; for projections the angle between them over pi."""
+    """Between the two, in what ``measure`` says."""
     within: bool
     """Whether it holds for all pairs within that distance, or for those at exactly that distance."""
     accountant: str
     bits: int
     epsilon: Fraction
     """The price of a bit."""
+    measure: str = "the probability that a hash differs"
     seed_scope: str = SEED_SCOPE
     """About whom it is: whoever knows the seed may choose a pair for which it does not hold."""
 
@@ -81,7 +83,8 @@ class SeedPromise:
             holds = "no event of seed and code is more than"
             end = f", plus {upward(self.delta)}"
         return (
-            f"For any two profiles {where} {downward(self.distance)} that were fixed before the seed was drawn: {holds} "
+            f"For any two profiles {where} {downward(self.distance)} ({self.measure}) that were fixed before the seed was "
+            f"drawn: {holds} "
             f"e^{upward(self.loss)} times as likely under one as under the other{end}. Of two that are chosen when the seed is "
             f"known it says nothing: they are told apart by at most e^{upward(self.epsilon)} for every bit in which their hashes "
             f"differ, and by e^{upward(self.epsilon * self.bits)} if all do."
@@ -121,3 +124,41 @@ def seed_promise(
     best = min(losses, key=lambda name: losses[name])
     loss = min(losses[best], worst_case(bits=count, epsilon=price))
     return SeedPromise(loss, share, apart, within, best, count, price)
+
+
+def scheme_promise(
+    scheme: Scheme,
+    *,
+    delta: float,
+    radius: float | None = None,
+    distance: float | None = None,
+    accountant: str = "smallest",
+    notion: str = "xdp",
+) -> SeedPromise:
+    """The same for a scheme, in the distance that its hashes are made for (``scheme.words.distance``).
+
+    >>> from noisewright.matching.hashing.scheme import Scheme
+    >>> pets = Scheme(dimension=None, bits=64, epsilon=1, family="minhash")
+    >>> round(scheme_promise(pets, radius=0.2, delta=1e-6).loss, 2)  # for sets within a Jaccard distance of 0.2
+    15.84
+    """
+    if not scheme.words.exact:
+        raise ParameterError(
+            f"no theorem says how the bits of {scheme.family} differ, and nothing is promised by distance; use projection, or "
+            "the price of every bit that differs."
+        )
+
+    def scaled(value: float | None, name: str) -> float | None:
+        return None if value is None else float(scheme.words.share) * checked_distance(value, name)
+
+    found = seed_promise(
+        bits=scheme.bits,
+        epsilon=scheme.epsilon,
+        delta=delta,
+        radius=scaled(radius, "radius"),
+        distance=scaled(distance, "distance"),
+        accountant=accountant,
+        notion=notion,
+    )
+    apart = radius if distance is None else distance
+    return replace(found, distance=checked_distance(apart), measure=scheme.words.distance)
