@@ -15,11 +15,12 @@ from noisewright.cli.commands.attack import ATTACKS
 from noisewright.cli.commands.design import EXTRAS
 from noisewright.cli.commands.embeddings import WORK
 from noisewright.cli.commands.ledger import VIEWS
+from noisewright.cli.commands.match import ROLES
 from noisewright.cli.commands.text import WORK as TEXTS
 from noisewright.core.errors import ParameterError
 
 FOLDER = Path(noisewright.__file__).parent / "cli" / "commands"
-GROUPS = {"attack": ATTACKS, "design": EXTRAS, "embeddings": WORK, "ledger": VIEWS, "text": TEXTS}
+GROUPS = {"attack": ATTACKS, "design": EXTRAS, "embeddings": WORK, "ledger": VIEWS, "match": ROLES, "text": TEXTS}
 
 COUNTING = '''
 import typer

@@ -45,6 +45,7 @@ _WORDS = (
     "attack",
     "text",
     "embeddings",
+    "match",
 )
 
 NO_MATRICES = ("plan", "verify", "ledger")

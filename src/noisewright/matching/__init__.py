@@ -6,7 +6,10 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.matching.client import Client as Client
+    from noisewright.matching.evaluation import Evaluation as Evaluation
+    from noisewright.matching.evaluation import evaluate as evaluate
     from noisewright.matching.hashing.scheme import Scheme as Scheme
+    from noisewright.matching.profiles import read_profiles as read_profiles
     from noisewright.matching.search.index import Index as Index
     from noisewright.matching.search.odds import true_odds as true_odds
     from noisewright.matching.search.quality import search_quality as search_quality

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from noisewright.core.errors import DataError, FileFormatError, MissingPartError, ParameterError
-from noisewright.matching.search import _kernels as kernels
+from noisewright.matching.search import nearest as kernels
 from noisewright.matching.search.code_file import CodeFile, read_codes, write_codes
 from noisewright.matching.search.index import Index
 

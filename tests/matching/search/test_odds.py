@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from noisewright.core.errors import ParameterError
-from noisewright.matching.search._kernels import exact
 from noisewright.matching.search.debiasing import differing
-from noisewright.matching.search.odds import pair_odds, returned_odds, true_odds
+from noisewright.matching.search.nearest import nearest_codes
+from noisewright.matching.search.odds import returned_odds, true_odds
 
 
 def by_enumeration(distances: list[float], k: int, bits: int, flip: float) -> np.ndarray:
@@ -78,32 +78,10 @@ def test_against_real_codes(k: int, bits: int, flip: float) -> None:
         near = np.cos(angle) * own + np.sin(angle) * along[:k]
         bits_of = np.vstack([own[None], near, along[k:]]) >= 0
         noisy = np.packbits(bits_of ^ (rng.random(bits_of.shape) < flip), axis=1, bitorder="little")
-        rows, _ = exact(noisy[1:], noisy[:1], k, rng)
+        rows, _ = nearest_codes(noisy[1:], noisy[:1], k, rng)
         hits += np.mean(rows < k)
     expected = true_odds([0.25] * k, [0.5] * others, neighbours=k, bits=bits, flip=flip)
     assert hits / runs == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(runs))
-
-
-def test_two_candidates_that_depend_on_each_other() -> None:
-    """Three random vectors in the plane and in five dimensions; 100,000 codes, five standard errors."""
-    rng = np.random.default_rng(4)
-    for dimension in (2, 5):
-        vectors = rng.standard_normal((3, dimension))
-        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        angle = np.arccos(np.clip(unit @ unit.T, -1, 1)) / np.pi
-        bits, flip, runs = 12, 0.15, 100_000
-        signs = rng.standard_normal((runs, bits, dimension)) @ unit.T >= 0
-        noisy = signs ^ (rng.random(signs.shape) < flip)
-        near, far = ((noisy[:, :, 0] != noisy[:, :, i]).sum(axis=1) for i in (1, 2))
-        first = np.mean((near < far) + 0.5 * (near == far))
-        expected = pair_odds(angle[0, 1], angle[0, 2], angle[1, 2], bits=bits, flip=flip)
-        assert first == pytest.approx(expected, abs=5 * 0.5 / np.sqrt(runs))
-
-
-def test_at_right_angles_two_candidates_do_not_depend_on_each_other() -> None:
-    alone = returned_odds([0.2, 0.5], [1, 1], neighbours=1, bits=40, flip=0.2)[0]
-    assert pair_odds(0.2, 0.5, 0.5, bits=40, flip=0.2) == pytest.approx(alone, abs=1e-9)
-    assert pair_odds(0.3, 0.3, 0.1, bits=40, flip=0.2) == pytest.approx(0.5)
 
 
 def test_rounded_distances_are_nearly_the_same() -> None:
@@ -116,7 +94,7 @@ def test_rounded_distances_are_nearly_the_same() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"neighbours": 0}, "1 neighbour or more"),
+        ({"neighbours": 0}, "odds are for 1 to 400 neighbours"),
         ({"bits": 0}, "1 bit or more"),
         ({"flip": 0.5}, "below 1/2"),
         ({"counts": [1, 0]}, "a count of 1 or more"),
@@ -128,8 +106,3 @@ def test_what_is_refused(change: dict[str, object], sentence: str) -> None:
     good = {"distances": [0.1, 0.2], "counts": [1, 5], "neighbours": 1, "bits": 8, "flip": 0.1}
     with pytest.raises(ParameterError, match=sentence):
         returned_odds(**{**good, **change})  # type: ignore[arg-type]
-
-
-def test_three_distances_must_fit_together() -> None:
-    with pytest.raises(ParameterError, match="triangle"):
-        pair_odds(0.1, 0.2, 0.5, bits=8, flip=0.1)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from noisewright.matching.search.debiasing import differing as differing
     from noisewright.matching.search.index import Index as Index
     from noisewright.matching.search.index import Neighbours as Neighbours
-    from noisewright.matching.search.odds import pair_odds as pair_odds
+    from noisewright.matching.search.nearest import nearest_codes as nearest_codes
     from noisewright.matching.search.odds import returned_odds as returned_odds
     from noisewright.matching.search.odds import true_odds as true_odds
     from noisewright.matching.search.quality import Quality as Quality

@@ -31,18 +31,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.atomic import file_path, whole_file
 from noisewright.files.regular import check_regular
 from noisewright.matching.hashing.codes import Codes, as_codes, code_bytes
 
-__all__ = ["SUFFIX", "CodeFile", "read_codes", "write_codes"]
+__all__ = ["SUFFIX", "CodeFile", "check_names", "read_codes", "write_codes"]
 
 SUFFIX = ".nwc"
 MAGIC = b"\x89NWC\r\n\x1a\n"
 FORMAT = 1
 LONGEST_HEADER = 1 << 12
 MOST_BITS = 1 << 16
+LONGEST_NAME = 1000
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,7 @@ class CodeFile:
 def write_codes(path: str | os.PathLike[str], given: CodeFile) -> str:
     """Write a file of codes, whole or not at all; its SHA-256 in hexadecimal digits."""
     codes = np.ascontiguousarray(as_codes(given.codes, given.bits))
-    if len(given.names) != len(codes):
-        raise ParameterError("every code has one name.")
+    check_names(given.names, len(codes))
     spelled = [name.encode() for name in given.names]
     text = b"".join(spelled)
     starts = np.concatenate([[0], np.cumsum([len(name) for name in spelled], dtype=np.int64)]).astype("<u8")
@@ -115,6 +115,16 @@ def read_codes(path: str | os.PathLike[str]) -> CodeFile:
         raise no_codes from None
     codes = np.frombuffer(content[after + text : -32], dtype=np.uint8).reshape(number, width).copy()
     return CodeFile(str(header["scheme"]), bits, names, as_codes(codes, bits))
+
+
+def check_names(names: Sequence[str], rows: int) -> None:
+    """Refuse names that cannot be told apart, or that are none; no name is quoted."""
+    if len(names) != rows:
+        raise DataError(f"there are {rows} codes and {len(names)} names; every code has one name.")
+    if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME for name in names):
+        raise DataError(f"names are texts of 1 to {LONGEST_NAME} characters.")
+    if len(set(names)) < len(names):
+        raise DataError("a name was given twice; every name has one code.")
 
 
 def _header(document: bytes) -> dict[str, int | str] | None:

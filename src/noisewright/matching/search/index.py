@@ -29,14 +29,13 @@ from numpy.typing import NDArray
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.matching.hashing.codes import Codes, as_codes, code_bytes
-from noisewright.matching.search._kernels import Approximate, exact, faiss
-from noisewright.matching.search.code_file import CodeFile, read_codes, write_codes
+from noisewright.matching.search.code_file import CodeFile, check_names, read_codes, write_codes
+from noisewright.matching.search.nearest import Approximate, Found, faiss, nearest_codes, without_own
 
 __all__ = ["Index", "IndexKind", "Neighbours"]
 
 IndexKind = Literal["flat", "hnsw", "ivf"]
 KINDS = ("flat", "hnsw", "ivf")
-LONGEST_NAME = 1000
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Index:
     def add(self, names: Sequence[str], codes: object) -> None:
         """Take the codes of new names; all of them, or none where one is refused."""
         rows = np.ascontiguousarray(as_codes(codes, self.bits))
-        _check_names(names, len(rows))
+        check_names(names, len(rows))
         for name in names:
             if name in self._rows:
                 raise DataError("a code has a name that is in the index already; remove the old code first.")
@@ -116,7 +115,7 @@ class Index:
     def search(self, codes: object, neighbours: int, *, rng: np.random.Generator | None = None) -> Neighbours:
         """The nearest codes to each of these; ties are broken by a fresh draw (``rng`` is for simulations)."""
         queries = np.ascontiguousarray(as_codes(codes, self.bits))
-        return self._search(queries, self._number(neighbours), rng)
+        return self._named(*self._search(queries, self._number(neighbours), rng))
 
     def neighbours(
         self, names: Sequence[str], neighbours: int, *, rng: np.random.Generator | None = None
@@ -124,11 +123,7 @@ class Index:
         """The nearest codes to those of people in the index, who are not their own neighbours."""
         own = np.array([self._row(name) for name in names], dtype=np.int64)
         found = self._search(self._codes[own], self._number(neighbours) + 1, rng)
-        others = found.names != self._names[own][:, None]
-        # Whoever is not among so many equals makes room for one of them all the same: the last.
-        others[others.all(axis=1), -1] = False
-        shape = (len(own), others.shape[1] - 1)
-        return Neighbours(found.names[others].reshape(shape), found.differ[others].reshape(shape))
+        return self._named(*without_own(found, own))
 
     def save(self, path: str | os.PathLike[str]) -> str:
         """Write names and codes to a file, whole or not at all; its SHA-256."""
@@ -144,20 +139,23 @@ class Index:
         index.add(found.names, found.codes)
         return index
 
-    def _search(self, queries: Codes, k: int, rng: np.random.Generator | None) -> Neighbours:
+    def _search(self, queries: Codes, k: int, rng: np.random.Generator | None) -> Found:
         if not self._rows:
             raise DataError("the index is empty; add codes first.")
         draw = np.random.default_rng() if rng is None else rng
         used = self._codes[: self._used]
         if self.kind == "flat":
-            rows, differ = exact(used, queries, k, draw, None if len(self._rows) == self._used else self._live())
-            return Neighbours(self._names[rows], differ)
+            return nearest_codes(used, queries, k, draw, None if len(self._rows) == self._used else self._live())
         if self._structure is None:
             self._structure = Approximate(self.kind, used, draw)
         live = np.zeros(self._used, dtype=np.bool_)
         live[self._live()] = True
-        rows, differ = self._structure.search(queries, min(k, len(self._rows)), live, draw)
-        return Neighbours(_none_where(rows < 0, self._names[rows]), differ)
+        return self._structure.search(queries, min(k, len(self._rows)), live, draw)
+
+    def _named(self, rows: NDArray[np.int64], differ: NDArray[np.int64]) -> Neighbours:
+        names = self._names[rows]
+        names[rows < 0] = None
+        return Neighbours(names, differ)
 
     def _live(self) -> NDArray[np.int64]:
         return np.fromiter(self._rows.values(), dtype=np.int64, count=len(self._rows))
@@ -181,17 +179,3 @@ def check_scheme(found: CodeFile, fingerprint: str, called: str) -> None:
             f"the codes in {called} were made with the scheme {found.fingerprint[:12]}..., not with {fingerprint[:12]}...; "
             "codes of two schemes cannot be compared: encode the profiles again with one public file."
         )
-
-
-def _none_where(missing: NDArray[np.bool_], names: NDArray[Any]) -> NDArray[Any]:
-    names[missing] = None
-    return names
-
-
-def _check_names(names: Sequence[str], rows: int) -> None:
-    if len(names) != rows:
-        raise DataError(f"there are {rows} codes and {len(names)} names; every code has one name.")
-    if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME for name in names):
-        raise DataError(f"names are texts of 1 to {LONGEST_NAME} characters.")
-    if len(set(names)) < len(names):
-        raise DataError("a name was given twice; every name has one code.")

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError
 
-__all__ = ["Quality", "all_distances", "search_quality", "unit_rows"]
+__all__ = ["AS_NEAR", "Quality", "all_distances", "search_quality", "unit_rows"]
 
 TOGETHER = 1 << 23
 """Distances that are held at once."""

@@ -6,7 +6,7 @@ the ties of each query, and faiss is given the codes in a fresh random order for
 
 >>> codes = np.array([[0], [0], [255]], dtype=np.uint8)
 >>> rng = np.random.default_rng(0)
->>> both = [int(exact(codes, codes[:1], 1, rng)[0][0, 0]) for _ in range(200)]
+>>> both = [int(nearest_codes(codes, codes[:1], 1, rng)[0][0, 0]) for _ in range(200)]
 >>> sorted(set(both)), 60 < sum(both) < 140
 ([0, 1], True)
 """
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from noisewright.core.errors import MissingPartError
 from noisewright.matching.hashing.codes import Codes
 
-__all__ = ["Approximate", "Found", "exact", "faiss_is_here"]
+__all__ = ["Approximate", "Found", "faiss", "faiss_is_here", "nearest_codes", "without_own"]
 
 Found = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Rows of the codes that were found, and in how many bits they differ, nearest first; one row for each query."""
@@ -38,7 +38,7 @@ def faiss_is_here() -> bool:
     return find_spec("faiss") is not None
 
 
-def exact(
+def nearest_codes(
     codes: Codes, queries: Codes, k: int, rng: np.random.Generator, live: NDArray[np.int64] | None = None
 ) -> Found:
     """The ``k`` nearest codes to each query among the rows ``live`` (all of them without it); exact, with ties at random."""
@@ -52,6 +52,14 @@ def exact(
     found = [_nearest(words, one, k, rng) for one in asked]
     places, differ = (np.array([pair[i] for pair in found], dtype=np.int64).reshape(len(queries), k) for i in (0, 1))
     return rows[places], differ
+
+
+def without_own(found: Found, own: NDArray[np.int64]) -> Found:
+    """The same without everybody's own row, so one fewer; where it is not among so many equals, the last one goes."""
+    rows, differ = found
+    others = rows != own[:, None]
+    others[others.all(axis=1), -1] = False
+    return rows[others].reshape(len(own), -1), differ[others].reshape(len(own), -1)
 
 
 def _nearest(words: NDArray[np.uint64], query: NDArray[np.uint64], k: int, rng: np.random.Generator) -> Found:

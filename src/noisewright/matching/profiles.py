@@ -1,0 +1,138 @@
+"""Profiles in files: rows of numbers with a name each, as arrays, sparse matrices and tables have them.
+
+========================  ==================================================================================================
+``.npy``                  an array with a row for each profile; names are the numbers of the rows, from 0 on ``.npz``
+a sparse matrix of SciPy (``scipy.sparse.save_npz``), named in the same way ``.parquet``, ``.csv``    one column with names
+(the first, unless another is named), and the numbers: a column of lists, or all others ========================
+==================================================================================================
+
+>>> import tempfile
+>>> from pathlib import Path
+>>> path = Path(tempfile.mkdtemp(), "films.csv")
+>>> _ = path.write_text("user,alien,brazil,casablanca\\nann,5,0,3\\nbob,4,0,3\\n")
+>>> found = read_profiles(path)
+>>> found.names, found.rows.tolist()
+(['ann', 'bob'], [[5.0, 0.0, 3.0], [4.0, 0.0, 3.0]])
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from noisewright.core.errors import FileFormatError
+from noisewright.files.atomic import file_path
+from noisewright.files.regular import check_regular
+
+__all__ = ["SUFFIXES", "Profiles", "read_profiles"]
+
+SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Rows of numbers, an array or a sparse matrix, and a name for each."""
+
+    names: Sequence[str]
+    rows: Any
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def read_profiles(path: str | os.PathLike[str], *, names: str | None = None) -> Profiles:
+    """The profiles in a file; ``names`` is the column of a table that holds names."""
+    place = file_path(path)
+    suffix = place.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise FileFormatError(f"{place.name}: profiles are read from {', '.join(SUFFIXES)} files.")
+    try:
+        check_regular(place)
+        if suffix in (".npy", ".npz"):
+            return _array(place)
+        return _table(place, names)
+    except OSError as problem:
+        raise FileFormatError(f"{place} cannot be read: {problem.strerror or 'it is no such file'}.") from None
+
+
+def _array(place: Path) -> Profiles:
+    problem = FileFormatError(
+        f"{place.name} holds no rows of numbers; save an array of two dimensions, or a sparse matrix."
+    )
+    try:
+        if place.suffix.lower() == ".npz":
+            from scipy.sparse import load_npz
+
+            rows: Any = load_npz(place)
+            rows = rows.tocsr()
+        else:
+            rows = np.load(place, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, KeyError, AttributeError):
+        raise problem from None
+    except Exception as wrong:
+        if type(wrong).__name__ in ("BadZipFile", "UnpicklingError"):
+            raise problem from None
+        raise
+    if rows.ndim != 2 or rows.dtype.kind not in "fiub":
+        raise problem
+    return Profiles([str(number) for number in range(rows.shape[0])], rows)
+
+
+def _table(place: Path, names: str | None) -> Profiles:
+    import pyarrow as pa
+
+    try:
+        if place.suffix.lower() == ".csv":
+            from pyarrow.csv import read_csv
+
+            table = read_csv(place)
+        else:
+            from pyarrow.parquet import read_table
+
+            table = read_table(place)
+    except pa.ArrowException:
+        raise FileFormatError(f"{place.name} is not the table that its name says, or is cut short.") from None
+    chosen = table.column_names[0] if names is None and table.column_names else names
+    if table.column_names.count(chosen) != 1:
+        raise FileFormatError(
+            f"{place.name} has no column {chosen!r} for names; its columns are {', '.join(table.column_names)}."
+        )
+    others = [name for name in table.column_names if name != chosen]
+    spelled = table[chosen]
+    if spelled.null_count:
+        raise FileFormatError(f"{place.name}: a name is missing in the column {chosen!r}; every profile has one.")
+    return Profiles(spelled.cast(pa.string()).to_pylist(), _numbers(table, others, place.name))
+
+
+def _numbers(table: Any, columns: list[str], called: str) -> Any:
+    import pyarrow as pa
+
+    wanted = f"{called}: beside the names there is one column of lists of numbers, of one length, or there are columns of numbers"
+    kinds = [table.schema.field(name).type for name in columns]
+    lists = [pa.types.is_list(k) or pa.types.is_fixed_size_list(k) or pa.types.is_large_list(k) for k in kinds]
+    if not columns or (any(lists) and len(columns) > 1):
+        raise FileFormatError(f"{wanted}.")
+    if any(table[name].null_count for name in columns):
+        raise FileFormatError(f"{called}: a number is missing; fill it in, or leave the profile out.")
+    if lists[0]:
+        column = table[columns[0]].combine_chunks()
+        flat = column.flatten()
+        length = len(flat) // len(column) if len(column) else 0
+        even = len(column) == 0 or set(_lengths(column)) == {length}
+        if not even or flat.null_count or not (pa.types.is_floating(flat.type) or pa.types.is_integer(flat.type)):
+            raise FileFormatError(f"{wanted}.")
+        return flat.to_numpy(zero_copy_only=False).reshape(len(column), length)
+    if not all(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind) for kind in kinds):
+        raise FileFormatError(f"{wanted}.")
+    return np.stack([table[name].to_numpy().astype(np.float64) for name in columns], axis=1)
+
+
+def _lengths(column: Any) -> list[int]:
+    import pyarrow.compute as pc
+
+    return [int(length) for length in pc.unique(pc.list_value_length(column)).to_pylist()]
