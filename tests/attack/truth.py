@@ -56,7 +56,7 @@ def is_true(sentence: str, document: Document) -> bool:
         epsilon, delta = Fraction(said["epsilon"]), Fraction(said["delta"] or 0)
         if said["words"]:
             vectors = f"euclidean between word vectors (sha256 {document['resources'][0]['sha256'][:12]})"
-            order, own = base.removesuffix(vectors).rstrip(), base.endswith(vectors) and not delta
+            order, own = base.removesuffix(vectors).rstrip(), base.endswith(vectors)
             return own and order in ("", "matched", "aligned") and words_hold(epsilon * factor, order, said, document)
         if document["proof"]["kind"] == "product":
             return _product(epsilon * factor, delta, base, document)
@@ -480,7 +480,7 @@ def _between(words: str, certificate: Document) -> tuple[Decimal, Fraction]:
     if proof["kind"] in ("response", "table", "chances", "constant"):
         rows = _rows(certificate)
         pairs = list(itertools.combinations(range(len(rows)), 2))
-        found = re.match(r"values at most ([0-9.]+) apart \((line|euclidean|manhattan|discrete|hamming)\)", words)
+        found = re.match(r"values at most ([0-9./]+) apart \((line|euclidean|manhattan|discrete|hamming)\)", words)
         if found:
             apart = _apart(Fraction(1), found[2], certificate, len(rows))
             pairs = [(x, y) for x, y in pairs if (apart(x, y) or 0) <= Fraction(found[1])]
@@ -497,9 +497,9 @@ def _between(words: str, certificate: Document) -> tuple[Decimal, Fraction]:
         return max(max(map(_ln, rows[x], rows[y])) for x, y in pairs), delta
     factor = _named(claim["metric"])[0]
     step = Fraction(claim["distances"]["distance"]) / factor
-    whole = re.match(r"any two (?:whole numbers|values) from (-?[0-9.]+) to (-?[0-9.]+) \(line", words)
+    whole = re.match(r"any two (?:whole numbers|values) from (-?[0-9./]+) to (-?[0-9./]+) \(line", words)
     some = re.match(
-        r"(?:whole numbers|values) at most ([0-9.]+) apart \(([a-z0-9 ]+?)(?: between points of the lattice 2\^-?[0-9]+)?\)",
+        r"(?:whole numbers|values) at most ([0-9./]+) apart \(([a-z0-9 ]+?)(?: between points of the lattice 2\^-?[0-9]+)?\)",
         words,
     )
     if whole:

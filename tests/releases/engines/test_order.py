@@ -125,8 +125,8 @@ def test_all_orders_are_equally_often_drawn_where_keys_come_later(large: int, mo
     sorted, or scattered again. System bits: chi square over 6 orders, false alarm with probability 1e-9."""
     monkeypatch.setattr(_shuffling, "RUN", 1)
     monkeypatch.setattr(_shuffling, "LARGE", large)
-    drawn = _shuffling._Scattered._bytes
-    monkeypatch.setattr(_shuffling._Scattered, "_bytes", lambda *given: drawn(*given) & 0xE0)
+    drawn = _shuffling._Scattered._digits
+    monkeypatch.setattr(_shuffling._Scattered, "_digits", lambda *given: drawn(*given) & 0x380)
     rows = pa.record_batch({"n": [0, 1, 2]})
     counts: Counter[tuple[int, ...]] = Counter()
     times = 480
@@ -238,6 +238,35 @@ def test_wide_rows_are_bounded_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -
     assert found != pictures
     assert sorted(sizes)[-2] < 8_000
     assert sorted(sizes)[-1] < 60_000
+
+
+@pytest.mark.parametrize("times", [1, 6])
+def test_no_more_is_sorted_at_once_for_a_longer_table(times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of 10 and 60 runs, with 16 buckets instead of 1,024, so that those of the second are scattered again: never is more
+    than a run sorted."""
+    sizes: list[int] = []
+    sort = _shuffling._sorted
+    monkeypatch.setattr(_shuffling, "RUN", 4_000)
+    monkeypatch.setattr(_shuffling, "LARGE", 4_000)
+    monkeypatch.setattr(_shuffling, "DIGIT", 4)
+    monkeypatch.setattr(_shuffling, "BUCKETS", 16)
+    monkeypatch.setattr(_shuffling, "INDEX", 8 * 17)
+    monkeypatch.setattr(_shuffling, "REST", 60)
+    monkeypatch.setattr(
+        _shuffling,
+        "_sorted",
+        lambda parts, narrow, seed: (
+            sizes.append(sum(narrow.size(rows) for _, rows in parts)),
+            sort(parts, narrow, seed),
+        )[1],
+    )
+    rows = 5_000 * times
+    whole = pa.record_batch({"n": np.arange(rows)})
+    blocks = [keyed(whole.slice(at, 250), 0, None) for at in range(0, rows, 250)]
+    found = np.concatenate([batch.column("n").to_numpy() for batch in in_random_order(blocks, None)])
+    assert not np.array_equal(found, np.arange(rows))
+    assert np.array_equal(np.sort(found), np.arange(rows))
+    assert 1_000 < max(sizes) <= 4_000
 
 
 @pytest.mark.usefixtures("small_runs")

@@ -8,12 +8,13 @@ what is scattered again) changes no comparison. Keys are words of 64 bits from t
 (:mod:`noisewright.noise.bits`); no bound is drawn below, so there is no bias to remove.
 
 **How it is done in constant memory.** Rows come in blocks, in few bytes (:mod:`noisewright.releases.engines._narrowing`), and are
-collected to *runs* of ``RUN`` bytes. A table of one run is sorted in memory. Otherwise every run is scattered by the first eight
-bits of the keys into 256 buckets, which are independent of the rows, and written to a file without a name
+collected to *runs* of ``RUN`` bytes. A table of one run is sorted in memory. Otherwise every run is scattered by the first ten
+bits of the keys into 1,024 buckets, which are independent of the rows, and written to a file without a name
 (:class:`~noisewright.files.scratch.Spool`), which the system frees however the process ends. Then neighbouring buckets, together
-about half a run, are read and sorted. A bucket of more than four runs, in a table of gigabytes, is scattered by the next eight
-bits. Only released values are ever written there: without a seed not even keys, whose first bits are known from the bucket, and
-whose others are drawn when it is read.
+about half a run, are read and sorted. A bucket of more than a run, in a table of many gigabytes, is scattered by the next ten
+bits. So no more than a run is ever sorted, and what stays in memory of a run is where it begins. Only released values are
+ever written there: without a seed not even keys, whose first bits are known from the bucket, and whose others are drawn when
+it is read.
 
 Under a test seed keys follow from the seed and the number of the block, so that every engine finds the same order.
 
@@ -47,13 +48,17 @@ __all__ = ["in_random_order", "keyed", "order_words", "random_places"]
 
 RUN = 8 << 20
 """Bytes of rows that are scattered, or sorted, at once, as they lie in memory."""
-LARGE = 4 * RUN
+LARGE = RUN
 """A bucket of more bytes is scattered once more."""
-BUCKETS = 256
-LEVELS = 8
-"""Bytes of a key: after so many there is nothing left to scatter by."""
-REST = (1 << 56) - 1
-"""The bits of a key after its first byte."""
+DIGIT = 10
+"""Bits of a key that rows are scattered by at once."""
+BUCKETS = 1 << DIGIT
+LEVELS = 6
+"""Digits of a key: after so many there is nothing left to scatter by."""
+REST = 64 - DIGIT
+"""Bits of a key after its first digit."""
+INDEX = 8 * (BUCKETS + 1)
+"""Bytes before a run that say where its buckets begin, and where the last one ends."""
 AHEAD = 2
 ORDER = 3
 """The first number of the order's place among all streams of a seed; the columns and the answers have others."""
@@ -132,7 +137,7 @@ def _narrowed(
 def _ordered(
     batches: Iterable[pa.RecordBatch], narrow: Narrow, seed: int | None, level: int
 ) -> Generator[pa.RecordBatch]:
-    """Narrow rows that agree in the first ``level`` bytes of their keys, in order, as they were and without keys."""
+    """Narrow rows that agree in the first ``level`` digits of their keys, in order, as they were and without keys."""
     runs = _runs(batches, narrow)
     first = list(_few(runs, 2 if level < LEVELS else None))
     if len(first) < 2 or level == LEVELS:
@@ -140,8 +145,8 @@ def _ordered(
             yield _sorted([(0, run) for run in first], narrow, seed)
         return
     with _Scattered(narrow, seed, level) as scattered:
-        for run in through(lambda run, _: scattered.add(run), chain(first, runs), AHEAD):
-            scattered.runs.append(run)
+        for written in through(lambda run, _: scattered.write(run), chain(first, runs), AHEAD):
+            scattered.add(*written)
         first.clear()
         pa.default_memory_pool().release_unused()  # blocks were larger than what is sorted now
 
@@ -182,8 +187,8 @@ def _sorted(parts: list[tuple[int, pa.RecordBatch]], narrow: Narrow, seed: int |
     """The rows of some buckets, each part with the number of its own, in the order of their keys."""
     whole = narrow.joined([rows for _, rows in parts])
     if seed is None:
-        begin = np.repeat([bucket - BUCKETS // 2 << 56 for bucket, _ in parts], [rows.num_rows for _, rows in parts])
-        keys = _words(whole.num_rows) & REST | begin
+        begin = np.repeat([bucket - BUCKETS // 2 << REST for bucket, _ in parts], [rows.num_rows for _, rows in parts])
+        keys = _words(whole.num_rows) & (1 << REST) - 1 | begin
     else:
         keys, whole = _keys(whole), whole.select(range(whole.num_columns - 1))
     return narrow.widen(_taken(whole, random_places(keys, _bits(seed))))
@@ -199,16 +204,18 @@ def _keys(batch: pa.RecordBatch) -> NDArray[np.int64]:
 
 
 class _Scattered:
-    """Runs in a file without a name, where each lies by the byte ``level`` of its keys: a stream with a batch for each bucket.
+    """Runs in a file without a name, where each lies by the digit ``level`` of its keys: a stream with a batch for each bucket.
 
-    Without a seed this byte is drawn here, and the others when a bucket is read; none of them is written.
+    Before the stream of a run it is written where that has its head and its buckets. Without a seed the digit is drawn here, and
+    the others when a bucket is read; none of them is written.
     """
 
     def __init__(self, narrow: Narrow, seed: int | None, level: int) -> None:
         self.narrow, self.seed, self.level = narrow, seed, level
-        self.runs: list[tuple[NDArray[np.int64], float]] = []
-        """Of each run: where its stream begins, where its buckets begin after what all of them need, and where they end; and how
-        many times as large its rows are in memory."""
+        self.runs: list[int] = []
+        """Where each run begins."""
+        self.sizes = np.zeros(BUCKETS)
+        """The bytes of each bucket in all runs, as they will lie in memory."""
         self._length, self._lock = 0, Lock()
 
     def __enter__(self) -> _Scattered:
@@ -220,32 +227,39 @@ class _Scattered:
         os.close(self._file)
         del self._spool
 
-    def add(self, run: pa.RecordBatch) -> tuple[NDArray[np.int64], float]:
-        """Write a run, and say where its parts lie; other threads may do so at the same time."""
-        byte = self._bytes(run)
-        rows = _taken(run, np.argsort(byte, kind="stable"))
+    def add(self, begin: int, sizes: NDArray[np.float64]) -> None:
+        """Count a run that was written."""
+        self.runs.append(begin)
+        self.sizes += sizes
+
+    def write(self, run: pa.RecordBatch) -> tuple[int, NDArray[np.float64]]:
+        """Write a run, and say where it begins and how large its buckets are; other threads may do so at the same time."""
+        digits = self._digits(run)
+        rows = _taken(run, np.argsort(digits, kind="stable"))
         sink, start = pa.BufferOutputStream(), 0
         with pa.ipc.new_stream(sink, run.schema) as writer:
             writer.write_batch(rows.slice(0, 0))
-            places = [0, sink.tell()]
-            for count in np.bincount(byte, minlength=BUCKETS).tolist():
+            places = [sink.tell()]
+            for count in np.bincount(digits, minlength=BUCKETS).tolist():
                 if count:
                     writer.write_batch(rows.slice(start, count))
                 start += count
                 places.append(sink.tell())
-        content = sink.getvalue()
+        content, index = sink.getvalue(), np.array(places)
         with self._lock:
-            begin, self._length = self._length, self._length + len(content)
-        self._write(memoryview(content), begin)
-        return np.array(places) + begin, self.narrow.size(run) / len(content)
+            begin, self._length = self._length, self._length + INDEX + len(content)
+        self._put(memoryview(index.tobytes()), begin)
+        self._put(memoryview(content), begin + INDEX)
+        return begin, np.diff(index) * (self.narrow.size(run) / len(content))
 
-    def _bytes(self, run: pa.RecordBatch) -> NDArray[np.uint8]:
+    def _digits(self, run: pa.RecordBatch) -> NDArray[np.uint16]:
         if self.seed is None:
-            return _words(-(-run.num_rows // 8)).view(np.uint8)[: run.num_rows]
-        middle = BUCKETS // 2 if self.level == 0 else 0  # keys have a sign, so their first byte begins at -128
-        return ((_keys(run) >> 8 * (LEVELS - 1 - self.level)) + middle).astype(np.uint8)
+            return _words(-(-run.num_rows // 4)).view(np.uint16)[: run.num_rows] & np.uint16(BUCKETS - 1)
+        middle = BUCKETS // 2 if self.level == 0 else 0  # keys have a sign, so their first digit begins below zero
+        found = (_keys(run) >> 64 - DIGIT * (self.level + 1)) + middle
+        return (found & (BUCKETS - 1)).astype(np.uint16)
 
-    def _write(self, content: memoryview, place: int) -> None:
+    def _put(self, content: memoryview, place: int) -> None:
         try:
             while content:
                 written = os.pwrite(self._file, content, place)
@@ -256,9 +270,9 @@ class _Scattered:
                 "with room for the released table."
             ) from None
 
-    def size(self, group: range) -> int:
+    def size(self, group: range) -> float:
         """The bytes of some neighbouring buckets in all runs."""
-        return int(sum(times * (run[1 + group.stop] - run[1 + group.start]) for run, times in self.runs))
+        return float(self.sizes[group.start : group.stop].sum())
 
     def groups(self) -> Iterator[range]:
         """Neighbouring buckets that together make about half a run: sorted rows meet those that wait to be written."""
@@ -271,16 +285,21 @@ class _Scattered:
 
     def read(self, group: range) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The rows of some neighbouring buckets, run by run, with the numbers of their buckets."""
-        for run, _ in self.runs:
-            begin, head, *parts = run[[0, 1, *range(1 + group.start, 2 + group.stop)]].tolist()
-            first, last = parts[0], parts[-1]
+        for begin in self.runs:
+            (head,) = self._places(begin, 0, 1)
+            places = self._places(begin, group.start, len(group) + 1)
+            first, last = int(places[0]), int(places[-1])
             if first < last:
-                content = pa.allocate_buffer(head - begin + last - first)
-                os.preadv(self._file, [memoryview(content)[: head - begin]], begin)
-                os.preadv(self._file, [memoryview(content)[head - begin :]], first)
+                content = pa.allocate_buffer(int(head) + last - first)
+                os.preadv(self._file, [memoryview(content)[:head]], begin + INDEX)
+                os.preadv(self._file, [memoryview(content)[head:]], begin + INDEX + first)
                 _, *batches = pa.ipc.open_stream(content)
-                filled = np.flatnonzero(np.diff(parts)) + group.start
+                filled = np.flatnonzero(np.diff(places)) + group.start
                 yield from zip(filled.tolist(), batches, strict=True)
+
+    def _places(self, begin: int, first: int, count: int) -> NDArray[np.int64]:
+        """Where so many buckets of a run begin in its stream, the first of all right after the head of the stream."""
+        return np.frombuffer(os.pread(self._file, 8 * count, begin + 8 * first), dtype=np.int64)
 
 
 # Moving rows --------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ row of its own, as a keyed digest of ``n`` and :math:`h_n` that is found nowhere
 record without the key; in every :class:`~noisewright.releases.ledger.ledger.Ledger` that has read it; and in the lock of every
 release.
 
-A digest says nothing to whoever has not the key, so a lock may be published.
+A digest says nothing to whoever has not the key, so a lock may be published. Other keys are made of the ledger's, one for each
+purpose.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import json
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from noisewright.core.errors import LedgerError
 from noisewright.releases.ledger._schema import CHAINED
 
-__all__ = ["Head", "begin", "damaged", "extend", "lost", "place_of", "walk"]
+__all__ = ["Head", "begin", "damaged", "derived", "extend", "key_of", "lost", "place_of", "walk"]
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,19 @@ def lost(path: Path) -> LedgerError:
         f"{path} has lost records: it is an older copy, and what was spent later is missing from it; restore its latest copy, "
         "because what was spent must not be forgotten."
     )
+
+
+def key_of(db: sqlite3.Connection, path: Path) -> bytes:
+    """The secret key of a ledger."""
+    found = db.execute("SELECT key FROM secret").fetchone()
+    if found is None:
+        raise LedgerError(f"{path} is damaged: its key is missing; restore it from a backup.")
+    return cast(bytes, found[0])
+
+
+def derived(key: bytes, *purpose: str) -> bytes:
+    """A key for one purpose alone, so that a hash made for one says nothing about a hash made for another."""
+    return hmac.digest(key, "\0".join(("noisewright", *purpose)).encode(), "sha256")
 
 
 def _first(db: sqlite3.Connection, key: bytes) -> Head:

@@ -9,9 +9,8 @@ import sqlite3
 from pathlib import Path
 
 from noisewright.releases.ledger import _units as ledger_units
-from noisewright.releases.ledger._chain import Head, begin, damaged, extend, walk
+from noisewright.releases.ledger._chain import Head, begin, damaged, derived, extend, key_of, walk
 from noisewright.releases.ledger._file import check_pages, old_version
-from noisewright.releases.ledger._keys import derived, key_of
 from noisewright.releases.ledger._schema import VERSION, build
 
 __all__ = ["MANY", "begin_chain", "check_accounts", "check_all", "check_records", "extend_chain", "up_to_date"]

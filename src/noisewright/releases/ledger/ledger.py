@@ -6,7 +6,7 @@ recorded before plus this fits; otherwise it is refused whole. The record is on 
 release that breaks off later stays recorded: some of it may have been drawn.
 
 The budget has one meaning: between which tables, and how far apart values may be in each column
-(:mod:`noisewright.releases.ledger._protection`).
+(:mod:`noisewright.releases.ledger._recording`).
 
 Scope ``dataset``: every release counts for everybody. Scope ``unit``: it counts for the units that take part in it, so people
 who come later have the whole budget. Units are remembered under a keyed hash, and nothing is said about any single one.
@@ -41,7 +41,7 @@ from pathlib import Path
 from noisewright.core.errors import BudgetError, LedgerError, NoLedgerError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.releases.ledger import _units as ledger_units
-from noisewright.releases.ledger._chain import lost, place_of
+from noisewright.releases.ledger._chain import derived, key_of, lost, place_of
 from noisewright.releases.ledger._checks import amount, check_name, check_text, checked, checked_terms, refusal
 from noisewright.releases.ledger._file import create, default_path, opened, reading, trying, writing
 from noisewright.releases.ledger._integrity import (
@@ -52,10 +52,8 @@ from noisewright.releases.ledger._integrity import (
     extend_chain,
     up_to_date,
 )
-from noisewright.releases.ledger._keys import derived, key_of
 from noisewright.releases.ledger._lookalikes import alike
-from noisewright.releases.ledger._protection import keep_to, protections
-from noisewright.releases.ledger._recording import balance_of, record_budget, record_release
+from noisewright.releases.ledger._recording import balance_of, keep_to, protections, record_budget, record_release
 from noisewright.releases.ledger.records import (
     Balance,
     BudgetEvent,

@@ -220,7 +220,7 @@ def check_oracle(document: Any) -> None:
     labels, fits = [["one category", "another category"]], count >= 2
     if name == "hadamard-response":
         blocks = whole(proof["size"]) // 2
-        fits &= proof["size"] == 2 * blocks > 0 and oracle["length"] == 1 << (-(-count // blocks)).bit_length()
+        fits &= proof["size"] == 2 * blocks > 0 and whole(oracle["length"]) == 1 << (-(-count // blocks)).bit_length()
     elif name == "local-hashing":
         fits &= whole(proof["size"]) >= 2 and whole(oracle["prime"]) >= 2
     elif name == "unary-encoding":
@@ -399,7 +399,11 @@ def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
         apart, between = span(stated, proof, factor, base, name)
     else:
         apart = number(distance)
-        between = f"{noun(stated, proof, factor)} at most {plain(apart / factor)} apart ({name})"
+        said, near = plain(apart / factor), nearest(stated, proof, factor, base) / factor
+        said = (
+            str(apart / factor) if number(said) < near <= apart / factor else said
+        )  # rounded, it would be about nobody
+        between = f"{noun(stated, proof, factor)} at most {said} apart ({name})"
         if shape == "uniform" or base == "discrete":  # all values are equally far apart
             between = span(stated, proof, factor, base, name)[1]
     if apart <= 0 or apart < nearest(stated, proof, factor, base):
@@ -456,7 +460,12 @@ def span(stated: Any, proof: Any, factor: Fraction, base: str, name: str) -> tup
     low, high, step = whole(ends[0]), whole(ends[1]), number(stated["distance"])
     if low > high:
         raise NotProved("the values that its certificate is about end before they begin.")
-    first, last = plain(low * step / factor, ROUND_CEILING), plain(high * step / factor)
+    unit = step / factor
+    first, last = plain(low * unit, ROUND_CEILING), plain(high * unit)
+    if math.floor(number(last) / unit) <= math.ceil(
+        number(first) / unit
+    ):  # rounded, no two values would be between them
+        first, last = str(low * unit), str(high * unit)
     return (high - low) * step, f"any two {noun(stated, proof, factor)} from {first} to {last} ({name})"
 
 
