@@ -140,6 +140,10 @@ WRONG: dict[str, tuple[str, Callable[[Document], Any]]] = {
     "an oracle of another table": ("unary_encoding", lambda d: d.update(mechanism="subset-selection")),
     "sets of other categories": ("subset_selection", lambda d: d["oracle"].update(domain=["a", "b", "c", "d"])),
     "blocks of another length": ("hadamard_response", lambda d: d["oracle"].update(length=16)),
+    "blocks of a length that is no whole number": (
+        "hadamard_response",
+        lambda d: d["oracle"].update(length=float(d["oracle"]["length"])),
+    ),
     "another scope": ("laplace_within", lambda d: d.update(scope="metric")),
     "another step": ("snapped_laplace", lambda d: d.update(step="2")),
     "another sensitivity": ("curve_sup", lambda d: d.update(sensitivity="1")),
@@ -163,6 +167,31 @@ def test_what_is_not_proved_is_not_let_through(name: str) -> None:
     with pytest.raises(NotProved) as refusal:
         check(kept(base, change))
     assert 10 < len(str(refusal.value)) < 300
+
+
+@pytest.mark.parametrize("factor", ["9007199254740991/9007199254740992", str(1 / Fraction(0.3))])
+def test_a_distance_is_not_rounded_below_the_step_of_what_it_is_about(factor: str) -> None:
+    """In twelve digits it would be about no two values, and so say nothing."""
+    forged = kept("release_of_queries", lambda d: _query(d, f"{factor} * line"))
+    step = 1 / Fraction(factor)
+    assert f"values at most {step} apart (line), between points in steps of {step}" in check(forged)
+    assert judged(forged)[0] == "true"
+
+
+def test_ends_of_a_range_are_not_rounded_past_each_other() -> None:
+    stated, proof = {"shape": "steps", "distance": "1"}, {"kind": "law", "clamp": [10**15, 10**15 + 1]}
+    words = checker_release.span(stated, proof, Fraction(3), "line", "line")[1]
+    assert words == "any two values from 1000000000000000/3 to 1000000000000001/3 (line)"
+    proof["clamp"] = [10, 20]
+    assert checker_release.span(stated, proof, Fraction(3), "line", "line")[1] == (
+        "any two values from 3.33333333334 to 6.66666666666 (line)"
+    )
+
+
+def _query(document: Document, metric: str) -> None:
+    certificate = document["parts"][0]["certificate"]
+    certificate["claim"]["metric"] = metric
+    certificate["digest"] = checker.digest(certificate)
 
 
 @pytest.mark.parametrize(

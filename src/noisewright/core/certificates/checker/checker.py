@@ -69,7 +69,7 @@ RELEASE_FILE = "checker_release.py"
 WORDS_FILE = "checker_words.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
-    RELEASE_FILE: "779ecbbecda6bdf0bbd89ea50f2a22f883c0b41dbab45bd95e592ffd76f9a478",
+    RELEASE_FILE: "95ad628502b1236345a6efb2a2c21e086832147a8da3b3f98ac72984c57337f3",
     WORDS_FILE: "8bbb0ec06c166d84bbd84561a5343b76fd7465db523b18c64f4d11274f49c896",
 }
 RELEASE = "noisewright-release"
