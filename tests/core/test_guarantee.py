@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -31,8 +33,34 @@ def test_posterior_is_bayes_rounded_up(epsilon: float, prior: float) -> None:
         context.prec = 50
         factor, belief = Decimal(epsilon).exp(), Decimal(prior)
         truth = factor * belief / (factor * belief + 1 - belief)
-    assert truth <= Decimal(reported) + Decimal("1e-320") or reported == 1.0
-    assert reported == pytest.approx(float(truth), rel=1e-13)
+    assert Decimal(reported) >= truth * (1 - Decimal("1e-48"))
+    assert reported <= math.nextafter(float(truth), math.inf)
+
+
+@given(positive, st.floats(0, 1), st.sampled_from([Fraction(1, 10), Fraction(0.1), Fraction(1, 3), Fraction(1, 10**7)]))
+@settings(max_examples=100)
+def test_guesses_and_deltas_are_rounded_up(epsilon: float, delta: float, exact: Fraction) -> None:
+    """The next float above the truth at most; and no digit of a sentence below it, where the delta is known exactly."""
+    promise = Guarantee(epsilon, Discrete(), delta=delta)
+    with localcontext() as context:
+        context.prec = 50
+        factor = Decimal(epsilon).exp()
+        truth = (factor + Decimal(delta)) / (factor + 1)
+        assert Decimal(promise.guess()) >= truth * (1 - Decimal("1e-48"))
+        assert promise.guess() <= math.nextafter(float(truth), math.inf)
+        said = re.search(
+            "plus ([0-9.e-]+)[.] .* at most ([0-9.]+) %", replace(promise, delta=0.5).in_words(delta=exact)
+        )
+        assert said is not None
+        assert exact <= Fraction(said[1]) <= exact * Fraction(102, 100)
+        assert 100 * (factor + decimal(exact)) / (factor + 1) <= Decimal(said[2]) * (1 + Decimal("1e-48"))
+
+
+def test_a_float_is_called_by_its_name_and_an_exact_delta_is_not_rounded_down_to_it() -> None:
+    promise = Guarantee(1, Discrete(), delta=0.1)  # a little more than one tenth
+    assert "plus 0.1. " in promise.in_words()
+    assert "plus 0.1. " in promise.in_words(delta=Fraction(1, 10))
+    assert "plus 0.101. " in promise.in_words(delta=Fraction(0.1))
 
 
 @given(seeds)

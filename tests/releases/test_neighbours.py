@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pytest
 from tests.attack.neighbours import SOURCES, WAYS, compare
 
 import noisewright as nw
-from noisewright.core.errors import DataError
+from noisewright.core.errors import DataError, PolicyError
 from noisewright.releases.output.lock import Lock
 
 
@@ -55,6 +56,25 @@ def test_a_frame_is_not_refused_for_an_unused_column() -> None:
     assert list(done.data.columns) == ["age", "ward"]
     with pytest.raises(DataError, match=r"'ward'.* or say what it holds in the types of the policy"):
         nw.release(AGES, frame.assign(ward=[1, "a"]).astype({"ward": object}), seed=1)
+
+
+@pytest.mark.parametrize("cells", [[1, 2, 3], [1, 2, None], [1.5, 2.0, 3.0], [True, False, True]])
+def test_a_missing_cell_that_is_left_out_does_not_choose_a_type(cells: list[Any]) -> None:
+    """Whole numbers become floats where one is missing; so what is kept has the type of the policy where rows are left out."""
+    policy = {
+        **AGES,
+        "unit": {"column": "who", "rows": 1, "excess": "first"},
+        "columns": [{"name": "stay", "keep": True}],
+    }
+    frame = pd.DataFrame({"who": ["u", "v", "v"], "stay": cells})
+    with pytest.raises(
+        PolicyError, match=r"'stay' is kept as it is, and pandas chooses .*types = \{ stay = \"integer\" \}"
+    ):
+        nw.release(policy, frame, seed=1)
+    number = "number" if cells[0] == 1.5 else "boolean" if cells[0] is True else "integer"
+    done = nw.release({**policy, "types": {"stay": number}}, frame, seed=1).data
+    assert sorted(done["stay"]) == sorted(cells[:2])
+    assert str(done["stay"].dtype) == {"number": "float64", "boolean": "bool", "integer": "int64"}[number]
 
 
 def test_words_of_filters_are_no_columns(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import re
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -125,6 +127,29 @@ def test_solving_for_an_error_names_the_line_too():
     policy = Policy.from_toml(HEAD + column("geometric", "within = [0, 110]", "protect = 0.5"), "clinic.toml")
     with pytest.raises(ParameterError, match=r"^clinic\.toml, line 9: column 'age': protect = 1/2 protects nothing"):
         solve(policy, {"age": pa.int64()}, {"age": 2})
+
+
+POINTS = {"dataset": "d", "budget": {"epsilon": 10}}
+
+
+@pytest.mark.parametrize(
+    ("points", "protect", "least"),
+    [
+        ([0.0, 0.1, 0.4], "0.1", None),  # a decimal stands for the float that it is read as
+        ([0.0, 0.1, 0.4], "0.0999999999999999", "0.1"),
+        ([0.7, 0.8], "0.1", "0.10000000000000009"),
+        ([0.7, 0.8], "0.10000000000000009", None),
+    ],
+)
+def test_a_distance_that_misses_the_nearest_values_by_a_hair(points: list[Any], protect: str, least: str | None):
+    """It is paid for and about nobody, so it is refused, with one that is not; what is not refused is proved."""
+    asked = {"name": "x", "mechanism": "exponential", "points": points, "epsilon": 1, "protect": protect}
+    policy, rows = {**POINTS, "columns": [asked]}, pa.table({"x": points})
+    if least is None:
+        assert nw.verify(nw.release(policy, rows, seed=1).certificate).proved
+    else:
+        with pytest.raises(ParameterError, match=re.escape(f"at least {least} apart; say protect = {least} or more")):
+            nw.release(policy, rows, seed=1)
 
 
 # Gaps ---------------------------------------------------------------------------------------------------------------------

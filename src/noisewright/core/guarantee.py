@@ -136,31 +136,33 @@ class Guarantee:
             raise ParameterError(f"a prior belief is between 0 and 1, not {prior}.")
         if self.delta:
             raise ParameterError("with a delta above 0 no belief after one output is bounded; ask guess() instead.")
-        factor = self._factor(distance)
-        if math.isinf(factor):
+        factor, belief = self._factor(distance), Fraction(prior)
+        if factor is None:
             return 1.0 if prior > 0 else 0.0
-        return min(1.0, factor * prior / (factor * prior + 1 - prior) * (1 + 2.0**-50))
+        return float_up(factor * belief / (factor * belief + 1 - belief))
 
     def guess(self, distance: float | Fraction = 1.0) -> float:
         """The largest probability of guessing right between two equally likely secrets at this distance, on average."""
-        factor = self._factor(distance)
-        if math.isinf(factor):
-            return 1.0
-        return min(1.0, (factor + self.delta_at(distance)) / (factor + 1) * (1 + 2.0**-50))
+        factor, apart = self._factor(distance), _as_distance(distance)
+        return 1.0 if factor is None or apart is None else float_up(_guess(factor, self._delta_at(apart)))
 
-    def in_words(self, distance: float | Fraction = 1.0) -> str:
-        """The promise in plain words, for two secrets at most the given distance apart."""
+    def in_words(self, distance: float | Fraction = 1.0, delta: Fraction | None = None) -> str:
+        """The promise in plain words, for two secrets at most the given distance apart.
+
+        All numbers are rounded up. ``delta``: what it is exactly where that is known; a float is called by its shortest name.
+        """
         bound, apart = self.bound(distance), _as_distance(distance)
         who = "secrets that are infinitely far apart" if apart is None else self.metric.pairs(apart)
         such = f"two such {self.metric.secrets}"
         if math.isinf(bound):
             return f"Nothing is promised about {who}."
         factor = _factor_above(min(bound, LARGEST_EXPONENT))
-        if self.delta:
+        if self.delta and apart is not None:
+            extra = self._delta_at(apart, Fraction(str(self.delta)) if delta is None else delta)
             text = (
                 f"Between {who}, no event is more than {factor_in_words(bound)} times as likely under one as under the other, "
-                f"plus {upward(self.delta_at(distance), 3)}. Somebody who guesses between {such}, equally likely "
-                f"before, is right at most {upward(100 * self.guess(distance), 3)} % of the time."
+                f"plus {_rounded_up(extra, 3)}. Somebody who guesses between {such}, equally likely before, is right at most "
+                f"{_rounded_up(100 * _guess(factor, extra), 3)} % of the time."
             )
         else:
             text = (
@@ -168,19 +170,18 @@ class Guarantee:
                 f"of 50 % in one of {such} can become at most {_rounded_up(100 * factor / (factor + 1), 3)} %."
             )
         if self.seed_failure:
-            text += f" It rests on public seeds that are unlucky with probability {upward(self.seed_failure, 3)}."
+            failure = _rounded_up(Fraction(str(self.seed_failure)), 3)
+            text += f" It rests on public seeds that are unlucky with probability {failure}."
         return text
 
-    def _factor(self, distance: float | Fraction) -> float:
-        """The allowed factor between probabilities, rounded up."""
+    def _factor(self, distance: float | Fraction) -> Fraction | None:
+        """At least the allowed factor between probabilities; None if it is more than all floats."""
         bound = self.bound(distance)
-        if bound > 700:
-            return math.inf
-        return float_up(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64))
+        return None if bound > 700 else _factor_above(bound)
 
-    def _delta_at(self, apart: Fraction) -> Fraction:
+    def _delta_at(self, apart: Fraction, delta: Fraction | None = None) -> Fraction:
         """The delta at a finite distance, rounded up but for the last time."""
-        delta, epsilon = Fraction(self.delta), Fraction(self.epsilon)
+        delta, epsilon = Fraction(self.delta) if delta is None else delta, Fraction(self.epsilon)
         if self.scope == "metric" or apart <= 1 or not delta:
             return delta
         steps = math.ceil(apart)
@@ -280,6 +281,11 @@ def _as_distance(value: float | Fraction) -> Fraction | None:
     if value > LARGEST_FLOAT:
         raise ParameterError("a distance is at most the largest float, about 1.8e308; rescale the metric.")
     return as_fraction(value, "a distance")
+
+
+def _guess(factor: Fraction, delta: Fraction) -> Fraction:
+    """The probability of guessing right: it grows with both, so bounds from above give one."""
+    return min(Fraction(1), (factor + delta) / (factor + 1))
 
 
 def factor_in_words(bound: float) -> str:

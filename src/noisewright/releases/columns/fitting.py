@@ -28,7 +28,7 @@ its step is 1, or its own choice where that is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.core.errors import MetricError, ParameterError
-from noisewright.core.exact import fraction_or_none, upward
+from noisewright.core.exact import float_up, fraction_or_none, upward
 from noisewright.core.mechanism import Mechanism, Takes, described
 from noisewright.core.metrics.metric import Euclidean, Line, Metric
 from noisewright.mechanisms.registry import Entry
@@ -185,7 +185,10 @@ def _reach(column: ColumnPolicy, given: Mapping[str, Any], secret: Secret) -> Fr
     takes = secret.takes
     points = _points(given, takes)
     if column.protect != "any":
-        return secret.kinds[0].after_reading(distance_of(column.protect, secret))
+        reach, nearest = secret.kinds[0].after_reading(distance_of(column.protect, secret)), _nearest(given, secret)
+        # Points are floats, and protect = 0.1 is to reach from 0.0 to the float 0.1, which is a little farther.
+        within = nearest is not None and reach < nearest <= Fraction(float(reach))
+        return nearest if within else reach
     if points and (takes.metric or takes.budget == "level"):
         return diameter(given.get("metric", Euclidean()), points)
     width = None if takes.points else width_of(given.get("within"))
@@ -206,9 +209,11 @@ def _check_reach(reach: Fraction | None, column: ColumnPolicy, given: Mapping[st
         )
     nearest = None if column.protect == "any" else _nearest(given, secret)
     if reach is not None and nearest is not None and reach < nearest:
+        least = upward(nearest)
+        least = least if Fraction(least) >= nearest else repr(float_up(nearest))
         raise TooNearError(
-            f"protect = {column.protect} protects nothing, because two different values are at least {upward(nearest)} apart; "
-            f"say protect = {upward(nearest)} or more."
+            f"protect = {column.protect} protects nothing, because two different values are at least {least} apart; "
+            f"say protect = {least} or more."
         )
 
 
@@ -217,14 +222,22 @@ def _nearest(given: Mapping[str, Any], secret: Secret) -> Fraction | None:
     takes = secret.takes
     points = _points(given, takes)
     if points and takes.metric:
-        apart = given["metric"].matrix(points)
-        least = float(np.min(apart, where=apart > 0, initial=math.inf))
-        # Distances in floats have a few rounding errors; 2^-44 of them is more than that.
-        return None if math.isinf(least) else Fraction(least) * (1 - Fraction(1, 1 << 44))
+        return _nearest_points(given["metric"], points)
     if takes.unit:  # degrees, for example, and distances in metres
         return None
     whole = takes.kind == "integer" or all(kind.nearest is not None for kind in secret.kinds)
     return Fraction(1) if whole else None
+
+
+def _nearest_points(metric: Metric, points: Sequence[Any]) -> Fraction | None:
+    """The smallest distance above 0, as a certificate states it; floats say between which points it may be."""
+    apart = metric.matrix(points)
+    least = float(np.min(apart, where=apart > 0, initial=math.inf))
+    if math.isinf(least):
+        return None
+    near = np.argwhere(np.triu((apart > 0) & (apart <= least * (1 + 2.0**-40)))).tolist()
+    pairs = ((points[i], points[j]) for i, j in (near[:1] if metric.uniform else near))
+    return min(found for pair in pairs if (found := metric.exact(pair).between(0, 1)) is not None)
 
 
 def width_of(within: Any) -> Fraction | None:

@@ -30,7 +30,9 @@ from noisewright.core.errors import DataError, PolicyError
 from noisewright.core.labels import labels_between
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.registry import registry
+from noisewright.releases.kinds.booleans import BOOLEAN
 from noisewright.releases.kinds.dates import ZONED
+from noisewright.releases.kinds.numbers import INTEGER, NUMBER
 from noisewright.releases.kinds.registry import KINDS, every_kind, kind_named
 from noisewright.releases.kinds.spans import Span
 from noisewright.releases.policy.policy import ColumnPolicy, Policy, QueryPolicy
@@ -82,6 +84,13 @@ def source_for(policy: Policy, data: Any) -> Source:
                 f'{policy.where("queries", place, "where")} needs the type of the column "{name}", which {source.name} does '
                 f'not tell; say types = {{ {_key(name)} = "text" }} (or {others}).'
             )
+    if source.kind == "pandas" and policy.unit.drops:
+        for name in sorted(source.guessed):
+            if any(kind.holds(source.types[name]) for kind in (INTEGER, NUMBER, BOOLEAN)):
+                raise PolicyError(
+                    f"the column {name!r} is kept as it is, and pandas chooses its type by whether a value is missing, in rows "
+                    f'that are left out (excess = "first") as well; say its type, as in types = {{ {_key(name)} = "integer" }}.'
+                )
     return source
 
 

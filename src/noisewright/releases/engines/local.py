@@ -27,7 +27,7 @@ from noisewright.releases.engines._cutting import check_block, in_blocks
 from noisewright.releases.engines._shuffling import in_random_order, keyed
 from noisewright.releases.engines._threads import through
 from noisewright.releases.engines.engine import OutputFormat, Progress
-from noisewright.releases.engines.units import drops, named_unit, refuse_excess, units_sql, who_sql
+from noisewright.releases.engines.units import named_unit, refuse_excess, units_sql, who_sql
 from noisewright.releases.policy.policy import Order, UnitPolicy
 from noisewright.releases.queries.dialects import DUCKDB
 from noisewright.releases.queries.statistics import Statistic
@@ -104,7 +104,7 @@ class LocalEngine:
         progress: Progress | None = None,
         order: Order = "random",
     ) -> int:
-        total = source.rows if not drops(unit) else None
+        total = source.rows if not unit.drops else None
         done = drawn = 0
 
         def tell(rows: int) -> None:
@@ -178,7 +178,7 @@ def needed(plans: Sequence[ColumnPlan]) -> list[str]:
 
 def _bounded(source: Source, unit: UnitPolicy, columns: Sequence[str], ordered: bool = False) -> str:
     """What to read after FROM: all rows, or the first ones of every unit."""
-    if not drops(unit):
+    if not unit.drops:
         return "data"
     source.require([str(unit.column)])
     listed = ", ".join(DUCKDB.quote(name) for name in dict.fromkeys([*columns, str(unit.column)]))

@@ -10,7 +10,7 @@ from noisewright.core.errors import DataError, PolicyError
 from noisewright.releases.policy.policy import UnitPolicy
 from noisewright.releases.queries.dialects import Dialect
 
-__all__ = ["drops", "named_unit", "refuse_excess", "units_sql", "who_sql"]
+__all__ = ["named_unit", "refuse_excess", "units_sql", "who_sql"]
 
 
 def units_sql(column: str, relation: str, dialect: Dialect) -> str:

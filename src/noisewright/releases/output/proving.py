@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +159,7 @@ def _document(document: Any, recompute: bool) -> Verification:
         return Verification(False, None, reason)
     condition = " All of it if what the claim says to be stated is so." if "(stated)" in claim else ""
     facts = {
-        "reading": claimed(document).in_words() + condition,
+        "reading": claimed(document).in_words(delta=Fraction(document["claim"]["delta"])) + condition,
         "mechanism": document["mechanism"],
         "epsilon": str(document["claim"]["epsilon"]),
         "delta": str(document["claim"]["delta"]),

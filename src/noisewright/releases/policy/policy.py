@@ -107,6 +107,11 @@ class UnitPolicy(_Strict):
     def _rules(self) -> UnitPolicy:
         return _checked(self, unit_rules(self))
 
+    @property
+    def drops(self) -> bool:
+        """Whether rows beyond the bound are left out."""
+        return self.column is not None and self.excess == "first"
+
 
 class LedgerPolicy(_Strict):
     """Where spends are remembered, and whether for the dataset as a whole or for every unit."""

@@ -49,7 +49,7 @@ from noisewright.releases.engines.engine import OutputFormat, Progress
 from noisewright.releases.engines.local import check_writable, needed
 from noisewright.releases.engines.spark.session import start_spark
 from noisewright.releases.engines.spark.shipping import carrying
-from noisewright.releases.engines.units import drops, named_unit, refuse_excess, units_sql, who_sql
+from noisewright.releases.engines.units import named_unit, refuse_excess, units_sql, who_sql
 from noisewright.releases.policy.policy import Order, UnitPolicy
 from noisewright.releases.queries.dialects import SPARK
 from noisewright.releases.queries.statistics import Statistic
@@ -273,7 +273,7 @@ class SparkEngine:
 
     def _counted(self, source: Source, unit: UnitPolicy, columns: Sequence[str], ordered: bool = False) -> Any:
         """The rows that count; if some are left out, with their place in the table in the column ``nw_row``."""
-        if not drops(unit):
+        if not unit.drops:
             return self._picked(source, columns, ordered)
         whose = str(unit.column)
         listed = list(dict.fromkeys([*columns, whose]))
@@ -287,7 +287,7 @@ class SparkEngine:
         """The recipe of the released rows; run it once. In random order they are drawn and stored by now."""
         columns, size = needed(plans), block_rows(plans)
         frame = self._counted(source, unit, columns, ordered=seed is not None)
-        if drops(unit) and (order == "kept" or seed is not None):
+        if unit.drops and (order == "kept" or seed is not None):
             frame = frame.orderBy(ROW)  # bounding has brought the rows of each unit together
         frame = frame.select(_places(columns))
         schema = output_schema(plans, arrow_schema(frame.toDF(*columns)))
