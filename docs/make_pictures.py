@@ -489,8 +489,58 @@ def noisy_counts() -> None:
     save_figure(figure, PICTURES / "inference-count.png")
 
 
+def price_of_a_public_seed() -> None:
+    """In how many of 20 bits two vectors of the plane differ: a pair fixed before the seed, and the worst one found after it."""
+    from noisewright.core.seed import Seed
+    from noisewright.matching.hashing import Scheme, hamming
+    from noisewright.matching.promises import differing_bits
+
+    bits, near, seeds = 20, 0.05, 1500
+    turn = np.linspace(0, np.pi, 2000, endpoint=False)
+    angles = np.array([0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5])
+    circle = {d: np.stack([np.cos(turn + np.pi * d), np.sin(turn + np.pi * d)], axis=1) for d in (0.0, *angles)}
+    fixed, worst = np.zeros((len(angles), seeds), int), np.zeros((len(angles), seeds), int)
+    for number in range(seeds):
+        scheme = Scheme(dimension=2, bits=bits, epsilon=1, seed=Seed(number.to_bytes(32, "big")))
+        codes = scheme.hash(circle[0.0])
+        for place, d in enumerate(angles):
+            apart = hamming(codes, scheme.hash(circle[d]))
+            fixed[place, number], worst[place, number] = apart[0], apart.max()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    at = int(np.flatnonzero(angles == near)[0])
+    steps = np.arange(9)
+    for shift, counts, colour, name in (
+        (-0.2, fixed[at], SAFE, "a pair fixed before the seed was drawn"),
+        (0.2, worst[at], ACCENT, "the worst pair in the plane, found after"),
+    ):
+        left.bar(steps + shift, np.bincount(counts, minlength=9)[:9] / seeds, 0.4, color=colour, label=name)
+    left.axvline(differing_bits("binomial", near, bits=bits, delta=0.01) + 0.5, color=INK, linewidth=1)
+    left.text(4.6, 0.3, "promised but for\n1 % of seeds", color=INK)
+    left.set(
+        xlabel=f"bits of {bits} that differ, each of which costs epsilon",
+        ylabel="share of seeds",
+        xticks=steps,
+        ylim=(0, 0.65),
+    )
+    left.set_title(f"Two vectors at an angle of {near:g} (of a half turn)")
+    left.legend(frameon=False)
+    right.axhline(bits, color=ACCENT, linestyle="--")
+    right.text(0.5, bits + 0.3, "after the seed, for vectors of more numbers than bits", color=ACCENT, ha="right")
+    right.plot(angles, worst.mean(axis=1), "o-", color=ACCENT, label="after the seed, in the plane: the worst pair")
+    grid = np.linspace(0.001, 0.5, 200)
+    promised = [differing_bits("binomial", float(d), bits=bits, delta=0.01) for d in grid]
+    right.plot(grid, promised, color=INK, linewidth=1, label="before: all but 1 % of seeds")
+    right.plot(angles, fixed.mean(axis=1), "o-", color=SAFE, label="before: a fixed pair, on average")
+    right.set(xlabel="angle of two vectors (1 = a half turn)", ylabel="bits that differ", ylim=(0, bits + 2))
+    right.set_title("What the public seed costs")
+    right.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 0.9))
+    figure.savefig(PICTURES / "public-seed.png", dpi=130)
+    plt.close(figure)
+
+
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
+    price_of_a_public_seed()
     certified_against_raw()
     places()
     noise_at_a_wall()

@@ -34,6 +34,7 @@ from noisewright.core.metrics.algebra import Scaled, Sum
 from noisewright.core.metrics.bags import EarthMovers
 from noisewright.core.metrics.metric import named_metric
 from noisewright.core.metrics.spaces import closure, essential_pairs, induced_metric, sensitivity
+from noisewright.core.seed import Seed
 from noisewright.files.channels import load_certificate, load_labelled_csv
 from noisewright.mechanisms.auditing import Neighbours
 from noisewright.mechanisms.label_columns import Labels
@@ -287,6 +288,9 @@ GOOD: dict[str, dict[str, Any]] = {
         for name in ("exact-words", "laplace-words", "mahalanobis-words", "truncated-exponential-words", "vickrey-words")
     },
     "private-documents": {"embedding": clusters(), "epsilon": 2, "size": 3},
+    "lshrr": {"epsilon": 1, "dimension": 3, "bits": 9, "seed": Seed(bytes(32))},
+    "hashed-sets": {"epsilon": 1, "dimension": 3, "hashes": 9, "seed": Seed(bytes(32))},
+    "laplace-hash": {"epsilon": 1, "dimension": 3, "bits": 9, "seed": Seed(bytes(32))},
     "approximate-laplace": {"epsilon": 1, "delta": "0.01", "within": (0, 5)},
     "curve": {"epsilon": 1, "sensitivity": 1, "grid": [0, 1], "within": (0, 1)},
     "explicit-fair": {"epsilon": 1, "within": (0, 5)},

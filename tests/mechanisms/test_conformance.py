@@ -11,6 +11,7 @@ from word_support import clusters
 
 import noisewright as nw
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.seed import Seed
 from noisewright.mechanisms import registry
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.numbers.geometric import GeometricMechanism
@@ -417,7 +418,36 @@ CASES |= {
     for way in ("exact", "laplace")
 }
 
+SEED = Seed(bytes(range(32)))
+CASES |= {
+    name: (
+        functools.partial(registry.build, kind, **{**more, "epsilon": "1/2", "dimension": 3, "seed": SEED}),
+        [(1.5, 0.0, 3.0), (2.5, 0.0, 3.0), (2.5, 0.0, 4.0)],
+        [(1.5, 2.5), (math.nan, 1.5, 2.5), *([] if kind == "laplace-hash" else [(0.0, 0.0, 0.0)])],
+        [
+            functools.partial(registry.build, kind, **{**more, "epsilon": -1, "dimension": 3, "seed": SEED}),
+            functools.partial(registry.build, kind, **{**more, "epsilon": 1, "dimension": 0, "seed": SEED}),
+            functools.partial(registry.build, kind, **{**more, "epsilon": 1, "dimension": 3, "seed": "00"}),
+            functools.partial(
+                registry.build, kind, **{**dict.fromkeys(more, 0), "epsilon": 1, "dimension": 3, "seed": SEED}
+            ),
+        ],
+    )
+    for name, kind, more in (
+        ("lshrr", "lshrr", {"bits": 37}),
+        ("lshrr, fast", "lshrr", {"bits": 37, "family": "fast-projection"}),
+        ("lshrr, sets", "lshrr", {"bits": 37, "family": "minhash"}),
+        ("hashed-sets", "hashed-sets", {"hashes": 13, "answer_bits": 3}),
+        ("laplace-hash", "laplace-hash", {"bits": 37}),
+    )
+}
+
 WITHOUT_CHANNEL = {
+    "lshrr",
+    "lshrr, fast",
+    "lshrr, sets",
+    "hashed-sets",
+    "laplace-hash",
     "private-documents",
     "private-documents, in floats",
     "laplace-words",
@@ -441,6 +471,8 @@ WITHOUT_CHANNEL = {
 
 
 ROUNDED = {
+    "lshrr",
+    "lshrr, fast",
     "laplace, gaps",
     "laplace, metric",
     "planar-laplace",
@@ -450,7 +482,7 @@ ROUNDED = {
     "snapped-laplace, half line",
     "truncated-laplace",
 }
-"""Those whose promise grows with distance and is about the lattice points that secrets are rounded to."""
+"""Those whose promise grows with distance and is about the lattice points that secrets are rounded to, or about their hashes."""
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -16,6 +16,7 @@ from noisewright.optimality.extreme.response import optimal_response
 
 SHAPES = [(2, 3), (6, 1), (1, 2, 3)]
 ONE_COLUMN = ("planar-laplace", "planar-geometric", "geo-laplace", "spherical-laplace", "product-laplace")
+ONE_COLUMN += ("lshrr", "hashed-sets", "laplace-hash")
 """Mechanisms that take rows of coordinates: one vector, or an array with a row for each."""
 
 

@@ -102,6 +102,9 @@ _ABOVE = {
     "mahalanobis-words": "text.words.noisy:MAHALANOBIS_ENTRY",
     "vickrey-words": "text.words.noisy:VICKREY_ENTRY",
     "private-documents": "text.noisy_documents:ENTRY",
+    "lshrr": "matching.responses.hashed_vectors:ENTRY",
+    "hashed-sets": "matching.responses.set_answers:ENTRY",
+    "laplace-hash": "matching.responses.noisy_vectors:ENTRY",
 }
 """Of rooms above this one."""
 

@@ -58,7 +58,7 @@ def test_a_seed_is_new_each_time() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"bits": 0}, "bits must be a whole number from 1 to 65536, not 0"),
+        ({"bits": 0}, "bits must be a whole number from 1 to 65536, not less"),
         ({"bits": 8.0}, "not float"),
         ({"dimension": 0}, "dimension must be a whole number"),
         ({"dimension": True}, "not bool"),

@@ -25,10 +25,12 @@ from noisewright.releases.columns.prices import charge, diameter
 
 
 def test_every_registered_mechanism_is_tried():
-    text = {
-        name for name in names() if registry[name].make.__module__.startswith("noisewright.text")
-    }  # tests/text has those
-    assert set(names()) - {"selection"} - ORACLES - text <= {name.split(",")[0] for name in CASES}
+    domains = {
+        name
+        for name in names()
+        if registry[name].make.__module__.startswith(("noisewright.text", "noisewright.matching"))
+    }  # tests/text and tests/matching have those
+    assert set(names()) - {"selection"} - ORACLES - domains <= {name.split(",")[0] for name in CASES}
 
 
 def test_a_mechanism_that_gives_no_value_for_each_is_refused():

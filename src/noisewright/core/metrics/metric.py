@@ -91,6 +91,11 @@ class Metric:
         return None
 
     @property
+    def largest(self) -> Fraction | None:
+        """The largest distance between any two secrets, where that is public and they are not listed; None: nobody says."""
+        return None
+
+    @property
     def unit(self) -> str:
         """The unit of distances in the singular, such as "metre"; empty where they are in the unit of the secrets themselves."""
         return ""

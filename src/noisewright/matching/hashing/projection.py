@@ -120,7 +120,7 @@ def sides(products: NDArray[Any], bits: int) -> Codes:
 
 def as_rows(vectors: Vectors, dimension: int) -> Any:
     """Vectors with a row for each, as an array or as a sparse matrix by rows; refused where they have another length."""
-    wanted = f"vectors of {dimension} numbers are wanted, a row for each"
+    wanted = f"vectors must be rows of {dimension} numbers"
     if hasattr(vectors, "tocsr"):
         rows = vectors.tocsr()
         if rows.ndim != 2 or rows.dtype.kind not in "fiub":

@@ -216,20 +216,21 @@ class Scheme:
         )
 
 
-def checked_bits(bits: object) -> int:
+def checked_bits(bits: object, name: str = "bits") -> int:
     """A number of bits, checked."""
-    if not is_whole(bits) or not 1 <= bits <= LARGEST_BITS:
-        shown = bits if is_whole(bits) else type(bits).__name__
-        raise ParameterError(f"bits must be a whole number from 1 to {LARGEST_BITS}, not {shown}.")
-    return int(bits)
+    return _counted(bits, name, LARGEST_BITS)
 
 
 def checked_dimension(dimension: object) -> int:
     """A number of coordinates, checked."""
-    if not is_whole(dimension) or not 1 <= dimension <= LARGEST_DIMENSION:
-        shown = dimension if is_whole(dimension) else type(dimension).__name__
-        raise ParameterError(f"dimension must be a whole number from 1 to {LARGEST_DIMENSION}, not {shown}.")
-    return int(dimension)
+    return _counted(dimension, "dimension", LARGEST_DIMENSION)
+
+
+def _counted(value: object, name: str, most: int) -> int:
+    if not is_whole(value) or not 1 <= value <= most:
+        shown = type(value).__name__ if not is_whole(value) else "less" if value < 1 else "more"
+        raise ParameterError(f"{name} must be a whole number from 1 to {most}, not {shown}.")
+    return int(value)
 
 
 def checked_epsilon(epsilon: Exact) -> Fraction:

@@ -100,11 +100,12 @@ def seed_promise(
     distance: float | None = None,
     accountant: str = "smallest",
     notion: str = "xdp",
+    answers: int = 2,
 ) -> SeedPromise:
     """What noisy hashes promise within a ``radius``, or at exactly a ``distance``.
 
     ``accountant="smallest"`` takes the smallest loss that is valid: ``notion="xdp"`` for events of seed and code up to delta,
-    ``"pxdp"`` for a loss that is exceeded with probability at most delta.
+    ``"pxdp"`` for a loss that is exceeded with probability at most delta. ``answers``: how many a hash has.
     """
     if (radius is None) == (distance is None):
         raise ParameterError("say radius for all pairs within it, or distance for pairs at exactly that one.")
@@ -120,7 +121,11 @@ def seed_promise(
         )
     else:
         names = (accountant,)
-    losses = {name: BY_SEED[name](apart, bits=count, epsilon=price, delta=share) for name in names}
+    more = {"answers": answers}
+    losses = {
+        name: BY_SEED[name](apart, bits=count, epsilon=price, delta=share, **(more if "exact" in name else {}))
+        for name in names
+    }
     best = min(losses, key=lambda name: losses[name])
     loss = min(losses[best], worst_case(bits=count, epsilon=price))
     return SeedPromise(loss, share, apart, within, best, count, price)

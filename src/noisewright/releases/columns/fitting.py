@@ -265,6 +265,10 @@ def _within_budget(
     for _ in range(MOST_TRIES):
         mechanism = _on_whole_numbers(entry, {**given, **told}, secret)
         sized = replace(secret, size=_size(mechanism, secret))
+        if reach is None and mechanism.guarantee.metric.largest is not None:
+            reach = mechanism.guarantee.metric.largest
+            told = _told(reach, target, secret)
+            continue
         _check_metric(mechanism.guarantee.metric, reach, column, entry)
         claim, distance = charge(mechanism, reach or Fraction(1), sized.numbers)
         if claim * distance <= target:

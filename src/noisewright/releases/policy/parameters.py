@@ -80,6 +80,15 @@ WORDS = {
     "reach": ("Words beyond this distance are all alike.", "reach = 8"),
     "stretch": ("How much of the noise follows the directions in which words vary, below 1.", 'stretch = "0.2"'),
     "first": ("The probability of the nearest of two words that are equally far.", 'first = "0.5"'),
+    "seed": (
+        "The public seed of a hash: 64 hexadecimal digits.",
+        'seed = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"',
+    ),
+    "bits": ("How many bits a code has.", "bits = 128"),
+    "hashes": ("How many hashes of a set are answered.", "hashes = 64"),
+    "answer_bits": ("How many bits an answer about a set has.", "answer_bits = 1"),
+    "family": ("How vectors are hashed.", 'family = "projection"'),
+    "zero": ("What happens to a vector of zeros: all are refused, or it has one fixed code.", 'zero = "fixed"'),
     "rule": ("How the scale is found: the smallest that suffices, or the older rule.", 'rule = "exact"'),
 }
 """What each parameter means, and how it is written."""

@@ -69,7 +69,7 @@ RELEASE_FILE = "checker_release.py"
 WORDS_FILE = "checker_words.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
-    RELEASE_FILE: "95ad628502b1236345a6efb2a2c21e086832147a8da3b3f98ac72984c57337f3",
+    RELEASE_FILE: "b49c995e82982a1580b50621905663b97f374e053919f6bc08b20ed648cbe18b",
     WORDS_FILE: "8bbb0ec06c166d84bbd84561a5343b76fd7465db523b18c64f4d11274f49c896",
 }
 RELEASE = "noisewright-release"
@@ -105,7 +105,7 @@ FIELDS = {  # of a certificate beside those, and of its proof, by the kind of it
     "ranged": ("step within answers outside scope snapped_to", "rate ranges inputs reach precision"),
     "half line": ("step within answers outside scope snapped_to", "tail near precision"),
     "words": ("", "beta cap width step words weights slope eta"),
-    "product": ("in_the_clear", "parts"),
+    "product": ("in_the_clear hashing", "parts"),
 }
 SHAPES = {  # and the fields of distances
     "line": {"places"},
@@ -129,6 +129,7 @@ NAMES = {  # mechanisms that prove themselves so; a name that is in no line is a
     "ranged": "laplace",
     "half line": "laplace",
     "words": "exact-words truncated-exponential-words",
+    "product": "lshrr hashed-sets",
 }
 ORACLES = ("unary-encoding", "hadamard-response", "local-hashing", "subset-selection")
 

@@ -81,6 +81,7 @@ else:
 FORMAT = "noisewright-release"
 VERSION = 1
 MOST_PARTS = 10_000
+HASHED = {"lshrr": ("projection", "fast-projection", "sampling", "minhash"), "hashed-sets": ("minhash",)}
 HEAD = {"format", "version", "made_by", "numerics", "randomness", "digest"}  # what a product states once, for all parts
 FIELDS = {
     "format",
@@ -179,7 +180,27 @@ def check_product(document: Any) -> tuple[str, str]:
     if base.startswith(("matched ", "aligned ")) and not shows <= set(clear):
         raise NotProved("the number of words, or their order, comes out as it is, and is not said to be in the clear.")
     only += f"; in the clear, as stated: {', '.join(map(shown, clear))}" if clear else ""
+    if "hashing" in document or document["mechanism"] in HASHED:
+        only += check_hashing(document)
     return f"{more}, over {many} independent parts", only
+
+
+def check_hashing(document: Any) -> str:
+    """What is hashed before it is answered, in words: the proof is about the hashes of the public seed, whatever they are."""
+    stated, parts = document.get("hashing"), document["proof"]["parts"]
+    fits = type(stated) is dict and set(stated) == {"family", "dimension", "zero"} and "seed" in document
+    if not fits or document["mechanism"] not in HASHED or document["claim"]["metric"] != "hamming" or len(parts) != 1:
+        raise NotProved(
+            "hashes that are answered state their family, their dimension and their seed, and no other mechanism does."
+        )
+    family, dimension, sizes = stated["family"], stated["dimension"], parts[0]["proof"].get("size")
+    if family not in HASHED[document["mechanism"]] or stated["zero"] not in ("refuse", "fixed"):
+        raise NotProved("this checker does not know such hashes.")
+    if whole(dimension) < 1 or parts[0]["proof"]["kind"] != "response" or parts[0]["count"] is None:
+        raise NotProved("hashes have a whole number of answers, each by randomised response.")
+    if document["mechanism"] == "lshrr" and sizes != 2:
+        raise NotProved("a bit has two answers.")
+    return f"; between hashes of vectors of {dimension} numbers ({family}), as stated"
 
 
 def part_loss(place: int, part: Any, base: str) -> tuple[Fraction, Fraction]:

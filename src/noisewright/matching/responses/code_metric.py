@@ -1,0 +1,86 @@
+"""The distance between profiles by their hashes: in how many bits of the public hash they differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from noisewright.core.arrays import Floats
+from noisewright.core.errors import DataError, MetricError
+from noisewright.core.exact import downward, float_up, log_bounds
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.metrics.metric import Metric
+from noisewright.matching.hashing.codes import hamming_matrix
+from noisewright.matching.hashing.scheme import Scheme
+from noisewright.mechanisms.categories.response import Response
+
+__all__ = ["CodeDistance", "response_loss", "whole_bits"]
+
+
+@dataclass(frozen=True)
+class CodeDistance(Metric):
+    """The Hamming distance of hashes.
+
+    >>> from noisewright.core.seed import Seed
+    >>> metric = CodeDistance(Scheme(dimension=2, bits=32, epsilon=1, seed=Seed(bytes(32))))
+    >>> metric.distance((1.0, 0.0), (-1.0, 0.0)), metric.distance((1.0, 0.0), (2.0, 0.0))
+    (32.0, 0.0)
+    >>> metric.pairs(Fraction(3))
+    'any two vectors whose hashes differ in at most 3 bits'
+    """
+
+    scheme: Scheme
+    name = "hamming"
+    finite = True
+
+    @property
+    def secrets(self) -> str:  # type: ignore[override]
+        """What is hashed."""
+        return self.scheme.words.profiles
+
+    @property
+    def largest(self) -> Fraction:
+        """All bits."""
+        return Fraction(self.scheme.bits)
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "differing bit"
+
+    def in_words(self) -> str:
+        """What a distance is called."""
+        return "bits in which hashes differ"
+
+    def pairs(self, distance: Fraction) -> str:
+        """Which two profiles are at most so far apart."""
+        if distance >= self.scheme.bits:
+            return f"any two {self.secrets}"
+        many = "1 bit" if distance == 1 else f"{downward(distance)} bits"
+        return f"any two {self.secrets} whose hashes differ in at most {many}"
+
+    def matrix(self, points: Sequence[Any]) -> Floats:
+        """All distances between profiles."""
+        try:
+            codes = self.scheme.hash(list(points))
+        except DataError as problem:
+            raise MetricError(str(problem)) from None
+        return hamming_matrix(codes, codes).astype(np.float64)
+
+
+def whole_bits(guarantee: Guarantee, distance: float) -> float:
+    """The bound for a distance between hashes, which is a whole number: what is between two is taken for the larger one."""
+    plain = guarantee.bound(distance)  # refuses what is no distance
+    return plain if math.isinf(distance) else guarantee.bound(math.ceil(distance))
+
+
+def response_loss(response: Response) -> float:
+    """The loss of one answer through randomised response, from its integers, rounded up."""
+    if response.keep == response.other:
+        return 0.0
+    return float_up(Fraction(log_bounds(Fraction(response.keep, response.other), 128)[1], 1 << 128))

@@ -1,0 +1,212 @@
+r"""Private codes of vectors: a public hash, every bit of it flipped with an exact probability (LSHRR).
+
+A vector is hashed to ``bits`` bits by a public :class:`~noisewright.matching.hashing.Scheme`, and each bit goes through
+randomised response on its own, with a flip probability of :math:`1 / (1 + e^\epsilon)`, an integer over a power of two, rounded
+up. Similar vectors have similar codes, so that a server that sees codes alone can find them.
+
+**Guarantee, whatever the hash and for the seed as it is.** ``epsilon`` for every bit in which the hashes of two vectors differ,
+hence ``bits * epsilon`` between any two; exactly. The certificate proves it as a product of independent bits.
+
+**What it means for a distance**, such as an angle, is said by :meth:`HashedResponse.promise`, and is another kind of statement:
+it is about two vectors that were fixed before the public seed was drawn, and it holds but for a delta. Whoever chooses vectors
+when the seed is known can find some that are near each other and differ in many bits.
+
+>>> from noisewright.core.seed import Seed
+>>> taste = lshrr(epsilon="1/2", dimension=3, bits=64, seed=Seed(bytes(32)))
+>>> codes = taste.release([[5.0, 0.0, 3.0], [4.0, 0.0, 3.0]])
+>>> codes.shape, codes.dtype.name
+((2, 8), 'uint8')
+>>> taste.certificate().verify()  # doctest: +NORMALIZE_WHITESPACE
+'epsilon = 0.5 per unit of hamming, over 64 independent parts; between hashes of vectors of 3 numbers (projection), as stated;
+uses the public seed 000000000000..., as stated'
+>>> round(taste.promise(radius=0.05, delta=0.01).loss, 2)
+2.02
+
+Reference: Fernandes, Kawamoto and Murakami, *Locality sensitive hashing with extended differential privacy* (2021).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.product import Part, parts_of, product_certificate
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import NoChannelError, NoLossError
+from noisewright.core.exact import Exact, float_up
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.core.resource import public_keys
+from noisewright.core.seed import Seed
+from noisewright.matching.hashing.codes import Codes
+from noisewright.matching.hashing.scheme import Scheme, checked_dimension
+from noisewright.matching.promises.about_seeds import SeedPromise, scheme_promise
+from noisewright.matching.responses._columns import give_codes, read_vectors
+from noisewright.matching.responses.code_metric import CodeDistance, response_loss, whole_bits
+from noisewright.matching.responses.flipping import flipped
+from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.categories.response import ResponseMechanism
+from noisewright.mechanisms.registry import Entry
+from noisewright.noise.response import response_integers
+
+__all__ = ["HashedResponse", "lshrr"]
+
+NAME = "lshrr"
+SHOWN_DELTA = 1e-6
+SHOWN_RADIUS = 0.1
+"""What is told where nobody asks for a distance and a delta."""
+
+
+def lshrr(
+    *,
+    epsilon: Exact,
+    dimension: int,
+    bits: int,
+    seed: Seed,
+    family: Literal["projection", "fast-projection", "sampling", "minhash"] = "projection",
+    zero: Literal["refuse", "fixed"] = "refuse",
+) -> HashedResponse:
+    """Noisy codes of ``bits`` bits for vectors of ``dimension`` numbers, at ``epsilon`` for every bit that differs.
+
+    ``zero``: a vector of zeros has no direction; one of them refuses all that is released, without telling which it was, or all
+    of them have one ``fixed`` code before the noise.
+    """
+    return HashedResponse(Scheme(dimension=dimension, bits=bits, epsilon=epsilon, seed=seed, family=family, zero=zero))
+
+
+@dataclass(frozen=True)
+class HashedResponse:
+    """Noisy codes under a public scheme; build it with :func:`lshrr`, or from the scheme of a service."""
+
+    scheme: Scheme
+
+    def __post_init__(self) -> None:
+        checked_dimension(self.scheme.dimension)  # collections of items are for clients
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return NAME
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The price of a bit."""
+        return Fraction(self.scheme.epsilon)
+
+    @property
+    def seed(self) -> Seed:
+        """The public seed of the hash."""
+        return self.scheme.seed
+
+    @property
+    def dimension(self) -> int | None:
+        """How many numbers a vector has."""
+        return self.scheme.dimension
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``epsilon`` for every bit in which hashes differ."""
+        return Guarantee(float_up(self.epsilon), CodeDistance(self.scheme))
+
+    @cached_property
+    def bit(self) -> ResponseMechanism:
+        """What every bit goes through."""
+        found = response_integers(2, self.epsilon)
+        return ResponseMechanism((0, 1), self.epsilon, found.width, found.precision, found.keep, found.other)
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One code for every vector, a row of bytes; a column of Arrow gives one."""
+        vectors, form = read_vectors(values, self.scheme.dimension)
+        return give_codes(self._drawn(vectors, rng), form)
+
+    def check(self, values: Any) -> None:
+        """Refuse what ``release`` would refuse."""
+        self.scheme.hash(read_vectors(values, self.scheme.dimension)[0])
+
+    def promise(
+        self,
+        *,
+        delta: float,
+        radius: float | None = None,
+        distance: float | None = None,
+        accountant: str = "smallest",
+        notion: str = "xdp",
+    ) -> SeedPromise:
+        """What holds within a distance of two vectors that were fixed before the seed was drawn."""
+        return scheme_promise(
+            self.scheme, delta=delta, radius=radius, distance=distance, accountant=accountant, notion=notion
+        )
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two vectors whose hashes differ in so many bits, of which there are whole ones alone."""
+        return whole_bits(self.guarantee, distance)
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The proof of one bit, so many times; and which hash it is applied to, which is stated."""
+        return product_certificate(
+            self.name,
+            [Part(self.bit.certificate(rng), self.scheme.bits)],
+            simulated=rng is not None,
+            hashing={"family": self.scheme.family, "dimension": self.scheme.dimension, "zero": self.scheme.zero},
+            **public_keys(seed=self.seed),
+        )
+
+    def in_words(self) -> str:
+        """The promise for the seed as it is, and the one before it was drawn."""
+        text = self.guarantee.in_words()
+        if not self.scheme.words.exact or not self.epsilon:
+            return text
+        return f"{text} {self.promise(radius=SHOWN_RADIUS, delta=SHOWN_DELTA).in_words()}"
+
+    def audit(self) -> MechanismAudit:
+        """The loss of one bit, from the integers themselves."""
+        loss = response_loss(self.bit)
+        words = "every bit in which two hashes differ, and that comes out as one of them has it"
+        return MechanismAudit(loss, self.guarantee.metric, None, None, None, words=words)
+
+    def error(self, loss: str = "absolute") -> float:
+        """There is none: a code is no vector."""
+        raise NoLossError(
+            "codes are not compared with vectors; a server tells how far apart vectors are from their codes."
+        )
+
+    def channel(self) -> Channel:
+        """There is none: vectors are not finitely many."""
+        raise NoChannelError("there are infinitely many vectors; a product of bits has a channel between codes.")
+
+    def _drawn(self, vectors: Any, rng: np.random.Generator | None) -> Codes:
+        return flipped(self.scheme.hash(vectors), self.scheme.bits, self.scheme.flip, rng)
+
+    __getstate__ = fields_alone
+
+    def __repr__(self) -> str:
+        return f"lshrr({self.scheme})"
+
+
+def _rebuilt(certificate: Certificate) -> HashedResponse:
+    """The mechanism behind its certificate."""
+    stated, (part,) = certificate.document, parts_of(certificate)
+    hashing = stated["hashing"]
+    return lshrr(
+        epsilon=certificate.epsilon,
+        bits=part.count or 0,
+        seed=Seed.from_hex(stated["seed"]),
+        family=hashing["family"],
+        dimension=hashing["dimension"],
+        zero=hashing["zero"],
+    )
+
+
+ENTRY = Entry(
+    NAME,
+    lshrr,
+    Takes("vector", gives="bytes", form="arrow", dimension=True, unit="differing bit"),
+    summary="private codes of vectors, by which similar ones are found",
+    words="vectors",
+    rebuild=_rebuilt,
+)
