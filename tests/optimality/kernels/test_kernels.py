@@ -260,7 +260,7 @@ def test_06_opt18_bitwise_randomised_response_is_a_kernel_of_the_cube():
 # Decomposition and anti-refinement -------------------------------------------------------------------------------------
 
 
-def test_07_fact29_apx1_eight_vertices_on_four_points():
+def test_07_f29_apx1_eight_vertices_on_four_points():
     """All eight corners of the 4-point line at once: symmetric weights that are uniform on average."""
     space = of(Line(), range(4), factor=2)
     found = kernels_of(space)
@@ -355,7 +355,7 @@ def test_a_kernel_is_its_own_anti_refinement():
 
 
 @pytest.mark.parametrize(("n", "k"), [(6, 2), (6, 4), (9, 3)])
-def test_07_fact29_apx3_rows_of_the_geometric_are_the_geometric(n, k):
+def test_07_f29_apx3_rows_of_the_geometric_are_the_geometric(n, k):
     part = restrict(geometric_channel(n, 0.5), range(k))
     columns = part.matrix[:, k - 1 :]
     assert np.allclose(columns / columns.sum(axis=0), (columns / columns.sum(axis=0))[:, :1])  # proportional
@@ -364,7 +364,7 @@ def test_07_fact29_apx3_rows_of_the_geometric_are_the_geometric(n, k):
     assert part.equivalent(Channel(geometric_channel(k, 0.5).matrix, range(k)))
 
 
-def test_07_fact29_apx4_binned_laplace_lies_between_neighbouring_geometric_posteriors():
+def test_07_f29_apx4_binned_laplace_lies_between_neighbouring_geometric_posteriors():
     n, bins, epsilon = 4, 8, 2.0
     inners = binned_laplace(epsilon, n, bins).push().inners
     corners = grid_geometric(epsilon, n).push().inners

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.metrics.metric import Euclidean, Line, Manhattan
 from noisewright.mechanisms import geometric
 from noisewright.mechanisms.places.vectors import spherical_noise
+from noisewright.text import Embedding, import_embedding
 from noisewright.text.transport import (
     audit_lifted,
     earth_movers,
@@ -48,6 +50,31 @@ def test_07_f01_multipliers_of_two_short_bags() -> None:
     moved = earth_movers([[0.0], [10], [20], [30]], [[2.816], [12.816], [22.816], [32.816]])
     assert moved.total == pytest.approx(4 * 2.816)
     assert math.exp(moved.total / 16) == pytest.approx(2.0218, abs=5e-5)
+
+
+BAGS = ["president greet press chicago", "chief speaks media illinois", "chef breaks cooking record"]
+"""Of which the first two say nearly the same; published distances are in word2vec with 300 dimensions, ours in GloVe with 100."""
+PUBLISHED, GLOVE = (2.816, 4.121, 3.941), (5.136, 6.780, 6.739)
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "glove" / "bags.vec"
+
+
+def test_07_f02_f03_distances_of_three_bags_of_words(tmp_path: Path) -> None:
+    vectors = {word: list(map(float, rest)) for word, *rest in map(str.split, FIXTURE.read_text().splitlines()[1:])}
+    import_embedding(FIXTURE, tmp_path / "bags.nwe")
+    rounded = Embedding.at(tmp_path / "bags.nwe")
+    bags = [bag.split() for bag in BAGS]
+    pairs = [(bags[0], bags[1]), (bags[0], bags[2]), (bags[1], bags[2])]
+    found = [earth_movers([vectors[w] for w in a], [vectors[w] for w in b]) for a, b in pairs]
+    assert [moved.mean for moved in found] == pytest.approx(GLOVE, abs=5e-4)
+    assert [earth_movers(a, b, embedding=rounded).mean for a, b in pairs] == pytest.approx(GLOVE, abs=5e-3)
+    # A quarter flows from president to chief, greet to speaks, press to media and chicago to illinois, as published.
+    assert found[0].flow.tolist() == [[place, place] for place in range(4)]
+    assert found[0].mass.tolist() == [0.25] * 4
+    for distances in (
+        PUBLISHED,
+        [moved.mean for moved in found],
+    ):  # the second and third are nearer than the first and third
+        assert distances[0] < distances[2] < distances[1]
 
 
 @pytest.mark.parametrize("seed", range(50))

@@ -44,7 +44,7 @@ class RandomSubspaces:
             [w for d, a in zip(documents, labels, strict=True) if a == author for w in d] for author in self._authors
         ]
         self._pieces = frequent_ngrams(joined, self.order, self.features)
-        self._known = ngram_counts(joined, self._pieces, self.order).toarray()
+        self._known = _by_piece(joined, self._pieces, self.order)
         return self
 
     def predict(self, documents: Sequence[Document]) -> list[str]:
@@ -53,18 +53,19 @@ class RandomSubspaces:
 
     def votes(self, documents: Sequence[Document]) -> Floats:
         """The share of votes for each author (columns, in alphabetical order) from each text."""
-        unknown = ngram_counts(documents, self._pieces, self.order).toarray()
+        unknown, squares = _by_piece(documents, self._pieces, self.order), self._known**2
         rng = np.random.default_rng(self.seed)
         kept = max(1, round(self.share * len(self._pieces)))
         votes = np.zeros((len(documents), len(self._authors)))
         every = np.arange(len(documents))
         for _ in range(self.rounds):
-            some = rng.choice(len(self._pieces), kept, replace=False)
-            votes[every, (_unit(unknown[:, some]) @ _unit(self._known[:, some]).T).argmax(axis=1)] += 1
+            some = np.sort(rng.choice(len(self._pieces), kept, replace=False))
+            lengths = np.sqrt(squares[some].sum(axis=0))  # a text's own length is the same for all authors
+            similar = unknown[some].T @ self._known[some] / np.where(lengths > 0, lengths, 1)
+            votes[every, similar.argmax(axis=1)] += 1
         return votes / self.rounds
 
 
-def _unit(rows: Floats) -> Floats:
-    """Rows of length 1; one without any of the features stays 0, and is similar to nothing."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(lengths > 0, lengths, 1)
+def _by_piece(documents: Sequence[Document], pieces: Sequence[str], order: int) -> Floats:
+    """Counts with a row for each piece, so that those of a round lie together; whole numbers, and their products are exact."""
+    return np.ascontiguousarray(ngram_counts(documents, pieces, order).toarray().T)

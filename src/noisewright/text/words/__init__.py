@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.text.words.audits import enumerated as enumerated
+    from noisewright.text.words.audits import least_epsilon as least_epsilon
     from noisewright.text.words.choice import WordChoice as WordChoice
     from noisewright.text.words.choice import exact_words as exact_words
     from noisewright.text.words.choice import recomputed as recomputed

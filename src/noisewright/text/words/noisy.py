@@ -159,6 +159,26 @@ class NoisyWords:
         """There is none that could be computed: the cells of words have no closed form."""
         raise NoChannelError("the probabilities of noisy words are volumes without a closed form; there is no channel.")
 
+    def rays(self, directions: Floats) -> tuple[float, Floats]:
+        """The rate of the lengths of noise, and where a noise of length 1 goes for each uniform direction."""
+        if self.name != MAHALANOBIS:
+            return float(self.epsilon), directions
+        root, smallest = self._stretch
+        return float(self.epsilon) * smallest, directions @ root
+
+    def shares(self, apart: Floats) -> Floats:
+        """The probability of every word for noisy vectors at these distances from all words."""
+        lines, first = np.arange(len(apart)), apart.argmin(axis=1)
+        result = np.zeros_like(apart)
+        result[lines, first] = 1
+        if self.name == VICKREY:
+            rest = apart.copy()
+            rest[lines, first] = np.inf
+            second = rest.argmin(axis=1)
+            won = self._first(apart[lines, first], apart[lines, second])
+            result[lines, first], result[lines, second] = won, 1 - won
+        return result
+
     def _noise(self, count: int, rng: Rng) -> Floats:
         if self.name != MAHALANOBIS:
             return spherical_noise(self.epsilon, self.embedding.dimension, count, rng)
@@ -167,10 +187,14 @@ class NoisyWords:
 
     def _second(self, vectors: Floats, rng: Rng) -> NDArray[np.int64]:
         rows, apart = two_nearest(self.embedding, vectors)
-        share = float(self.share)
-        odds = share * apart[:, 1], (1 - share) * apart[:, 0]
         coins = (bits_from(rng).words(len(rows)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-        return np.asarray(np.where(coins * (odds[0] + odds[1]) < odds[0], rows[:, 0], rows[:, 1]))
+        return np.asarray(np.where(coins < self._first(*apart.T), rows[:, 0], rows[:, 1]))
+
+    def _first(self, nearest: Floats, second: Floats) -> Floats:
+        """The probability of the nearest word: its odds are those of the other's distance."""
+        odds = float(self.share) * second, (1 - float(self.share)) * nearest
+        both = odds[0] + odds[1]
+        return np.asarray(np.where(both > 0, odds[0] / np.where(both > 0, both, 1), 0.0))
 
     @cached_property
     def _stretch(self) -> tuple[Floats, float]:
