@@ -1,14 +1,16 @@
-"""Rows about noisy words: against the bare product, loops over words, and with prepared sums; and documents moved to others."""
+"""Rows about noisy words: against the bare product, loops over words, prepared sums and an index; and moved documents."""
 
 from __future__ import annotations
 
 from bench.rows import MB, Row, Task
+from noisewright.text.words.indexed import LOOKED_AT
 
 __all__ = ["ROWS"]
 
 LARGE, LONG = {"size": 341_479, "dimension": 100}, {"size": 33_860, "dimension": 300}
 SMALL = {"size": 20_000, "words": 64}
 WITHIN = 1 / 1.5
+NOISY = {**LARGE, "words": 1024}
 MOVED = {"size": 4000, "dimension": 300}
 
 
@@ -71,6 +73,26 @@ ROWS = [
         "choice",
         512,
         2,
+    ),
+    *(
+        Row(
+            name=f"index of words looking at {looked_at}, epsilon {epsilon}",
+            compares=f"laplace_words(decoding='index') against the nearest words; at least {1 - missed:.1%} of them agree",
+            size="1024 noisy vectors, vocabulary of 341479 x 100",
+            ours=Task("bench.ours.words:index", {**NOISY, "epsilon": epsilon, "looked_at": looked_at}, SMALL),
+            peer=Task("bench.ours.words:nearest_words", {**NOISY, "epsilon": epsilon}, SMALL),
+            target=2 if looked_at == LOOKED_AT else None,
+            agree=missed,
+            unit="words",
+            own_peer=True,
+            memory_limit=2 * LARGE["size"] * LARGE["dimension"] + 200 * MB,
+        )
+        for epsilon, looked_at, missed in (
+            *((epsilon, LOOKED_AT, 0.02) for epsilon in (6, 10, 15)),
+            (6, 25, 0.2),
+            (6, 50, 0.1),
+            (6, 400, 0.01),
+        )
     ),
     *(
         Row(

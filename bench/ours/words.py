@@ -12,16 +12,20 @@ from pathlib import Path
 import numpy as np
 
 from bench.work import Work
+from noisewright.mechanisms.places.vectors import spherical_noise
 from noisewright.text import Embedding, write_embedding
 from noisewright.text.transport import earth_movers
-from noisewright.text.words import WordChoice, exact_words, laplace_words, truncated_exponential_words
+from noisewright.text.words import WordChoice, exact_words, laplace_words, nearest, truncated_exponential_words
+from noisewright.text.words.indexed import WordIndex
 
 __all__ = [
     "bare_product",
     "bare_transport",
     "calibration",
     "choice",
+    "index",
     "keyed_loop",
+    "nearest_words",
     "noise",
     "plain_loop",
     "prepared_choice",
@@ -37,6 +41,19 @@ def noise(size: int, dimension: int, words: int) -> Work:
     mechanism = laplace_words(embedding, epsilon=10)
     mechanism.release_rows(rows[:1])
     return Work(lambda: mechanism.release_rows(rows), words, _count)
+
+
+def index(size: int, dimension: int, words: int, epsilon: int, looked_at: int) -> Work:
+    """Words of noisy vectors by an index; the answer is the share that are the nearest words."""
+    embedding, vectors = _noisy(size, dimension, words, epsilon)
+    made, true = WordIndex(embedding, looked_at), nearest(embedding, vectors)
+    return Work(lambda: made.nearest(vectors), words, lambda rows: float((rows == true).mean()))
+
+
+def nearest_words(size: int, dimension: int, words: int, epsilon: int) -> Work:
+    """The nearest words of noisy vectors; the answer is 1, because all of them are."""
+    embedding, vectors = _noisy(size, dimension, words, epsilon)
+    return Work(lambda: nearest(embedding, vectors), words, lambda rows: len(rows) / words)
 
 
 def choice(size: int, dimension: int, words: int) -> Work:
@@ -136,6 +153,12 @@ def bare_transport(size: int, dimension: int, words: int, other: int, vectors: b
         return float(ot.emd2(np.full(words, 1 / words), np.full(other, 1 / other), cdist(*bags)))
 
     return Work(matched if words == other else moved, 1, float)
+
+
+def _noisy(size: int, dimension: int, words: int, epsilon: int) -> tuple[Embedding, np.ndarray]:
+    embedding, rows = _embedding(size, dimension), _rows(size, words)
+    noise = spherical_noise(epsilon, dimension, words, np.random.default_rng(3))
+    return embedding, embedding.vectors(rows) + noise
 
 
 def _two(size: int, words: int, other: int) -> tuple[np.ndarray, np.ndarray]:

@@ -47,6 +47,7 @@ WORDS = {
     "dimension": "How many numbers one value has.",
     "embedding": "The public embedding, a file.",
     "limit": "Use its N most frequent words alone.",
+    "decoding": "How the word of a noisy vector is found: the nearest (exact), or nearly, by an index (index).",
     "reach": "Words beyond this distance are all alike.",
     "stretch": "How much of the noise follows the directions in which words vary, below 1.",
     "first": "The probability of the nearest of two words that are equally far.",

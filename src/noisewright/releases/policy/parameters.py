@@ -77,6 +77,7 @@ WORDS = {
         'unknown = "drop"',
     ),
     "language": ("Whose stop words are left out.", 'language = "en"'),
+    "decoding": ("How the word of a noisy vector is found: the nearest, or nearly, by an index.", 'decoding = "exact"'),
     "reach": ("Words beyond this distance are all alike.", "reach = 8"),
     "stretch": ("How much of the noise follows the directions in which words vary, below 1.", 'stretch = "0.2"'),
     "first": ("The probability of the nearest of two words that are equally far.", 'first = "0.5"'),

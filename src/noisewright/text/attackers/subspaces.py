@@ -20,6 +20,7 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
+from noisewright.text._threads import single_products
 from noisewright.text.attackers.attacker import Document, check_known
 from noisewright.text.attackers.ngrams import frequent_ngrams, ngram_counts
 
@@ -58,11 +59,12 @@ class RandomSubspaces:
         kept = max(1, round(self.share * len(self._pieces)))
         votes = np.zeros((len(documents), len(self._authors)))
         every = np.arange(len(documents))
-        for _ in range(self.rounds):
-            some = np.sort(rng.choice(len(self._pieces), kept, replace=False))
-            lengths = np.sqrt(squares[some].sum(axis=0))  # a text's own length is the same for all authors
-            similar = unknown[some].T @ self._known[some] / np.where(lengths > 0, lengths, 1)
-            votes[every, similar.argmax(axis=1)] += 1
+        with single_products():  # many small ones
+            for _ in range(self.rounds):
+                some = np.sort(rng.choice(len(self._pieces), kept, replace=False))
+                lengths = np.sqrt(squares[some].sum(axis=0))  # a text's own length is the same for all authors
+                similar = unknown[some].T @ self._known[some] / np.where(lengths > 0, lengths, 1)
+                votes[every, similar.argmax(axis=1)] += 1
         return votes / self.rounds
 
 

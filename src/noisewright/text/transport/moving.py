@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, MissingPartError
+from noisewright.text._threads import single_products
 
 if TYPE_CHECKING:
     from noisewright.text.embeddings.embedding import Embedding
@@ -59,10 +60,11 @@ def earth_movers(first: Any, second: Any, *, embedding: Embedding | None = None)
 
     Bags of one size are matched by an assignment; others need POT (the extra ``transport``).
     """
-    if embedding is None:
-        costs = vector_distances(first, second)
-    else:
-        costs = embedding.distances(_rows(first, embedding), _rows(second, embedding))
+    with single_products():  # documents are short
+        if embedding is None:
+            costs = vector_distances(first, second)
+        else:
+            costs = embedding.distances(_rows(first, embedding), _rows(second, embedding))
     return moved(costs)
 
 

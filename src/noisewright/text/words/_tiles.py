@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.text._threads import single_products
 from noisewright.text.embeddings.embedding import Embedding
 
 __all__ = ["Tiles", "cores", "on_all_cores", "strips"]
@@ -83,14 +83,5 @@ def on_all_cores(work: Callable[[_Item], _Result], items: Sequence[_Item], numbe
     threads = min(len(items), cores())
     if threads < 2 or numbers < ALONE:
         return [work(item) for item in items]
-    with _single_products(), ThreadPoolExecutor(threads) as pool:
+    with single_products(), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, items))
-
-
-def _single_products() -> Any:
-    """Products on one core each, while this lasts."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:  # products then share cores among themselves; only slower
-        return nullcontext()
-    return threadpool_limits(1, "blas")

@@ -33,34 +33,51 @@ from noisewright.text.words.noisy import LAPLACE, NoisyWords
 
 __all__ = ["enumerated", "least_epsilon"]
 
-MOST_WORDS = 100
-RAYS, STEPS = 720, 4000
-"""Directions in the plane, and lengths of noise along each of them."""
+MOST_WORDS = 20
+RAYS, STEPS, LONGEST = 720, 100, 60
+"""Directions in the plane, and lengths along each of them up to so many times 1 / epsilon."""
 PROBES = 20
 """So many words are drawn from: those with the longest vectors, which are far from others and often come out as themselves."""
-GRID = 20_000
+PLACES, GRID = 120, 2000
+"""Distances, and lengths of noise for each of them, at which tails are computed."""
 
 
 def enumerated(mechanism: NoisyWords) -> Channel:
-    """All probabilities of noisy words, for at most 100 words with at most 2 dimensions: sums along rays around each word.
+    """All probabilities of noisy words, for at most 20 words with at most 2 dimensions: sums along rays around each word.
 
-    Cells are cut at the steps of a ray, so that a probability is off by about a thousandth of itself.
+    A ray is cut where two words are equally far, so that on every piece the order of words by distance stays the same, and the
+    noise on the piece has a closed form. What is left to be summed are directions, and for Vickrey the pieces.
     """
+    from scipy.special import gammaincc
+
     embedding = mechanism.embedding
     size, dimension = embedding.size, embedding.dimension
     if size > MOST_WORDS or dimension > 2:
         raise NoChannelError(f"probabilities are enumerated for at most {MOST_WORDS} words in at most 2 dimensions.")
     rate, rays = mechanism.rays(_circle(dimension))
-    ends = np.linspace(0, (dimension + 40) / rate, STEPS + 1)
-    lengths = (ends[1:] + ends[:-1]) / 2
-    weights = np.exp(-rate * lengths) * lengths ** (dimension - 1)
-    weights /= weights.sum() * len(rays)
     vectors = embedding.vectors().astype(np.float64)
+    first, second = np.triu_indices(size, 1)
+    steps = np.broadcast_to(np.linspace(0, LONGEST / rate, STEPS + 1), (len(rays), STEPS + 1))
     table = np.zeros((size, size))
     for row, vector in enumerate(vectors):
-        for ray in rays:
-            apart = np.linalg.norm((vector + lengths[:, None] * ray)[:, None] - vectors, axis=2)
-            table[row] += weights @ mechanism.shares(apart)
+        from_here = vectors - vector
+        squares, along = (from_here**2).sum(axis=1), 2 * rays @ from_here.T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cuts = (squares[first] - squares[second]) / (along[:, first] - along[:, second])
+        cuts = np.where((cuts > 0) & np.isfinite(cuts), cuts, 0)
+        ends = np.sort(np.concatenate([steps, cuts], axis=1), axis=1)
+        mass = gammaincc(dimension, rate * ends)
+        mass = mass - np.append(mass[:, 1:], np.zeros((len(rays), 1)), axis=1)  # the last piece has no end
+        middles = np.append((ends[:, 1:] + ends[:, :-1]) / 2, ends[:, -1:] + 1 / rate, axis=1)
+        apart = np.sqrt(
+            np.maximum(
+                middles[..., None] ** 2 * (rays**2).sum(axis=1)[:, None, None]
+                - middles[..., None] * along[:, None]
+                + squares,
+                0,
+            )
+        )
+        table[row] = mass.ravel() @ mechanism.shares(apart.reshape(-1, size)) / len(rays)
     names = embedding.words()
     return Channel(table / table.sum(axis=1, keepdims=True), names, names)
 
@@ -77,7 +94,7 @@ def least_epsilon(mechanism: NoisyWords, draws: int = 400, confidence: float = 0
     kept = (out == probes[:, None]).sum(axis=1)
     surely = np.where(kept > 0, betaincinv(np.maximum(kept, 1), draws - kept + 1, (1 - confidence) / len(probes)), 0)
     apart = embedding.distances(probes, np.arange(embedding.size))
-    grid = np.linspace(0, apart.max(), 200)
+    grid = np.linspace(0, apart.max(), PLACES)
     beyond = _log_beyond(float(mechanism.epsilon), embedding.dimension, grid / 2)
     # Beyond a place of the grid there is more than beyond the next one, so the place before stands for what is between.
     passing = beyond[np.maximum(np.searchsorted(grid, apart, side="right") - 1, 0)]
