@@ -20,7 +20,7 @@ from noisewright.noise.integers import uniform_below
 from noisewright.text.documents.files import text_of
 from noisewright.text.noisy_documents import PrivateDocuments
 
-__all__ = ["Obfuscated", "obfuscate_files"]
+__all__ = ["Obfuscated", "obfuscate_files", "sizes_in_words"]
 
 TOGETHER = 64
 """So many documents are drawn together: words that they share are looked up once."""
@@ -36,6 +36,11 @@ class Obfuscated:
     """The words that were read from it."""
     target: Path
     after: tuple[str, ...]
+
+    @property
+    def filled(self) -> int:
+        """How many random words filled it up to the public size; below 0 where words were left out."""
+        return len(self.after) - len(self.before)
 
     @property
     def kept(self) -> int:
@@ -81,6 +86,15 @@ def obfuscate_files(
     finally:
         shutil.rmtree(staged, ignore_errors=True)
     return done
+
+
+def sizes_in_words(done: Sequence[Obfuscated]) -> str:
+    """How many words were read, filled up with and left out; facts about the originals."""
+    read = sum(len(one.before) for one in done)
+    filled, left = (sum(max(0, sign * one.filled) for one in done) for sign in (1, -1))
+    told = [f"{filled:,} random words fill short documents up"] * bool(filled)
+    told += [f"{left:,} were left out of long ones"] * bool(left)
+    return "; ".join([f"{read:,} words were read", *told])
 
 
 def _parts(things: list[tuple[Path, str]]) -> Iterator[list[tuple[Path, str]]]:

@@ -60,7 +60,7 @@ def test_every_mechanism_keeps_its_promise_and_uses_some_of_it(make: Callable[..
 
 
 def test_the_published_epsilon_of_mahalanobis_is_none_for_the_euclidean_distance() -> None:
-    """Its authors' epsilon is for a distance of their own. Read as one for each unit it is exceeded; ours is larger, and holds."""
+    """Its authors' epsilon is for a distance of their own. Read as one for each unit it is exceeded; ours holds."""
     words = mahalanobis_words(written(LONG), epsilon=2, stretch="0.9")
     published = words.rays(np.eye(2))[0]
     assert published < audited(words) / 1.5 <= 2 * CLOSE

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
-from noisewright.text.obfuscation import Obfuscated
+from noisewright.text.obfuscation import Obfuscated, sizes_in_words
 
 __all__ = ["preview"]
 
@@ -38,7 +38,7 @@ def preview(documents: Sequence[Obfuscated], promise: str) -> str:
     kept, came = sum(one.kept for one in documents), sum(len(one.after) for one in documents)
     rest = f" The first {MOST} of {len(documents)} are shown." if len(documents) > MOST else ""
     share = f"{kept:,} of {came:,} words that came out had been in their document ({kept / came:.0%})." if came else ""
-    parts = [f"<h1>Before and after</h1><p>{escape(promise)}</p><p>{share}{rest}</p>"]
+    parts = [f"<h1>Before and after</h1><p>{escape(promise)}</p><p>{sizes_in_words(documents)}. {share}{rest}</p>"]
     parts += [_pair(one) for one in shown]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
@@ -52,10 +52,11 @@ def preview(documents: Sequence[Obfuscated], promise: str) -> str:
 
 def _pair(one: Obfuscated) -> str:
     before, after = _marked(one.before, one.after), _marked(one.after, one.before)
+    filled = f", {one.filled} of them to fill it up" if one.filled > 0 else ""
     title = f'{escape(one.source.name)} <span class="soft">as</span> {escape(one.target.name)}'
     return (
-        f'<section><h2>{title}</h2><div class="pair"><div><h3>Words that were read</h3><p>{before}</p></div>'
-        f"<div><h3>Words that came out</h3><p>{after}</p></div></div></section>"
+        f'<section><h2>{title}</h2><div class="pair"><div><h3>{len(one.before)} words that were read</h3><p>{before}</p></div>'
+        f"<div><h3>{len(one.after)} words that came out{filled}</h3><p>{after}</p></div></div></section>"
     )
 
 

@@ -61,7 +61,7 @@ def obfuscate(
     from noisewright.text.documents.files import text_files
     from noisewright.text.embeddings.measuring import QUANTILES, summary
     from noisewright.text.noisy_documents import private_documents
-    from noisewright.text.obfuscation import CERTIFICATE, obfuscate_files
+    from noisewright.text.obfuscation import CERTIFICATE, obfuscate_files, sizes_in_words
 
     page = None if preview is None else target_file(preview, "a preview", (".html",))
     files = text_files(texts)
@@ -106,6 +106,7 @@ def obfuscate(
             f"for its nearest neighbour ({near:.3g} away, in the middle of the vocabulary): epsilon {one_word:.3g}",
         ),
         ("numerics", _numerics(data["numerics"] == "exact")),
+        ("size", sizes_in_words(done)),
         ("unchanged", f"{kept:,} of {came:,} words ({kept / max(came, 1):.0%}); this is for you, and is not published"),
         ("in the clear", ", ".join(clear) or "nothing"),
         ("certificate", f"{output}/{CERTIFICATE}"),
