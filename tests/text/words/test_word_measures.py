@@ -18,6 +18,7 @@ from noisewright.text.words import (
     neighbour_distances,
     typical_epsilon,
 )
+from noisewright.text.words.true_epsilon import telling
 
 
 def test_measures_of_a_choice_are_those_of_its_channel() -> None:
@@ -74,3 +75,16 @@ def test_typical_neighbours() -> None:
         typical_epsilon(embedding, [])
     with pytest.raises(ParameterError, match="no words"):
         measure(laplace_words(embedding, epsilon=1), [])
+
+
+def test_comparing_all_pairs_of_words_tells_how_far_it_is(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("NOISEWRIGHT_CACHE", str(tmp_path))
+    told: list[tuple[int, int | None]] = []
+    with telling(lambda done, total: told.append((done, total))):
+        exact_words(clusters(700, 20, 5), epsilon="3.25")
+    done = [number for number, _ in told]
+    assert done == sorted(set(done))
+    assert {total for _, total in told} == {done[-1]}  # it ends where it said
+    told.clear()
+    exact_words(clusters(700, 20, 5), epsilon="3.5")
+    assert not told

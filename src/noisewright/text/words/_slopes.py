@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -31,8 +31,11 @@ class Slope:
     pair: tuple[int, int]
 
 
-def slopes(tiles: Tiles, logs: Floats, etas: Sequence[Fraction]) -> list[Slope]:
-    """The slope for each of several tables: ``logs`` has a row for each, with the log-sums of all words."""
+def slopes(
+    tiles: Tiles, logs: Floats, etas: Sequence[Fraction], done: Callable[[int], None] | None = None
+) -> list[Slope]:
+    """The slope for each of several tables: ``logs`` has a row for each, with the log-sums of all words. ``done`` is told of
+    pairs of blocks."""
     searches = [_Search(row, 2 * float(eta) * UP, tiles.embedding.step) for row, eta in zip(logs, etas, strict=True)]
     size = tiles.embedding.size
     for first in range(tiles.count):
@@ -48,6 +51,8 @@ def slopes(tiles: Tiles, logs: Floats, etas: Sequence[Fraction]) -> list[Slope]:
                     search.look(tile, roots, start + strip.start, columns)
 
         on_all_cores(work, range(columns.start, size, GROUP), len(right) * size)
+        if done is not None:
+            done(tiles.count - first)
     return [search.found() for search in searches]
 
 

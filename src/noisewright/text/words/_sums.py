@@ -44,9 +44,11 @@ def block_sums(tiles: Tiles, weights: Weights, rows: Rows) -> Whole:
     return result
 
 
-def all_sums(tiles: Tiles, several: Sequence[Weights], by_block: bool = False) -> Whole:
+def all_sums(
+    tiles: Tiles, several: Sequence[Weights], by_block: bool = False, done: Callable[[int], None] | None = None
+) -> Whole:
     """The sums of all words for several tables of weights, (tables, words, blocks); without ``by_block`` whole sums, in one
-    column. Every pair of words is looked at once, since distances are symmetric."""
+    column. Every pair of words is looked at once, since distances are symmetric. ``done`` is told of pairs of blocks."""
     size = tiles.embedding.size
     result = np.zeros((len(several), size, tiles.count if by_block else 1), np.uint64)
     for first in range(tiles.count):
@@ -74,6 +76,8 @@ def all_sums(tiles: Tiles, several: Sequence[Weights], by_block: bool = False) -
         for (block, _), down in zip(groups, on_all_cores(work, groups, len(right) * size), strict=True):
             if block > first:
                 result[:, columns, block if by_block else 0] += down
+        if done is not None:
+            done(tiles.count - first)
     return result
 
 

@@ -8,7 +8,9 @@ whose own epsilon, with its own rounding, was computed and is within the target.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 
 import numpy as np
@@ -21,19 +23,40 @@ from noisewright.text.words._sums import all_sums
 from noisewright.text.words._tiles import Tiles, cores
 from noisewright.text.words.weights import Weights
 
-__all__ = ["calibrated", "free", "seconds_for", "slopes_of", "true_epsilons"]
+__all__ = ["calibrated", "free", "seconds_for", "slopes_of", "telling", "true_epsilons"]
 
+Progress = Callable[[int, int | None], None]
+_TOLD: ContextVar[Progress | None] = ContextVar("told", default=None)
 AT_ONCE = 5
 """So many betas are looked at in one pass."""
 PASSES = 3
 """After so many passes, beta is within (1/2) / 6^3 of the target: a quarter of a percent."""
 
 
-def slopes_of(embedding: Embedding, several: Sequence[Weights]) -> list[Slope]:
-    """The slope of the log-sums of each of several tables of weights."""
-    tiles = Tiles(embedding)
-    logs = np.log(all_sums(tiles, several)[:, :, 0].astype(np.float64))
-    return slopes(tiles, logs, [weights.eta for weights in several])
+@contextmanager
+def telling(progress: Progress | None) -> Iterator[None]:
+    """While this lasts, passes over all pairs of words tell how many pairs of blocks are done, and of how many."""
+    token = _TOLD.set(progress)
+    try:
+        yield
+    finally:
+        _TOLD.reset(token)
+
+
+def slopes_of(embedding: Embedding, several: Sequence[Weights], passed: int = 0, passes: int = 1) -> list[Slope]:
+    """The slope of the log-sums of each of several tables of weights; ``passed`` of so many ``passes`` were made before."""
+    tiles, tell = Tiles(embedding), _TOLD.get()
+    each = tiles.count * (tiles.count + 1)  # of both steps
+    so_far = passed * each
+
+    def done(more: int) -> None:
+        nonlocal so_far
+        so_far += more
+        if tell is not None:
+            tell(so_far, passes * each)
+
+    logs = np.log(all_sums(tiles, several, done=done)[:, :, 0].astype(np.float64))
+    return slopes(tiles, logs, [weights.eta for weights in several], done)
 
 
 def seconds_for(embedding: Embedding) -> float:
@@ -54,10 +77,10 @@ def calibrated(embedding: Embedding, epsilon: Fraction) -> tuple[Weights, Fracti
         return Weights.of(embedding, Fraction(known["beta"])), Fraction(known["slope"])
     low, high = free(embedding, epsilon).beta, epsilon
     best: tuple[Weights, Fraction] | None = None
-    for _ in range(PASSES):
-        betas = [_short(low + (high - low) * number / (AT_ONCE + 1)) for number in range(best is not None, AT_ONCE + 1)]
+    for number in range(PASSES):
+        betas = [_short(low + (high - low) * part / (AT_ONCE + 1)) for part in range(best is not None, AT_ONCE + 1)]
         several = [Weights.of(embedding, beta) for beta in betas]
-        for weights, slope in zip(several, slopes_of(embedding, several), strict=True):
+        for weights, slope in zip(several, slopes_of(embedding, several, number, PASSES), strict=True):
             if weights.beta + slope.value > epsilon:
                 high = weights.beta
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from pathlib import Path
 
@@ -159,14 +160,32 @@ def test_a_column_of_documents_is_released_and_verified(call, few, tmp_path):
     assert "matched" in proved.words
 
 
-def test_attackers_recognise_doctors_until_words_are_noisy(call, tmp_path):
-    """The clinic's notes: six doctors, so a guess is right once in six; 60 documents."""
+def make_notes(folder):
     sys.path.insert(0, str(ROOT / "examples" / "clinic"))
     try:
         from make_notes import main
     finally:
         sys.path.pop(0)
-    main(tmp_path)
+    main(folder)
+
+
+def test_the_attackers_of_the_documentation_get_as_much_right(call, tmp_path):
+    """The command as it is printed, with its seed; five points are three documents of 60, for other versions of scikit-learn."""
+    page = (ROOT / "docs" / "text.md").read_text(encoding="utf-8")
+    printed = re.search(r"^noisewright attack author out/clinic/notes.csv (.+)$", page, re.M)
+    told = re.findall(r"^(style|words|nearest|knows the mechanism: \w+) +((?:\d+% *)+)$", page, re.M)
+    make_notes(tmp_path)
+    found = call("attack", "author", tmp_path / "notes.csv", *printed[1].split(), "--json").json["results"]
+    assert len(told) == 2 * 5
+    for name, rows in (("doctor", told[:5]), ("complaint", told[5:])):
+        for attacker, shares in rows:
+            computed = [100 * one[name][attacker]["share"] for one in found if attacker in one[name]]
+            assert computed == pytest.approx([float(share.rstrip("%")) for share in shares.split()], abs=5), attacker
+
+
+def test_attackers_recognise_doctors_until_words_are_noisy(call, tmp_path):
+    """The clinic's notes: six doctors, so a guess is right once in six; 60 documents."""
+    make_notes(tmp_path)
     words = ("--text", "note", "--author", "doctor", "--topic", "complaint", "--epsilon", "1", "--limit", "2000")
     found = call("attack", "author", tmp_path / "notes.csv", *words, "--size", "15", "--json").json["results"]
     plain, noisy = found

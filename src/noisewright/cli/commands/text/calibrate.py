@@ -9,7 +9,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
-from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, working
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
 from noisewright.cli.shared.word_options import Embedded, Language, Limit, word_options
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def calibrate(
     from noisewright.text.documents.files import text_files, text_of
     from noisewright.text.documents.reading import Reader
     from noisewright.text.words.measures import compare_words, epsilon_between, neighbour_distances
+    from noisewright.text.words.true_epsilon import telling
 
     found, language_of = word_options(embedding, language)
     found = found if limit is None else found.first(limit)
@@ -62,7 +63,7 @@ def calibrate(
         wanted = epsilon_between(found, first.strip(), second.strip(), times)
     words = [word for file in text_files(texts) for word in reader.read(text_of(file)).words]
     sample = words[:: -(-len(words) // MOST_WORDS)]
-    with working("comparing all pairs of words"):
+    with counting("comparing all pairs of words", "blocks") as progress, telling(progress):
         nearest = neighbour_distances(found, sample)
         measured = compare_words(found, sample, tried)
     quantiles = [float(q) for q in np.quantile(nearest, (0.05, 0.5, 0.95))]

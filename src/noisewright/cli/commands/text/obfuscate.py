@@ -8,7 +8,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
-from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, working
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
 from noisewright.cli.shared.targets import target_file
 from noisewright.cli.shared.word_options import Embedded, Language, Limit, Unknown, Words, word_options
 
@@ -62,11 +62,12 @@ def obfuscate(
     from noisewright.text.embeddings.measuring import QUANTILES, summary
     from noisewright.text.noisy_documents import private_documents
     from noisewright.text.obfuscation import CERTIFICATE, obfuscate_files, sizes_in_words
+    from noisewright.text.words.true_epsilon import telling
 
     page = None if preview is None else target_file(preview, "a preview", (".html",))
     files = text_files(texts)
     found, language_of = word_options(embedding, language)
-    with working("comparing all pairs of words"):
+    with counting("comparing all pairs of words", "blocks") as progress, telling(progress):
         mechanism = private_documents(
             found,
             epsilon=check_number(epsilon, "--epsilon"),
