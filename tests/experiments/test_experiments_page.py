@@ -178,7 +178,8 @@ def test_recovering_a_distribution():
 def test_author_and_topic():
     """More words are kept at a fraction of the epsilon: 3 against 8."""
     assert "fraction of the epsilon" in lines()["author_and_topic"]
-    (table,) = experiments.load("author_and_topic").result(quick=True).tables
+    table, bounds = experiments.load("author_and_topic").result(quick=True).tables
+    assert all(0 <= row.found[0] < float(row.label[0]) for row in bounds.rows)  # of what is promised
     found = {row.label: row.found for row in table.rows}
     assert found["exact", "3"][5] > found["laplace", "8"][5]
     assert found["exact", "2"][3] == 20 > found["exact", "2"][2]  # all topics, not all authors
