@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from noisewright.text.words.choice import truncated_exponential_words as truncated_exponential_words
     from noisewright.text.words.decoding import nearest as nearest
     from noisewright.text.words.decoding import two_nearest as two_nearest
+    from noisewright.text.words.indexed import WordIndex as WordIndex
     from noisewright.text.words.measures import Measured as Measured
     from noisewright.text.words.measures import compare_words as compare_words
     from noisewright.text.words.measures import epsilon_between as epsilon_between

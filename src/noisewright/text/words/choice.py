@@ -243,8 +243,8 @@ class WordChoice:
 def recomputed(certificate: Certificate) -> Fraction:
     """The slope that a certificate of exact words states, computed again from its file; refused if it is larger.
 
-    All pairs of words are compared: some ten seconds for 34,000 words with 300 numbers each on two cores, some ten minutes for
-    340,000 with 100. ``noisewright verify`` does it where the file is at hand.
+    All pairs of words are compared: some seconds for 34,000 words with 300 numbers each on two cores, some minutes for 340,000
+    with 100. ``noisewright verify`` does it where the file is at hand.
     """
     found = _rebuilt(certificate)
     if found.slope is None:
