@@ -68,12 +68,12 @@ class Changed:
 CHANGED = {
     "nw.Policy.from_dict({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'columns': [{'name': 'age', 'within': [0, 120], "
     "'epsilon': 1}]})": Changed(
-        "there are mechanisms for words, and for codes of vectors",
+        "there are mechanisms for words, for codes of vectors, and for pictures",
         (
             "PolicyError",
             'policy: columns[0].mechanism is missing; write mechanism = "laplace" (or approximate-laplace, curve, exact-words, '
             "explicit-fair, exponential, gaussian, geo-laplace, geometric, hashed-sets, laplace-hash, laplace-words, lshrr, "
-            "mahalanobis-words, metric-realising, "
+            "mahalanobis-words, metric-realising, pixel-exponential, pixel-laplace, pixel-windows, "
             "planar-geometric, planar-laplace, private-documents, product-laplace, randomised-response, selection, "
             "snapped-laplace, spherical-laplace, staircase, truncated-exponential-words, truncated-laplace, uniform, "
             "vickrey-words), or keep = "
@@ -92,14 +92,14 @@ CHANGED = {
         ),
     ),
     "design unknown": Changed(
-        "there are mechanisms for words, and for codes of vectors",
+        "there are mechanisms for words, for codes of vectors, and for pictures",
         (
             2,
             "",
             "noisewright: there is no mechanism called 'unknown'; choose one of approximate-laplace, curve, exact-words, "
             "explicit-fair, exponential, gaussian, geo-laplace, geometric, hadamard-response, hashed-sets, laplace, "
-            "laplace-hash, laplace-words, local-hashing, lshrr, mahalanobis-words, metric-realising, planar-geometric, "
-            "planar-laplace, private-documents, product-laplace, "
+            "laplace-hash, laplace-words, local-hashing, lshrr, mahalanobis-words, metric-realising, pixel-exponential, "
+            "pixel-laplace, pixel-windows, planar-geometric, planar-laplace, private-documents, product-laplace, "
             "randomised-response, selection, snapped-laplace, spherical-laplace, staircase, subset-selection, "
             "truncated-exponential-words, truncated-laplace, unary-encoding, uniform, vickrey-words, optimal, kernels.\n",
         ),

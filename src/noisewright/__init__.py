@@ -31,6 +31,9 @@ if TYPE_CHECKING:
         estimation as estimation,
     )
     from noisewright import (
+        images as images,
+    )
+    from noisewright import (
         learned as learned,
     )
     from noisewright import (

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from picture_support import small_picture
 from word_support import clusters
 
 import noisewright as nw
@@ -442,12 +443,34 @@ CASES |= {
     )
 }
 
+PICTURES = [small_picture(seed) for seed in range(3)]
+CASES |= {
+    f"{name}, {between}": (
+        functools.partial(registry.build, name, epsilon=9, width=8, height=6, block=2, between=between),
+        PICTURES,
+        [3.5, None, b"", b"no picture", PICTURES[0][:40]],
+        [
+            functools.partial(registry.build, name, epsilon=0, width=8, height=6),
+            functools.partial(registry.build, name, epsilon=1, width=0, height=6),
+            functools.partial(registry.build, name, epsilon=1, width=8, height=6, block=9),
+            functools.partial(registry.build, name, epsilon=1, width=8, height=6, between="nothing"),
+        ],
+    )
+    for name in ("pixel-laplace", "pixel-exponential", "pixel-windows")
+    for between in ("pictures", "pixels")
+}
+
 WITHOUT_CHANNEL = {
     "lshrr",
     "lshrr, fast",
     "lshrr, sets",
     "hashed-sets",
     "laplace-hash",
+    *(
+        f"{name}, {between}"
+        for name in ("pixel-laplace", "pixel-exponential", "pixel-windows")
+        for between in ("pictures", "pixels")
+    ),
     "private-documents",
     "private-documents, in floats",
     "laplace-words",

@@ -58,6 +58,7 @@ PROOFS: Mapping[str, ProofKind] = {
         ProofKind("planar", "the law of its noise in the plane"),
         ProofKind("ranged", "the law of its outputs within their range", auditor="auditing:ranged_audit"),
         ProofKind("half line", "the law of its outputs on a half line"),
+        ProofKind("weights", "the bounds of its weights"),
         ProofKind("constant", "an output that never depends on the secret"),
         ProofKind("words", "the law of its choice of words"),
         ProofKind("product", "every one of its independent parts", "from_certificate:product_mechanism"),

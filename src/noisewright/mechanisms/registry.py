@@ -105,6 +105,9 @@ _ABOVE = {
     "lshrr": "matching.responses.hashed_vectors:ENTRY",
     "hashed-sets": "matching.responses.set_answers:ENTRY",
     "laplace-hash": "matching.responses.noisy_vectors:ENTRY",
+    "pixel-laplace": "images.pixels.laplace:ENTRY",
+    "pixel-exponential": "images.pixels.exponential:ENTRY",
+    "pixel-windows": "images.pixels.windows:ENTRY",
 }
 """Of rooms above this one."""
 

@@ -178,7 +178,7 @@ class PrivateDocuments:
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proof for one word, and that losses add up; for noise in floats a theorem that is cited."""
         order: Literal["aligned", "matched"] = "aligned" if self.keep_order else "matched"
-        clear = {"in_the_clear": list(self.in_the_clear)} if self.in_the_clear else {}
+        clear: dict[str, Any] = {"in_the_clear": list(self.in_the_clear)} if self.in_the_clear else {}
         if isinstance(self.words, WordChoice):
             return product_certificate(
                 self.name,

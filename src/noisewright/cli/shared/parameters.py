@@ -67,6 +67,17 @@ WORDS = {
     "variant": "Bits that tell most for this epsilon (optimised), or bits that lie alike in both directions (symmetric).",
     "buckets": "How many values the hash functions have. Default: the best number for this epsilon.",
     "size": "How many categories a set holds (the best number for this epsilon if not given), or words come out of a document.",
+    "width": "How many pixels every picture is wide.",
+    "height": "How many pixels every picture is high.",
+    "block": "The side of the blocks of pixels that come out in one colour.",
+    "colours": "Whether pictures are read in colour or in grey.",
+    "between": "Between which pictures epsilon is: any two, those that differ in a pixel, or in a step of colour.",
+    "fit": "What happens to a picture of another size: refuse or resize.",
+    "blur": "The sigma of a blur afterwards, in pixels.",
+    "quality": "How the likeness of what may come out is measured.",
+    "levels": "How many levels a colour can come out at, from black to full.",
+    "window": "The side of windows, in blocks, that are drawn as a whole.",
+    "sampler": "How windows are drawn: rejection (its time depends on the picture), enumeration, or auto.",
     "share": "How much probability goes to the points themselves, at most 1/2; the rest goes to an extra output.",
 }
 """The words of the house: a name means the same in every mechanism."""

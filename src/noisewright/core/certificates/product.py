@@ -7,7 +7,8 @@ secret depends on the metric between two of them:
 ===============  =====================================================  ============================================
 metric           what a part must prove                                 epsilon of the whole
 ===============  =====================================================  ============================================
-``hamming``      a loss between any two of finitely many values         the largest loss of a part
+``hamming``      a loss between any two of finitely many values, or     the largest loss of a part
+                 of all whole numbers that noise is clamped to
 ``manhattan``    a loss for each unit of the line, or of manhattan      the largest loss for a unit
 ``discrete``     a loss between any two of finitely many values         the sum of all losses; deltas add up as well
 ``matched``      a loss for each unit of distance between words         the largest; distances of matched words add up
@@ -52,11 +53,13 @@ def product_certificate(
     parts: Sequence[Part],
     *,
     metric: Whole = "hamming",
+    unit: Fraction = Fraction(1),
     simulated: bool = False,
     **more: Any,
 ) -> Certificate:
     """The certificate of independent parts with the smallest epsilon that their claims give; ``more`` are further fields.
 
+    ``unit``: epsilon is for so much of the metric's own unit, as where one pixel of a picture has three coordinates.
     It is that of a simulation if any part is, and states the public files and the public seed of all parts.
     Refused with a :class:`~noisewright.core.errors.ParameterError` where the parts do not prove anything for the metric.
     """
@@ -93,9 +96,10 @@ def product_certificate(
     summed = metric == "discrete"
     return Certificate.build(
         mechanism=mechanism,
-        epsilon=sum((loss * n for loss, _, n in found), Fraction(0)) if summed else max(loss for loss, _, _ in found),
+        epsilon=unit
+        * (sum((loss * n for loss, _, n in found), Fraction(0)) if summed else max(loss for loss, _, _ in found)),
         delta=sum((delta * n for _, delta, n in found), Fraction(0)),
-        metric=name,
+        metric=name if unit == 1 else f"{1 / unit} * {name}",
         distances={"shape": "product"},
         proof={
             "kind": "product",

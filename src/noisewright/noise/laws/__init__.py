@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.noise.laws.clamped import ClampedLaplace as ClampedLaplace
     from noisewright.noise.laws.gaussian import discrete_gaussian as discrete_gaussian
     from noisewright.noise.laws.geometric import GeometricPlan as GeometricPlan
     from noisewright.noise.laws.geometric import discrete_laplace as discrete_laplace

@@ -90,6 +90,23 @@ WORDS = {
     "answer_bits": ("How many bits an answer about a set has.", "answer_bits = 1"),
     "family": ("How vectors are hashed.", 'family = "projection"'),
     "zero": ("What happens to a vector of zeros: all are refused, or it has one fixed code.", 'zero = "fixed"'),
+    "width": ("How many pixels every picture is wide.", "width = 640"),
+    "height": ("How many pixels every picture is high.", "height = 480"),
+    "block": ("The side of the blocks of pixels that come out in one colour.", "block = 16"),
+    "colours": ("Whether pictures are read in colour or in grey.", 'colours = "rgb"'),
+    "between": (
+        "Between which pictures epsilon is: any two, those that differ in some pixels, or in some steps of colour.",
+        'between = "pixels"',
+    ),
+    "fit": ("What happens to a picture of another size: refuse or resize.", 'fit = "resize"'),
+    "blur": ("The sigma of a blur afterwards, in pixels; 0 is none.", "blur = 1.0"),
+    "quality": ("How the likeness of what may come out is measured.", 'quality = "absolute"'),
+    "levels": ("How many levels a colour can come out at, from black to full.", "levels = 4"),
+    "window": ("The side of windows, in blocks, that are drawn as a whole.", "window = 3"),
+    "sampler": (
+        "How windows are drawn: rejection (its time depends on the picture), enumeration, or auto.",
+        'sampler = "enumeration"',
+    ),
     "rule": ("How the scale is found: the smallest that suffices, or the older rule.", 'rule = "exact"'),
 }
 """What each parameter means, and how it is written."""

@@ -11,12 +11,14 @@ integers that are drawn from, and proves the one from the other with integers al
   chances   output y happens in table[x][y] of `total` equally likely cases, as with dice and cards; one distance for every pair.
   law       discrete Laplace noise, added to a number that was rounded to whole steps; perhaps clamped. Proved: the loss for
             one step, or for neighbours, which are at distance at most 1.
+  weights   output y has probability w(x, y) / sum of w(x, y') over all outputs y', w being whole numbers from `least` to `most`,
+            whatever x and y are. Proved: most^2 <= L * least^2, since the numerator and the sum differ by most / least at most.
   constant  the output does not depend on the secret; nothing is left to prove.
 
 To judge one certificate read prove, check_fields, then
   for a table               check_table, compare, pairs, exp_below, and check_distances: does the metric's name fit the distances?
   for a response, constant  check_response or check_constant, exp_below, check_distances
-  for chances               check_chances, exp_below, check_distances
+  for chances, weights      check_chances or check_weights, exp_below, check_distances
   for a law                 check_law, allowance, check_step: does the metric's name fit the step?
 and the readers of numbers and names at the end. All other noise is proved in checker_noise.py, choices of words by the distance
 of their vectors in checker_words.py, and what is made of parts, a product or a whole release, in checker_release.py, with the
@@ -69,7 +71,7 @@ RELEASE_FILE = "checker_release.py"
 WORDS_FILE = "checker_words.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
-    RELEASE_FILE: "b49c995e82982a1580b50621905663b97f374e053919f6bc08b20ed648cbe18b",
+    RELEASE_FILE: "7fb6bd8c00e606baf50cfd238b26755bd3ff4dcb4720777e8c67ccfa9adde2ff",
     WORDS_FILE: "8bbb0ec06c166d84bbd84561a5343b76fd7465db523b18c64f4d11274f49c896",
 }
 RELEASE = "noisewright-release"
@@ -93,6 +95,7 @@ FIELDS = {  # of a certificate beside those, and of its proof, by the kind of it
     "table": ("inputs outputs change about oracle", "width precision table"),
     "response": ("inputs answers about oracle", "size width precision keep other"),
     "chances": ("inputs outputs about oracle", "total precision table"),
+    "weights": ("", "least most precision"),
     "constant": ("", "outputs"),
     "discrete laplace": (
         "step within answers outside scope snapped_to secrets lattice sensitivity",
@@ -211,7 +214,7 @@ def check_claim(document: Any) -> "tuple[str, str]":
     if kind == "words":
         return "", str(file_beside(WORDS_FILE).check_words(epsilon, document))
 
-    kinds = {"table": check_table, "law": check_law, "constant": check_constant}
+    kinds = {"table": check_table, "law": check_law, "weights": check_weights, "constant": check_constant}
     other_law = kind == "law" and (proof["law"] != "discrete laplace" or "norm" in proof)
     sizes, names, more, only = (0, 0), ["line", "manhattan"] if shape == "steps" else ["line"], "", ""
     if kind in ("response", "chances"):
@@ -418,6 +421,16 @@ def compare(here: "list[int]", there: "list[int]", limit: int, precision: int, r
     for y, (a, b) in enumerate(zip(here, there)):
         if max(a, b) << precision > limit * min(a, b):
             raise NotProved(f"the promise is broken between {rows} at output {y}.")
+
+
+def check_weights(epsilon: Fraction, distances: Any, proof: Any) -> tuple[Any, Any]:
+    """A choice by weights within bounds. Nothing else about them is believed: not what they are computed from, nor how."""
+    least, most, precision = whole(proof["least"]), whole(proof["most"]), bits_of(proof["precision"], 64, 1 << 17)
+    if distances["shape"] != "uniform" or not 0 < least <= most:
+        raise NotProved("weights need one distance for every pair, and bounds above 0 in order.")
+    if most**2 << precision > exp_below(epsilon * length_of(distances), precision) * least**2:
+        raise NotProved("the weights differ by too much for the claim.")
+    return None, None
 
 
 def check_constant(epsilon: Fraction, distances: Any, proof: Any) -> tuple[Any, Any]:

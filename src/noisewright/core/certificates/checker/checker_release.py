@@ -216,6 +216,11 @@ def part_loss(place: int, part: Any, base: str) -> tuple[Fraction, Fraction]:
             raise NotProved(f"part {place} is not about every distance on the line, rounded to the same lattice.")
         return epsilon * factor, delta
     span = farthest(distances) if distances["shape"] in ("uniform", "line", "table") else None
+    proof, single = part["proof"], part["proof"].get("coordinates", 1) == 1 and "norm" not in part["proof"]
+    inside = proof["kind"] == "law" and proof.get("clamp") is not None and part.get("outside") in ("refuse", "clamp")
+    if inside and single and distances["shape"] == "steps":  # whole numbers between two ends, and none beyond them
+        low, high = map(whole, proof["clamp"])
+        span = (high - low) * length_of(distances)
     if span is None:
         raise NotProved(f"part {place} is not about finitely many values with a largest distance.")
     return epsilon * span, delta

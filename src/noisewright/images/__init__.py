@@ -1,0 +1,16 @@
+"""Images: pictures and faces with a formal guarantee."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.loading.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.images.pictures.reading import read_picture as read_picture
+    from noisewright.images.pictures.similarity import mse as mse
+    from noisewright.images.pictures.similarity import ssim as ssim
+    from noisewright.images.pictures.writing import png_of as png_of
+    from noisewright.images.pixels.exponential import pixel_exponential as pixel_exponential
+    from noisewright.images.pixels.laplace import pixel_laplace as pixel_laplace
+    from noisewright.images.pixels.windows import pixel_windows as pixel_windows
+else:
+    __getattr__, __dir__ = door(__name__)

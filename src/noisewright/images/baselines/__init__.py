@@ -1,0 +1,15 @@
+"""Baselines WITHOUT a guarantee, and an attack target whose promise is false: to compare with, never to release with."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.loading.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.images.baselines.adhoc import blurred_picture as blurred_picture
+    from noisewright.images.baselines.adhoc import boxed as boxed
+    from noisewright.images.baselines.adhoc import noisy_singular_values as noisy_singular_values
+    from noisewright.images.baselines.adhoc import pixelised as pixelised
+    from noisewright.images.baselines.raw_windows import RawSsimWindows as RawSsimWindows
+    from noisewright.images.baselines.raw_windows import raw_ssim_windows as raw_ssim_windows
+else:
+    __getattr__, __dir__ = door(__name__)

@@ -1,0 +1,136 @@
+"""Pictures from files: their pixels in eight bits, within limits, and nothing else of what a file holds.
+
+What is converted, and how:
+
+=====================  =======================================================================================
+a file with            becomes
+=====================  =======================================================================================
+an orientation (EXIF)  the picture as a viewer shows it
+transparency           the picture on white
+16 bits or floats      eight bits: 16 bits are divided by 256; floats are refused
+CMYK, YCbCr, LAB       red, green and blue, by the plain conversion of Pillow, without colour profiles
+a palette, black/white red, green and blue, or grey
+=====================  =======================================================================================
+
+What is refused, in one sentence: files that are no picture, that are cut short, that have no pixels, more than
+:data:`MOST_PIXELS` of them, or several frames. Names, times, places and every other metadata are never looked at.
+
+>>> import numpy as np
+>>> from noisewright.images.pictures.writing import png_of
+>>> read_picture(png_of(np.full((2, 3, 3), 7, np.uint8))).shape
+(2, 3, 3)
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+__all__ = ["CHANNELS", "FORMATS", "MOST_PIXELS", "Colours", "Picture", "pillow", "read_picture"]
+
+Picture = NDArray[np.uint8]
+"""Rows, columns and channels: one for grey, three for red, green and blue."""
+
+Colours = Literal["rgb", "grey"]
+CHANNELS: dict[str, int] = {"rgb": 3, "grey": 1}
+
+FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
+"""Formats that are read: none of them runs a program, as some do."""
+
+MOST_PIXELS = 100_000_000
+"""A picture of more pixels is not unpacked: a small file can claim to be a huge one."""
+
+MOST_BYTES = 256 << 20
+_one_at_a_time = threading.Lock()
+
+
+def read_picture(source: bytes | str | Path, *, colours: Colours | None = None) -> Picture:
+    """The pixels of a picture, given by its bytes or its path; ``colours`` None keeps grey pictures grey."""
+    content = source if isinstance(source, bytes) else _content(Path(source))
+    image = pillow("Image")
+    try:
+        with _opened(content) as found:
+            _check(found)
+            shown = _plain(found)
+            mode = "L" if colours == "grey" or (colours is None and shown.mode == "L") else "RGB"
+            pixels = np.array(shown.convert(mode), dtype=np.uint8)
+    except DataError:
+        raise
+    except image.UnidentifiedImageError:
+        raise DataError("a file is no picture of a known format; give PNG, JPEG, GIF, BMP, TIFF or WebP.") from None
+    except image.DecompressionBombError:
+        raise _too_large() from None
+    except MemoryError:
+        raise DataError("a picture does not fit into memory; make it smaller.") from None
+    except (
+        Exception
+    ):  # decoders of damaged files fail in every way there is, and their messages show what is in the file
+        raise DataError("a picture is damaged or cut short; repair the file, or leave it out.") from None
+    return pixels.reshape(*pixels.shape[:2], -1)
+
+
+def pillow(module: str) -> Any:
+    """A module of Pillow, which comes with the extra ``images``."""
+    from importlib import import_module
+
+    try:
+        return import_module(f"PIL.{module}")
+    except ImportError:
+        raise ParameterError("pictures need Pillow; install it with pip install 'noisewright[images]'.") from None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise DataError(f"a file is larger than {MOST_BYTES >> 20} MB, which no picture is; leave it out.")
+        return path.read_bytes()
+    except OSError as problem:
+        raise DataError(f"a picture cannot be read: {problem.strerror or 'no such file'}.") from None
+
+
+def _opened(content: bytes) -> Image.Image:
+    """The header alone is read here; how many pixels it claims is for :func:`_check` to refuse, not for a warning."""
+    image = pillow("Image")
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return image.open(io.BytesIO(content), formats=FORMATS)  # type: ignore[no-any-return]
+
+
+def _check(found: Image.Image) -> None:
+    width, height = found.size
+    if not width or not height:
+        raise DataError("a picture has no pixels; leave it out.")
+    if width * height > MOST_PIXELS:
+        raise _too_large()
+    if getattr(found, "n_frames", 1) > 1:
+        raise DataError("a picture has several frames; give each frame as a picture of its own.")
+    if found.mode == "F":
+        raise DataError("a picture holds floats, whose range is not known; save it with 8 or 16 bits.")
+
+
+def _too_large() -> DataError:
+    return DataError(f"a picture has more than {MOST_PIXELS:,} pixels; make it smaller.")
+
+
+def _plain(found: Image.Image) -> Image.Image:
+    """Upright, without transparency, in eight bits."""
+    upright = pillow("ImageOps").exif_transpose(found) or found
+    if upright.mode.startswith("I"):  # 16 bits of grey, in one spelling or another
+        values = np.asarray(upright).astype(np.int64)
+        return pillow("Image").fromarray(np.clip(values >> 8, 0, 255).astype(np.uint8))  # type: ignore[no-any-return]
+    if "A" in upright.mode or "a" in upright.mode or "transparency" in upright.info:
+        over = upright.convert("RGBA")
+        paper = pillow("Image").new("RGBA", over.size, "white")
+        return pillow("Image").alpha_composite(paper, over)  # type: ignore[no-any-return]
+    return upright.convert("L") if upright.mode == "1" else upright

@@ -1,0 +1,224 @@
+r"""A window of pixels drawn by its likeness to the true one: an exponential choice among all windows over a few levels.
+
+A window y over k levels has the whole-number weight
+
+.. math:: w(x, y) = \lfloor 2^{40} e^{\epsilon' (q(x, y) - 1)} \rfloor, \quad \text{within } \lceil 2^{40} e^{-\epsilon'} \rceil
+   \text{ and } 2^{40},
+
+and the probability w(x, y) over the sum of all weights. The quality q is made from the SSIM of the windows, which lies in
+[-1, 1]: ``"clipped"`` is max(SSIM, 0), ``"shifted"`` is (1 + SSIM) / 2. Both lie in [0, 1]. Where all windows are listed, the
+best quality that there is stands for 1, which changes no probability but what rounding does.
+
+**Guarantee.** :math:`2\epsilon'` between any two windows, whatever q is: a weight changes by a factor of at most
+:math:`e^{\epsilon'}`, and so does the sum. Nothing about SSIM, or about how floats compute it, is part of the proof: weights are
+brought within their bounds as whole numbers. (With SSIM itself as quality and the same epsilon' the promise is **false**; see
+:func:`noisewright.images.baselines.raw_ssim_windows`.)
+
+Two samplers have this very law:
+
+* *rejection*: a window is proposed at random and accepted with probability w / 2^40, until one is. It needs at most
+  :math:`e^{\epsilon'}` proposals on average, for windows of any size and any number of levels. **How long it takes depends on the
+  secret**: who can measure that learns something that is not covered by the promise. (The bound needs no agreement between
+  floats either: were q another number each time, every proposal would still be accepted with a chance within the bounds.)
+* *enumeration*: all windows are weighed, and one is drawn. It takes as long for every secret, and needs few enough windows
+  (3 x 3 pixels of 4 levels have 262,144).
+
+>>> choice = WindowChoice(Fraction(6), cells=4, levels=4)
+>>> windows = np.array([[10.0, 200.0, 90.0, 250.0]] * 3)
+>>> choice.draw(windows, np.random.default_rng(1)).shape, choice.rejects
+((3, 4), True)
+>>> choice.certificate().verify()
+'epsilon = 6 per unit of discrete'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.arrays import Floats
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import exp_bounds
+from noisewright.images.pictures.similarity import ssim_of
+from noisewright.noise.bits import Bits, Rng, bits_from
+from noisewright.noise.integers import uniform_below
+
+__all__ = ["LARGEST_LIST", "Sampler", "WindowChoice", "WindowQuality"]
+
+WindowQuality = Literal["clipped", "shifted"]
+Sampler = Literal["auto", "rejection", "enumeration"]
+
+WEIGHT_BITS = 40
+PRECISION = 128
+LARGEST_LIST = 1 << 20
+"""So many windows are listed at most; the sum of their weights stays below 2^63."""
+PATIENCE = 8
+"""Up to this epsilon' windows are proposed: 3,000 at most on average, and in fact far fewer."""
+LAST_RESORT = 14
+"""Beyond this epsilon' windows that are too many to list are refused."""
+TOGETHER = 1 << 15
+"""So many proposals are looked at together."""
+
+
+@dataclass(frozen=True)
+class WindowChoice:
+    """A choice of windows of so many cells, with a loss of at most ``loss`` between any two true windows."""
+
+    loss: Fraction
+    cells: int
+    levels: int
+    quality: WindowQuality = "clipped"
+    sampler: Sampler = "auto"
+
+    def __post_init__(self) -> None:
+        if self.sampler == "enumeration" and not self.listable:
+            raise ParameterError(
+                f"there are more than {LARGEST_LIST:,} windows of {self.cells} cells and {self.levels} levels to enumerate; "
+                'take smaller windows or fewer levels, or say sampler = "rejection".'
+            )
+        if self.rejects and self.rate > LAST_RESORT:
+            raise ParameterError(
+                f"epsilon' = {float(self.rate):.3g} for a window of {self.cells} cells would take e^{float(self.rate):.3g} "
+                "proposals; take a smaller epsilon, or windows few enough to enumerate."
+            )
+
+    @property
+    def rate(self) -> Fraction:
+        """epsilon': the exponent between the best and the worst window, half of the loss."""
+        return self.loss / 2
+
+    @property
+    def listable(self) -> bool:
+        """Whether all windows can be listed."""
+        return bool(self.levels**self.cells <= LARGEST_LIST)
+
+    @property
+    def rejects(self) -> bool:
+        """Whether windows are drawn by rejection. Parameters decide it, never a secret."""
+        return self.sampler == "rejection" or (self.sampler == "auto" and (self.rate <= PATIENCE or not self.listable))
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The smallest and the largest weight."""
+        if self.rate > WEIGHT_BITS:
+            return 1, 1 << WEIGHT_BITS
+        above = exp_bounds(-self.rate, PRECISION)[1]
+        return (
+            above >> (PRECISION - WEIGHT_BITS)
+        ) + 1 if above < 1 << PRECISION else 1 << WEIGHT_BITS, 1 << WEIGHT_BITS
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The bounds of the weights, and the loss that follows."""
+        least, most = self.bounds
+        return Certificate.build(
+            mechanism="window choice",
+            epsilon=self.loss,
+            metric="discrete",
+            distances={"shape": "uniform", "distance": "1"},
+            proof={"kind": "weights", "least": least, "most": most, "precision": PRECISION},
+            simulated=rng is not None,
+        )
+
+    def weights(self, similarity: Floats, listed: bool = False) -> NDArray[np.int64]:
+        """The weights of windows with this SSIM to the true one; whatever it is, they are within their bounds.
+
+        ``listed``: these are all windows, and weights are relative to the best of them.
+        """
+        likeness = np.maximum(similarity, 0.0) if self.quality == "clipped" else (1 + similarity) / 2
+        with np.errstate(over="ignore", invalid="ignore"):
+            best = likeness.max() if listed else 1.0
+            raw = np.floor(np.exp(float(self.rate) * (likeness - best)) * 2.0**WEIGHT_BITS)
+        least, most = self.bounds
+        return np.asarray(np.fmin(np.fmax(raw, least), most), np.int64)  # these two pass over what is not a number
+
+    def draw(self, windows: Floats, rng: Rng = None) -> NDArray[np.uint8]:
+        """One window over the levels (as numbers of levels) for each of the given ones, whose cells are in a row."""
+        bits = bits_from(rng)
+        if not len(windows):
+            return np.empty((0, self.cells), np.uint8)
+        return self._proposed(windows, bits) if self.rejects else self._enumerated(windows, bits)
+
+    # Rejection ----------------------------------------------------------------------------------------------------------
+
+    def _proposed(self, windows: Floats, bits: Bits) -> NDArray[np.uint8]:
+        """Every window that has none yet gets proposals, as many as keep the processor busy; its first accepted one counts."""
+        true, found = _Moments(windows), np.empty(windows.shape, np.uint8)
+        waiting = np.arange(len(windows))
+        tries = 1
+        while len(waiting):
+            part = waiting[: max(1, TOGETHER // tries)]
+            codes = self._codes(len(part) * tries, bits).reshape(len(part), tries, self.cells)
+            weights = self.weights(true.similarity(part, self._values[codes]))
+            accepted = (bits.words(weights.size) >> np.uint64(64 - WEIGHT_BITS)).reshape(
+                weights.shape
+            ) < weights.astype(np.uint64)
+            done = accepted.any(1)
+            found[part[done]] = codes[done, accepted[done].argmax(1)]
+            waiting = np.concatenate([waiting[len(part) :], part[~done]])
+            tries = min(max(tries, TOGETHER // max(len(waiting), 1)), 1 << 12)
+        return found
+
+    def _codes(self, count: int, bits: Bits) -> NDArray[np.uint8]:
+        """Windows of uniformly random levels."""
+        each = self.levels.bit_length() - 1
+        if self.levels != 1 << each or each * self.cells > 64:
+            return np.asarray(uniform_below(self.levels, count * self.cells, bits), np.uint8).reshape(count, self.cells)
+        words, mask = bits.words(count), np.uint64(self.levels - 1)
+        codes = np.empty((count, self.cells), np.uint8)
+        for place in range(self.cells):
+            codes[:, place] = (words >> np.uint64(each * place)) & mask
+        return codes
+
+    # Enumeration --------------------------------------------------------------------------------------------------------
+
+    def _enumerated(self, windows: Floats, bits: Bits) -> NDArray[np.uint8]:
+        true, codes = _Moments(windows), self._every
+        values = _Moments(self._values[codes])
+        found = np.empty(windows.shape, np.uint8)
+        for place in range(len(windows)):
+            sums = np.cumsum(self.weights(true.against(place, values), listed=True))
+            drawn = uniform_below(int(sums[-1]), rng=bits)
+            found[place] = codes[int(np.searchsorted(sums, drawn, side="right"))]
+        return found
+
+    @cached_property
+    def _values(self) -> Floats:
+        """The value of each level."""
+        return np.rint(np.linspace(0, 255, self.levels))
+
+    @cached_property
+    def _every(self) -> NDArray[np.uint8]:
+        """All windows, as numbers of levels."""
+        number = np.arange(self.levels**self.cells)
+        return np.stack(
+            [(number // self.levels**place % self.levels).astype(np.uint8) for place in range(self.cells)], 1
+        )
+
+
+class _Moments:
+    """The means, variances and centred values of windows, for their SSIM with others."""
+
+    def __init__(self, windows: Any) -> None:
+        values = np.asarray(windows, np.float64)
+        self.mean = values.mean(-1)
+        self.away = values - self.mean[..., None]
+        self.variance = (self.away**2).mean(-1)
+
+    def similarity(self, places: NDArray[np.intp], proposals: Floats) -> Floats:
+        """The SSIM of some of these windows with several proposals each (windows, proposals, cells)."""
+        cells = proposals.shape[-1]
+        mean = proposals.mean(-1)
+        variance = np.einsum("ijk,ijk->ij", proposals, proposals) / cells - mean**2
+        cov = np.einsum("ik,ijk->ij", self.away[places], proposals) / cells
+        return ssim_of(self.mean[places, None], mean, self.variance[places, None], variance, cov)
+
+    def against(self, place: int, others: _Moments) -> Floats:
+        """The SSIM of one of these windows with many others."""
+        cov = others.away @ (self.away[place] / others.away.shape[-1])
+        return ssim_of(self.mean[place], others.mean, self.variance[place], others.variance, cov)

@@ -1,0 +1,100 @@
+"""Columns of pictures in a release: bytes or paths in, PNG without metadata out, priced and proved; on both engines."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from picture_support import small_picture
+
+import noisewright as nw
+from noisewright.core.errors import DataError, NoisewrightError
+from noisewright.images.pictures import chunks_of
+from noisewright.mechanisms.registry import registry
+from noisewright.testing import check_entry
+
+COLUMN = {"name": "badge", "width": 8, "height": 6, "block": 2}
+NAMES = ("pixel-laplace", "pixel-exponential", "pixel-windows")
+
+
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOISEWRIGHT_LEDGER", str(tmp_path / "ledger.sqlite"))
+
+
+def policy(**column: Any) -> dict[str, Any]:
+    return {"dataset": "badges", "budget": {"epsilon": 100}, "columns": [{**COLUMN, "epsilon": 50, **column}]}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entries_are_what_they_declare(name: str) -> None:
+    cells = pa.array([small_picture(seed) for seed in range(4)], pa.binary())
+    parameters = {key: value for key, value in COLUMN.items() if key != "name"}
+    assert "pieces" in check_entry(registry[name], {**parameters, "epsilon": 5}, [cells]).passed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_column_of_pictures_is_released_priced_and_proved(name: str, tmp_path: Path) -> None:
+    table = pa.table({"badge": pa.array([small_picture(seed) for seed in range(40)], pa.binary())})
+    released = nw.release(policy(mechanism=name), table, output=tmp_path / "out")
+    assert released.plan.columns[0].price == 50
+    drawn = released.data["badge"].to_pylist()
+    assert all(chunks_of(content) == ["IHDR", "IDAT", "IEND"] for content in drawn)
+    assert len(set(drawn)) == 40
+    proved = nw.verify(tmp_path / "out")
+    assert proved.proved
+    assert proved.claim.startswith("epsilon = 50 between two tables")
+
+
+def test_protecting_some_pixels_costs_what_they_cost(tmp_path: Path) -> None:
+    table = pa.table({"badge": pa.array([small_picture(seed) for seed in range(3)], pa.binary())})
+    for name, base in (("pixel-laplace", "1/765 * manhattan"), ("pixel-windows", "1/3 * hamming")):
+        found = nw.plan(policy(mechanism=name, between="pixels", protect=10, epsilon=5), table).columns[0]
+        assert found.price == 5
+        assert found.mechanism.epsilon == Fraction(1, 2)
+        assert found.protects == "at most 10 pixels"
+        assert base in str(found.certificate().document["claim"]["metric"])
+    with pytest.raises(NoisewrightError, match="needs a largest distance"):
+        nw.plan(policy(mechanism="pixel-laplace", between="pixels"), table)
+    with pytest.raises(NoisewrightError, match="leave protect out"):
+        nw.plan(policy(mechanism="pixel-laplace", protect=10), table)
+
+
+def test_paths_below_a_folder_and_bad_pictures(tmp_path: Path) -> None:
+    faces = tmp_path / "faces"
+    faces.mkdir()
+    for seed in range(3):
+        (faces / f"{seed}.png").write_bytes(small_picture(seed))
+    given = policy(mechanism="pixel-laplace", folder=str(faces))
+    released = nw.release(given, pa.table({"badge": ["0.png", "2.png"]}))
+    assert [chunks_of(content) for content in released.data["badge"].to_pylist()] == [["IHDR", "IDAT", "IEND"]] * 2
+    (faces / "bad.png").write_bytes(small_picture(1)[:50])
+    (faces / "large.png").write_bytes(small_picture(1, 9, 6))
+    for name, words in (
+        ("bad.png", "damaged or cut short"),
+        ("large.png", "declared size"),
+        ("none.png", "cannot be read"),
+    ):
+        target = tmp_path / "out"
+        with pytest.raises(DataError, match=words) as refused:
+            nw.release(given, pa.table({"badge": ["0.png", name]}), output=target)
+        assert name not in str(refused.value)
+        assert not target.exists()
+
+
+@pytest.mark.xdist_group("spark")
+def test_both_engines_draw_the_same_pictures_under_a_seed(tmp_path: Path, spark_session: Any) -> None:
+    cells = [small_picture(seed) for seed in range(80)]
+    pq.write_table(pa.table({"badge": pa.array(cells, pa.binary())}), tmp_path / "badges.parquet")
+    given = policy(mechanism="pixel-windows")
+    local = nw.release(given, str(tmp_path / "badges.parquet"), seed=7)
+    spread = nw.release(given, spark_session.read.parquet(str(tmp_path / "badges.parquet")), seed=7)
+    drawn = local.data["badge"].to_pylist()
+    assert len(drawn) == 80
+    assert sorted(drawn) == sorted(bytes(row.badge) for row in spread.data.collect())
+    assert np.mean([content in cells for content in drawn]) == 0
