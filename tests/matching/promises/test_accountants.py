@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.metrics import Angular
 from noisewright.core.seed import Seed
@@ -28,6 +29,7 @@ from noisewright.matching.promises import (
     exact_pxdp,
     exact_xdp,
     hoeffding,
+    needed_deltas,
     per_hash,
     printed_spread,
     seed_promise,
@@ -249,6 +251,35 @@ def test_a_concentrated_promise_gives_a_tail() -> None:
 def test_fact_f26e_the_yardstick_of_a_low_privacy_regime() -> None:
     """F-26e: a thousand ratings of five stars."""
     assert round(1000 * math.log(5), 1) == 1609.4
+
+
+def test_deltas_of_a_channel_with_a_public_seed_are_those_of_the_law_of_the_loss() -> None:
+    """Two profiles, two bits: the channel that puts out which hashes differ, and two noisy bits; and a random channel."""
+    d, price, flip = 0.3, 0.9, 1 / (1 + math.exp(0.9))
+    rows = []
+    for secret in (0, 1):
+        row = []
+        for differs in itertools.product((0, 1), repeat=2):
+            for sent in itertools.product((0, 1), repeat=2):
+                seed = math.prod(d if bit else 1 - d for bit in differs)
+                hashes = [bit & secret for bit in differs]
+                row.append(seed * math.prod(flip if a != b else 1 - flip for a, b in zip(hashes, sent, strict=True)))
+        rows.append(row)
+    law = LossLaw.of_hashes(d, bits=2, epsilon=price)
+    for loss in (0.0, 0.5, 0.9, 1.5, 2.0):
+        found = needed_deltas(Channel(rows), [[0, loss], [loss, 0]])
+        assert found[0, 1] == pytest.approx(law.delta(loss), abs=1e-15)
+        assert found[1, 0] == pytest.approx(law.delta(loss), abs=1e-15)
+    channel = Channel(np.random.default_rng(1).dirichlet([0.5] * 6, 4))
+    even = needed_deltas(channel, np.full((4, 4), 0.7))
+    assert even.max() == pytest.approx(channel.delta("0.7"), rel=1e-12)
+    one = LossLaw.between(channel, channel.inputs[0], channel.inputs[2])
+    assert one.delta(0.7) == pytest.approx(even[0, 2], rel=1e-12)
+    hole = Channel([[1.0, 0.0], [0.5, 0.5]])
+    assert needed_deltas(hole, [[0, 1e4], [1e4, 0]]).tolist() == [[0.0, 0.0], [0.5, 0.0]]
+    assert LossLaw.between(hole, hole.inputs[1], hole.inputs[0]).impossible == 0.5
+    with pytest.raises(ParameterError, match="every ordered pair of 2 secrets"):
+        needed_deltas(hole, [[0, -1], [1, 0]])
 
 
 def test_unlucky_pairs_are_found_once_the_seed_is_known() -> None:

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from noisewright.core.mechanism import fields_alone
 from noisewright.core.seed import Seed
 from noisewright.matching.hashing.codes import Codes, code_bytes
 
-__all__ = ["Projection", "Vectors", "as_rows", "blocks_of", "normals", "sides", "zero_rows"]
+__all__ = ["Projection", "Vectors", "as_rows", "blocks_of", "check_directions", "normals", "sides", "zero_rows"]
 
 GRID = 2.0**20
 SMALL = 1e-30
@@ -62,10 +62,7 @@ class Projection:
     @cached_property
     def directions(self) -> NDArray[np.float32]:
         """A column for each bit, and zeros up to whole bytes."""
-        rows = np.zeros((8 * code_bytes(self.bits), self.dimension), np.float32)
-        for bit in range(self.bits):
-            rows[bit] = normals(self.seed, "projection", bit, self.dimension)
-        return np.ascontiguousarray(rows.T)
+        return _directions(self.seed, self.dimension, self.bits)
 
     def hash(self, vectors: Vectors) -> Codes:
         """The code of each vector. Codes are not private: add noise to them."""
@@ -86,6 +83,15 @@ class Projection:
             result[part] = sides(found, self.bits)
         return result
 
+    def check(self, vectors: Vectors) -> None:
+        """Refuse what ``hash`` would refuse, without the products."""
+        rows = as_rows(vectors, self.dimension)
+        if not isinstance(rows, np.ndarray):
+            self.hash(rows)
+            return
+        for part in blocks_of(rows, self.dimension, 1):
+            check_directions(rows[part], self.zero)
+
     def _look_again(self, block: Any, found: NDArray[np.float32]) -> None:
         """Products of vectors that 32-bit floats do not hold, made again with the vector brought to a largest number of 1.
 
@@ -100,14 +106,26 @@ class Projection:
     __getstate__ = fields_alone
 
 
-def normals(seed: Seed, name: str, number: int, count: int) -> NDArray[np.float32]:
-    """``count`` normal numbers of a public stream, in multiples of 2^-20."""
+@lru_cache(maxsize=2)
+def _directions(seed: Seed, dimension: int, bits: int) -> NDArray[np.float32]:
+    """Kept for the next block of a release, which is another object of the same scheme."""
+    found = np.zeros((dimension, 8 * code_bytes(bits)), np.float32)
+    step = max(1, AT_ONCE // dimension)
+    for start in range(0, bits, step):
+        stop = min(start + step, bits)
+        found[:, start:stop] = normals(seed, "projection", range(start, stop), dimension).T
+    found.flags.writeable = False
+    return found
+
+
+def normals(seed: Seed, name: str, numbers: range, count: int) -> NDArray[np.float64]:
+    """For each of some public streams (a row) ``count`` normal numbers, in multiples of 2^-20."""
     pairs = -(-count // 2)
-    drawn = np.frombuffer(seed.generator(name, number).bytes(8 * pairs), "<u4").reshape(pairs, 2)
-    uniform = (drawn + 0.5) * 2.0**-32
-    length, angle = np.sqrt(-2 * np.log(uniform[:, 0])), 2 * math.pi * uniform[:, 1]
-    made = np.stack([length * np.cos(angle), length * np.sin(angle)], axis=1).reshape(-1)[:count]
-    return (np.rint(made * GRID) / GRID).astype(np.float32)
+    drawn = b"".join(seed.generator(name, number).bytes(8 * pairs) for number in numbers)
+    uniform = (np.frombuffer(drawn, "<u4").reshape(len(numbers), pairs, 2) + 0.5) * 2.0**-32
+    length, angle = np.sqrt(-2 * np.log(uniform[..., 0])), 2 * math.pi * uniform[..., 1]
+    made = np.stack([length * np.cos(angle), length * np.sin(angle)], axis=2).reshape(len(numbers), -1)[:, :count]
+    return np.asarray(np.rint(made * GRID) / GRID)
 
 
 def sides(products: NDArray[Any], bits: int) -> Codes:
@@ -149,15 +167,20 @@ def blocks_of(rows: Any, dimension: int, bits: int) -> Iterator[slice]:
 def zero_rows(rows: Any, zero: str) -> NDArray[np.float64]:
     """A few rows, each divided by its largest number; vectors of zeros and what is no number are refused, or replaced."""
     given = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows).astype(np.float64)
-    if not np.isfinite(given).all():
-        raise DataError("a vector has a number that is missing or infinite; fill it in, or leave that vector out.")
-    largest = np.abs(given).max(axis=1, initial=0.0)
+    largest = check_directions(given, zero)
     nothing = largest == 0
-    if nothing.any():
-        if zero != "fixed":
-            raise DataError(
-                "a vector of zeros has no direction; leave such profiles out, or say zero='fixed' to give all of them the "
-                "code of the first axis."
-            )
-        given[nothing, 0] = largest[nothing] = 1.0
+    given[nothing, 0] = largest[nothing] = 1.0
     return np.asarray(given / largest[:, None])
+
+
+def check_directions(rows: NDArray[Any], zero: str) -> NDArray[Any]:
+    """The largest number of every row, without its sign; refused where that is none, or 0 where ``zero`` refuses it."""
+    largest = np.maximum(rows.max(axis=1, initial=0), -rows.min(axis=1, initial=0))  # what is no number stays none
+    if not np.isfinite(largest).all():
+        raise DataError("a vector has a number that is missing or infinite; fill it in, or leave that vector out.")
+    if zero != "fixed" and not largest.all():
+        raise DataError(
+            "a vector of zeros has no direction; leave such profiles out, or say zero='fixed' to give all of them the code of "
+            "the first axis."
+        )
+    return np.asarray(largest)

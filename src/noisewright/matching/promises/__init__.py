@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from noisewright.matching.promises.concentrated import concentrated_hashes as concentrated_hashes
     from noisewright.matching.promises.concentrated import printed_spread as printed_spread
     from noisewright.matching.promises.concentrated import smallest_spread as smallest_spread
+    from noisewright.matching.promises.extended import needed_deltas as needed_deltas
     from noisewright.matching.promises.loss_law import LossLaw as LossLaw
     from noisewright.matching.promises.ranking import ranked_first as ranked_first
 else:

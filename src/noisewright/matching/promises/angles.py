@@ -41,7 +41,7 @@ def angular(distance: float) -> float:
 
 
 def euclidean_epsilon(loss: Exact, angle: float) -> float:
-    """The epsilon for each unit of Euclidean distance with which unit vectors at this angle lose at most ``loss``.
+    """The epsilon for each unit of Euclidean distance with which unit vectors at this angle lose at most ``loss``, rounded down.
 
     >>> round(euclidean_epsilon(5, 0.05), 3)
     31.864
@@ -49,7 +49,7 @@ def euclidean_epsilon(loss: Exact, angle: float) -> float:
     apart = euclidean(angle)
     if not apart:
         raise ParameterError("vectors at an angle of 0 lose nothing at any epsilon; give the angle of two that differ.")
-    return float(positive_fraction(loss, "loss")) / apart
+    return float(positive_fraction(loss, "loss")) / apart * (1 - 2.0**-50)
 
 
 def angular_distances(one: Any, other: Any) -> Floats:

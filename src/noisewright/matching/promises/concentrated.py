@@ -54,7 +54,8 @@ class Concentrated:
 
     def loss(self, distance: float, *, delta: float) -> float:
         """The loss that is exceeded with probability at most ``delta``; it grows with the distance."""
-        return self.mean * checked_distance(distance) + self.spread * math.sqrt(-2 * math.log(checked_delta(delta)))
+        apart, more = checked_distance(distance), math.sqrt(-2 * math.log(checked_delta(delta)))
+        return (self.mean * apart + self.spread * more) * (1 + 2.0**-48)
 
 
 def concentrated_hashes(*, bits: int, epsilon: Exact) -> Concentrated:

@@ -44,6 +44,7 @@ from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.resource import public_keys
 from noisewright.core.seed import Seed
 from noisewright.matching.hashing.codes import Codes
+from noisewright.matching.hashing.projection import Projection
 from noisewright.matching.hashing.scheme import Scheme, checked_dimension
 from noisewright.matching.promises.about_seeds import SeedPromise, scheme_promise
 from noisewright.matching.responses._columns import give_codes, read_vectors
@@ -126,7 +127,8 @@ class HashedResponse:
 
     def check(self, values: Any) -> None:
         """Refuse what ``release`` would refuse."""
-        self.scheme.hash(read_vectors(values, self.scheme.dimension)[0])
+        vectors, hashing = read_vectors(values, self.scheme.dimension)[0], self.scheme.hashing
+        hashing.check(vectors) if isinstance(hashing, Projection) else hashing.hash(vectors)
 
     def promise(
         self,
