@@ -27,6 +27,7 @@ are near each other, they come in or stay out together. For two candidates,
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,12 +102,18 @@ def _places(live: NDArray[np.int64], reach: Floats, spread: Floats) -> tuple[NDA
     least = -1.0
     for most, number in RULES:
         chosen = np.flatnonzero((spread > least) & (spread <= most))
-        places, weights = np.polynomial.legendre.leggauss(number)
+        places, weights = _gauss(number)
         lots, heavy = (np.outer(reach[chosen], part).ravel() for part in ((places + 1) / 2, weights / 2))
         parts.append((np.repeat(live[chosen], number), lots, heavy))
         least = most
     rows, lots, heavy = (np.concatenate(part) for part in zip(*parts, strict=True))
     return rows, lots, heavy
+
+
+@cache
+def _gauss(number: int) -> tuple[Floats, Floats]:
+    places, weights = np.polynomial.legendre.leggauss(number)
+    return places, weights
 
 
 def binomial_law(bits: int, chance: Floats) -> Floats:
