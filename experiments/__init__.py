@@ -27,5 +27,8 @@ NAMES = (
     "attribute_inference",
     "recovering_a_distribution",
     "author_and_topic",
+    "vanilla_hashing",
+    "private_hashing",
+    "recall_and_attributes",
 )
 """All experiments, those of one publication together."""

@@ -2,19 +2,21 @@
 
 Run:  noisewright reproduce recall_and_attributes [--quick] [--runs N] [--json] [--plot FILE.png]
 
-Nothing of this is published; what is reported beside every recall is its closed form (:mod:`noisewright.matching.search.odds`), which is
-computed from the distances alone before anything is drawn. It takes candidates for independent, and the seed of a run is common to
-all of them, so that the two agree on average and not to the last digit.
+Nothing of this is published; what is reported beside every recall is its closed form (:mod:`noisewright.matching.search.odds`),
+which is computed from the distances alone before anything is drawn. It takes candidates for independent, and the seed of a run
+is common to all of them, so that the two agree on average and not to the last digit.
 
-The second table is an attack: somebody who knows the gender of four users in five learns it from their codes (a linear model, with its
-ridge chosen on those users alone) and ranks the fifth. What counts is how often a woman is ranked above a man: 0.5 is a coin. It is
-done with the ratings themselves, with hashes without noise, and with noisy codes at several epsilons of a bit. A code that finds
-neighbours tells what neighbours have in common; the promise is about a single user's profile, not about what is true of users.
+The second table is an attack: somebody who knows the gender of four users in five learns it from their codes (a linear model,
+with its ridge chosen on those users alone) and ranks the fifth. What counts is how often a woman is ranked above a man: 0.5 is a
+coin. It is done with the ratings themselves, with hashes without noise, and with noisy codes at several epsilons of a bit. A code
+that finds neighbours tells what neighbours have in common; the promise is about a single user's profile, not about what is true
+of users.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,32 +33,35 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NEIGHBOURS = 10
-BITS = {True: (64, 256), False: (64, 256, 1024)}
-EPSILONS = {True: ("1", "4"), False: ("0.25", "0.5", "1", "2", "4", "8")}
+BITS, QUICK_BITS = (64, 256, 1024), (64, 256)
+EPSILONS, QUICK_EPSILONS = ("0.25", "0.5", "1", "2", "4"), ("1", "4")
+ATTACKED, ATTACK_EPSILONS = 256, ("0.1", "0.5", "1", "2", "4")
 FILMS, VISITORS, PLACES = 1000, 600, 300
 CLOSE = 0.04
 """How far recall may be from its closed form: candidates are not independent, and a run has one seed."""
 RIDGES = (0.1, 1.0, 10.0)
 """In units of the mean squared singular value."""
 FOLDS = 5
-SAMPLED = {True: 50, False: 200}
+SAMPLED = 40
 """So many users' odds are computed."""
-SECONDS = (15, 150)
-RUNS = (1, 4)
+SECONDS = (10, 90)
+RUNS = (1, 3)
 
 
-def recall(
-    profiles: NDArray[np.float64], bits: int, epsilon: str, runs: int, sampled: int
-) -> tuple[float, float, float, float]:
-    """Recall with noise, its closed form, recall without noise and by chance: means over seeds."""
-    rng = np.random.default_rng(3)
-    found = []
-    for number in range(runs):
-        scheme = Scheme(dimension=profiles.shape[1], bits=bits, epsilon=epsilon, seed=public_seed(number))
-        one = evaluate(scheme, profiles, neighbours=NEIGHBOURS, rng=rng, sampled=sampled if number == 0 else 1)
-        found.append((one.recall, one.expected, one.hashed_recall, one.random_recall))
-    means = np.mean(found, axis=0)
-    return float(means[0]), found[0][1], float(means[2]), float(means[3])
+def recalls(
+    name: str, profiles: NDArray[np.float64], choices: Sequence[int], epsilons: Sequence[str], runs: int
+) -> list[Row]:
+    """Recall with noise beside its closed form, without noise, and by chance: means over seeds."""
+    rng, rows = np.random.default_rng(3), []
+    for bits, epsilon in product(choices, epsilons):
+        found = []
+        for number in range(runs):
+            scheme = Scheme(dimension=profiles.shape[1], bits=bits, epsilon=epsilon, seed=public_seed(number))
+            found.append(evaluate(scheme, profiles, neighbours=NEIGHBOURS, rng=rng, sampled=SAMPLED // runs))
+        means = np.mean([(one.recall, one.hashed_recall, one.random_recall, one.expected) for one in found], axis=0)
+        *numbers, expected = means.tolist()
+        rows.append(Row((name, str(bits), epsilon), tuple(numbers), (expected, None, None), close=CLOSE))
+    return rows
 
 
 def ranked_above(features: NDArray[np.float64], women: NDArray[np.bool_]) -> float:
@@ -89,98 +94,95 @@ def _auc(scores: NDArray[np.float64], women: NDArray[np.bool_]) -> float:
     return float(np.mean((above > 0) + 0.5 * (above == 0)))
 
 
-def attacked(profiles: NDArray[np.float64], women: NDArray[np.bool_], bits: int, epsilon: str | None, runs: int) -> float:
-    """The attack on codes, noisy at this epsilon of a bit or without noise; a mean over seeds."""
-    rng, found = np.random.default_rng(5), []
-    for number in range(runs):
-        scheme = Scheme(dimension=profiles.shape[1], bits=bits, epsilon=epsilon or 0, seed=public_seed(number))
-        codes = scheme.hash(profiles) if epsilon is None else Client(scheme).encode(profiles, rng)
-        found.append(ranked_above(2.0 * unpacked(codes, bits) - 1, women))
-    return float(np.mean(found))
-
-
-@cache
-def _profiles(quick: bool) -> dict[str, tuple[NDArray[np.float64], NDArray[np.bool_] | None]]:
-    made_up = visits(VISITORS, PLACES, np.random.default_rng(6))
-    if quick and not ratings.place().exists():
-        return {"visits": (made_up, None)}
-    found = ratings.ratings(ratings.fetched()).profiles(FILMS)
-    return {"ratings": found} if quick else {"ratings": found, "visits": (made_up, None)}
+def attacks(profiles: NDArray[np.float64], women: NDArray[np.bool_], epsilons: Sequence[str], runs: int) -> list[Row]:
+    """The attack on noisy codes at some epsilons of a bit, on hashes without noise, and on the ratings: means over seeds."""
+    rng, rows = np.random.default_rng(5), []
+    for epsilon in (*epsilons, None):
+        found = []
+        for number in range(runs):
+            scheme = Scheme(dimension=profiles.shape[1], bits=ATTACKED, epsilon=epsilon or 0, seed=public_seed(number))
+            codes = scheme.hash(profiles) if epsilon is None else Client(scheme).encode(profiles, rng)
+            found.append(ranked_above(2.0 * unpacked(codes, ATTACKED) - 1, women))
+        rows.append(Row((str(ATTACKED), epsilon or "no noise"), (float(np.mean(found)),)))
+    return [*rows, Row(("-", "the ratings themselves"), (ranked_above(profiles, women),))]
 
 
 def result(quick: bool = False, runs: int | None = None) -> Result:
     """Recall for all data, bits and epsilons, and the attack where genders are known."""
     draws = runs or RUNS[0 if quick else 1]
-    rows, attacks = [], []
-    for name, (profiles, women) in _profiles(quick).items():
-        for bits in BITS[quick]:
-            for epsilon in EPSILONS[quick]:
-                found, expected, hashed, chance = recall(profiles, bits, epsilon, draws, SAMPLED[quick])
-                reported = (expected, None, None)
-                rows.append(Row((name, str(bits), epsilon), (found, hashed, chance), reported, close=CLOSE))
-            if women is not None and bits > min(BITS[quick]):
-                epsilons = ("0.1", *EPSILONS[quick])
-                told = [attacked(profiles, women, bits, epsilon, draws) for epsilon in (*epsilons, None)]
-                labels = (*epsilons, "no noise")
-                attacks += [Row((str(bits), label), (one,)) for label, one in zip(labels, told, strict=True)]
-        if women is not None:
-            attacks.append(Row(("-", "the ratings themselves"), (ranked_above(profiles, women),)))
-    heads = ("recall", "without noise", "by chance")
-    tables = [
-        Table(f"Recall of {NEIGHBOURS} neighbours", ("data", "bits", "epsilon a bit"), heads, rows, "its closed form", decimals=3)
-    ]
-    if attacks:
+    choices, epsilons = (QUICK_BITS, QUICK_EPSILONS) if quick else (BITS, EPSILONS)
+    made_up = quick and not ratings.place().exists()
+    rows, attacked = [], []
+    if not made_up:
+        profiles, women = ratings.ratings(ratings.fetched()).profiles(FILMS)
+        rows = recalls("ratings", profiles, choices, epsilons, draws)
+        attacked = attacks(profiles, women, ("0.1", "4") if quick else ATTACK_EPSILONS, draws)
+    if made_up or not quick:
+        rows += recalls("visits", visits(VISITORS, PLACES, np.random.default_rng(6)), QUICK_BITS, epsilons, draws)
+    title, heads = f"Recall of {NEIGHBOURS} neighbours", ("recall", "without noise", "by chance")
+    tables = [Table(title, ("data", "bits", "epsilon a bit"), heads, rows, "its closed form", decimals=3)]
+    if attacked:
         title = "How often a woman is ranked above a man"
-        tables.append(Table(title, ("bits", "epsilon a bit"), ("share",), attacks, "nothing", decimals=3))
-    notes = [] if attacks else ["Made-up visits alone, without an attack; a whole run fetches ratings."]
-    return Result(tables, _claims(rows, attacks), notes)
+        tables.append(Table(title, ("bits", "epsilon a bit"), ("share",), attacked, "not published", decimals=3))
+    notes = ["Made-up visits alone, without an attack; a whole run fetches ratings."] if made_up else []
+    return Result(tables, _claims(rows, attacked), notes)
 
 
-def _claims(rows: list[Row], attacks: list[Row]) -> dict[str, bool]:
-    by = {row.label: row.found for row in rows}
-    more = {
-        (name, bits): [found[0] for (one, two, _), found in by.items() if (one, two) == (name, bits)]
-        for name, bits, _ in by
-    }
+def _claims(rows: list[Row], attacked: list[Row]) -> dict[str, bool]:
+    curves: dict[tuple[str, ...], list[float]] = {}
+    for row in rows:
+        curves.setdefault(row.label[:2], []).append(row.found[0])
     claims = {
-        "A larger epsilon finds more neighbours": all(b > a - 0.01 for one in more.values() for a, b in zip(one, one[1:], strict=False)),
-        "No noise finds most": all(found[0] <= found[1] + 0.01 for found in by.values()),
+        "A larger epsilon finds more neighbours": all(
+            b > a - 0.01 for one in curves.values() for a, b in pairwise(one)
+        ),
+        "No noise finds most": all(row.found[0] <= row.found[1] + 0.01 for row in rows),
     }
-    if attacks:
-        share = {row.label: row.found[0] for row in attacks}
-        most = max(int(bits) for bits, _ in share if bits != "-")
-        plain = share["-", "the ratings themselves"]
-        few, many = share[str(most), "0.1"], share[str(most), "no noise"]
-        claims["Hashes without noise tell genders nearly as well as the ratings do"] = many > 0.5 + 0.6 * (plain - 0.5)
-        claims["At an epsilon of 0.1 for every bit codes tell less than half of that"] = few - 0.5 < (many - 0.5) / 2
+    if attacked:
+        share = {row.label[1]: row.found[0] for row in attacked}
+        plain, most = share["the ratings themselves"], share["no noise"]
+        claims["Hashes without noise tell a good part of what the ratings do"] = most - 0.5 > 0.5 * (plain - 0.5)
+        claims["At an epsilon of 0.1 for every bit codes tell less than half of that"] = (
+            share["0.1"] - 0.5 < (most - 0.5) / 2
+        )
     return claims
 
 
 def figure() -> Figure:
-    """Recall against epsilon beside its closed form, and the attack."""
+    """Recall against epsilon beside its closed form, and the attack: one seed."""
     from noisewright.plots.figure import COLOURS, blank_figure
 
-    tables = result(quick=not ratings.place().exists(), runs=2).tables
-    picture = blank_figure(9.5, 3.8)
-    panels = np.atleast_1d(picture.subplots(1, len(tables)))
-    first = tables[0].rows[0].label[0]
-    for colour, bits in zip(COLOURS, dict.fromkeys(row.label[1] for row in tables[0].rows), strict=False):
-        rows = [row for row in tables[0].rows if row.label[:2] == (first, bits)]
-        at = [float(row.label[2]) for row in rows]
-        panels[0].plot(at, [row.found[0] for row in rows], "o", color=colour, label=f"{bits} bits, found")
-        panels[0].plot(at, [row.told[0] for row in rows], "-", color=colour, label="expected")
-        panels[0].axhline(rows[0].found[1], color=colour, linestyle=":", linewidth=1)
-    panels[0].set(xscale="log", xlabel="epsilon of a bit", ylabel=f"recall of {NEIGHBOURS} neighbours ({first})", ylim=(0, 1))
-    panels[0].legend(frameon=False, fontsize=8, title="dotted: without noise", title_fontsize=8)
-    if len(tables) > 1:
-        for colour, bits in zip(COLOURS, dict.fromkeys(row.label[0] for row in tables[1].rows if row.label[0] != "-"), strict=False):
-            rows = [row for row in tables[1].rows if row.label[0] == bits]
-            noisy = [row for row in rows if row.label[1] != "no noise"]
-            panels[1].plot([float(row.label[1]) for row in noisy], [row.found[0] for row in noisy], "o-", color=colour, label=f"{bits} bits")
-            panels[1].axhline(rows[-1].found[0], color=colour, linestyle=":", linewidth=1)
-        panels[1].axhline(tables[1].rows[-1].found[0], color="black", linewidth=1, label="the ratings themselves")
-        panels[1].set(xscale="log", xlabel="epsilon of a bit", ylabel="a woman is ranked above a man", ylim=(0.45, 0.85))
-        panels[1].legend(frameon=False, fontsize=8, title="dotted: without noise", title_fontsize=8)
+    here = ratings.place().exists()
+    picture = blank_figure(9.5 if here else 5, 3.8)
+    left, *right = np.atleast_1d(picture.subplots(1, 2 if here else 1))
+    if here:
+        profiles, women = ratings.ratings(ratings.fetched()).profiles(FILMS)
+    else:
+        profiles = visits(VISITORS, PLACES, np.random.default_rng(6))
+    rows = recalls("ratings" if here else "visits", profiles, QUICK_BITS, EPSILONS, 1)
+    for colour, bits in zip(COLOURS, QUICK_BITS, strict=False):
+        mine = [row for row in rows if row.label[1] == str(bits)]
+        at = [float(row.label[2]) for row in mine]
+        left.plot(at, [row.found[0] for row in mine], "o", color=colour, label=f"{bits} bits, found")
+        left.plot(at, [row.told[0] for row in mine], "-", color=colour, label="expected")
+        left.axhline(mine[0].found[1], color=colour, linestyle=":", linewidth=1)
+    left.set(xscale="log", xlabel="epsilon of a bit", ylabel=f"recall of {NEIGHBOURS} neighbours ({rows[0].label[0]})")
+    left.set_ylim(bottom=0)
+    left.legend(frameon=False, fontsize=8, title="dotted: without noise", title_fontsize=8)
+    for axes in right:
+        *noisy, plain, most = attacks(profiles, women, ATTACK_EPSILONS, 1)
+        axes.plot(
+            [float(row.label[1]) for row in noisy],
+            [row.found[0] for row in noisy],
+            "o-",
+            color=COLOURS[1],
+            label=f"{ATTACKED} bits",
+        )
+        axes.axhline(plain.found[0], color=COLOURS[1], linestyle=":", linewidth=1, label="without noise")
+        axes.axhline(most.found[0], color="black", linewidth=1, label="the ratings themselves")
+        axes.axhline(0.5, color="grey", linestyle="--", linewidth=1, label="a coin")
+        axes.set(xscale="log", xlabel="epsilon of a bit", ylabel="a woman is ranked above a man")
+        axes.legend(frameon=False, fontsize=8)
     return picture
 
 

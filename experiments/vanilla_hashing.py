@@ -4,9 +4,9 @@ Run:  noisewright reproduce vanilla_hashing [--quick] [--runs N] [--json]
 
 Published in a doctoral thesis on metric privacy (table 10.1): the mean extra angular distance of the k users whose hashes by
 random projections agree with a user's in most of kappa bits, for ratings of the n most rated films. The table does not name
-its data; they are MovieLens 100k, of which films of the four largest genres are kept. "Most rated" is read as rated most often, which
-gives the published numbers for n = 1000; the rows for 100 and 500 films come out lower than published under this reading and every
-other that was tried, so that only their order is compared. Hashes are not private: this is what noise starts from.
+its data; they are MovieLens 100k, of which films of the four largest genres are kept. "Most rated" is read as rated most often,
+which gives the published numbers for n = 1000; the rows for 100 and 500 films come out lower than published under this reading
+and every other that was tried, so that only their order is compared. Hashes are not private: this is what noise starts from.
 
 Without the package of ratings, a quick run has made-up visits to places instead, with 500 visitors and no published numbers of
 their own.

@@ -97,8 +97,21 @@ def test_telemetry(tmp_path):
     assert pq.read_table(tmp_path / "pages/reports.parquet").num_rows == 1_000_000
 
 
+def test_friends(tmp_path):
+    """Two processes; 10,000 people in groups of ten, whose recall varies by less than 0.01 from seed to seed."""
+    done = run("friends.py", str(tmp_path / "friends"))
+    assert done.returncode == 0, done.stderr
+    found = float(re.search(r"recall of 9 neighbours: ([\d.]+)", done.stdout)[1])
+    expected = float(re.search(r"50 of them alone: ([\d.]+)", done.stdout)[1])
+    assert 0.85 < found < 0.94
+    assert abs(found - expected) < 0.03
+    assert "10,000 codes of 32 bytes" in done.stdout
+    sent = sum(path.stat().st_size for path in (tmp_path / "friends").glob("batch-*.nwc"))
+    assert sent < 10_000 * (32 + 8 + 12) + 5 * 300  # codes and names, no profile: those have 800 bytes each
+
+
 def test_every_example_is_tested():
-    names = {"first_mechanism.py", "repeat_query.py", "sensitive_question.py", "telemetry.py"}
+    names = {"first_mechanism.py", "friends.py", "repeat_query.py", "sensitive_question.py", "telemetry.py"}
     assert {p.name for p in EXAMPLES.glob("*.py")} == names
     assert {p.name for p in (EXAMPLES / "clinic").iterdir() if p.is_file()} == {
         "make_notes.py",

@@ -24,10 +24,12 @@ from experiments import (
     hamming_exponential,
     naive_bayes,
     noise_shapes,
+    private_hashing,
     recovering_a_distribution,
     replacement_thresholds,
     survey_designs,
     survey_tallies,
+    vanilla_hashing,
 )
 from noisewright.adversary.families.families import FAMILIES
 from noisewright.adversary.replacement.replacement import may_replace
@@ -183,3 +185,23 @@ def test_author_and_topic():
     found = {row.label: row.found for row in table.rows}
     assert found["exact", "3"][5] > found["laplace", "8"][5]
     assert found["exact", "2"][3] == 20 > found["exact", "2"][2]  # all topics, not all authors
+
+
+def test_vanilla_hashing():
+    """The numbers themselves are held in test_matching_experiments, where the ratings can be had."""
+    says("vanilla_hashing", vanilla_hashing.CLOSE)
+    assert "MovieLens" in (vanilla_hashing.__doc__ or "")
+
+
+def test_private_hashing():
+    found = next(row for row in private_hashing.slacks() if row.label == ("0.05",))
+    says("private_hashing", found.found[3], found.told[3])
+    at = {"radius": 0.05, "bits": 20, "delta": private_hashing.DELTA}
+    prices = [private_hashing.price_of_a_bit(5, **at, accountant=name) for name in ("exact-xdp", "chernoff")]
+    says("private_hashing", *prices)
+
+
+def test_recall_and_attributes():
+    result = experiments.load("recall_and_attributes").result(quick=True, runs=1)
+    assert result.tables[0].source == "its closed form"
+    assert "closed form" in lines()["recall_and_attributes"]

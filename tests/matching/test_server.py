@@ -10,7 +10,7 @@ import pytest
 import noisewright as nw
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.core.seed import Seed
-from noisewright.matching import Client, Scheme, Server
+from noisewright.matching import Client, Scheme, Server, evaluate
 from noisewright.matching.search.code_file import CodeFile, write_codes
 
 SCHEME = Scheme(dimension=20, bits=512, epsilon=3, seed=Seed.from_hex("11" * 32))
@@ -87,6 +87,37 @@ def test_what_is_refused() -> None:
     empty.add(["a", "b"], np.zeros((2, 1), dtype=np.uint8))
     with pytest.raises(ParameterError, match="below 1/2"):
         empty.neighbours(["a"], 1)
+
+
+def test_sets_and_their_distance() -> None:
+    """MinHash: a hash of two sets differs with half their Jaccard distance; the server speaks of the whole one."""
+    rng = np.random.default_rng(3)
+    sets = [set(rng.choice(60, 20, replace=False).tolist()) for _ in range(40)]
+    scheme = Scheme(dimension=None, bits=4096, epsilon=3, seed=Seed.from_hex("55" * 32), family="minhash")
+    server = Server(scheme)
+    server.add([f"p{i}" for i in range(40)], Client(scheme).encode(sets, np.random.default_rng(1)))
+    hits = []
+    for i in range(1, 40):
+        true = 1 - len(sets[0] & sets[i]) / len(sets[0] | sets[i])
+        found = server.distance("p0", f"p{i}")
+        hits.append(found.low <= true <= found.high)
+        assert abs(float(found.distance) - true) < 0.15
+    assert np.mean(hits) > 0.85  # of 39 at 0.95; fewer than 0.85 happens once in 500 seeds
+
+
+@pytest.mark.parametrize("family", ["projection", "fast-projection", "sampling", "minhash"])
+def test_every_family_finds_what_is_expected(family: str) -> None:
+    """Pairs of people in each family's own distance; recall beside its closed form, with 300 people and one draw."""
+    rng = np.random.default_rng(4)
+    first = (rng.random((150, 64)) < 0.3) * rng.integers(1, 5, (150, 64))
+    first[:, 0] = 1
+    change = rng.random(first.shape) < 0.05
+    profiles = np.concatenate([first, np.where(change, (first == 0) * 1, first)]).astype(float)
+    scheme = Scheme(dimension=64, bits=256, epsilon=2, seed=Seed.from_hex("66" * 32), family=family)
+    found = evaluate(scheme, profiles, neighbours=1, rng=rng, runs=2, sampled=100)
+    assert found.recall == pytest.approx(found.expected, abs=0.12)
+    assert found.recall > 5 * found.random_recall
+    assert found.loss < found.random_loss
 
 
 def test_the_door() -> None:

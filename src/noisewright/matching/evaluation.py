@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError
 from noisewright.matching.client import Client
@@ -27,7 +28,7 @@ from noisewright.matching.search.nearest import nearest_codes, without_own
 from noisewright.matching.search.odds import true_odds
 from noisewright.matching.search.quality import AS_NEAR, all_distances, search_quality
 
-__all__ = ["Evaluation", "evaluate", "with_direction"]
+__all__ = ["Evaluation", "evaluate", "number_of", "taken", "with_direction"]
 
 STEP = 1 / 256
 """Distances are rounded to multiples of this before odds are computed."""
@@ -61,15 +62,15 @@ def evaluate(
 
     Odds are the mean over ``sampled`` people.
     """
-    people = profiles.shape[0]
+    people = number_of(profiles)
     if not 1 <= neighbours < people:
         raise DataError(
             f"{people} people have 1 to {people - 1} neighbours each, not {neighbours}; give more profiles."
         )
     hashed = scheme.hash(profiles)
-    plain = search_quality(profiles, _found(hashed, neighbours, rng))
     client = Client(scheme)
-    noisy = [search_quality(profiles, _found(client.encode(profiles, rng), neighbours, rng)) for _ in range(runs)]
+    codes = [hashed, *(client.encode(profiles, rng) for _ in range(runs))]
+    plain, *noisy = (search_quality(profiles, _found(one, neighbours, rng), family=scheme.family) for one in codes)
     return Evaluation(
         people,
         neighbours,
@@ -84,12 +85,26 @@ def evaluate(
     )
 
 
-def with_direction(profiles: Any) -> tuple[Any, np.ndarray]:
-    """The profiles that are not all zeros, and which they are."""
-    sparse = hasattr(profiles, "tocsr")
-    there = np.diff(profiles.tocsr().indptr) > 0 if sparse else np.any(np.asarray(profiles) != 0, axis=1)
-    rows = np.flatnonzero(there)
-    return (profiles if len(rows) == profiles.shape[0] else profiles[rows]), rows
+def with_direction(profiles: Any) -> tuple[Any, NDArray[np.int64]]:
+    """The profiles that are not all zeros, or empty, and which they are."""
+    if not hasattr(profiles, "shape"):
+        rows = np.flatnonzero([len(items) > 0 for items in profiles])
+    else:
+        sparse = hasattr(profiles, "tocsr")
+        rows = np.flatnonzero(np.diff(profiles.tocsr().indptr) if sparse else np.any(np.asarray(profiles) != 0, axis=1))
+    return taken(profiles, rows), rows
+
+
+def number_of(profiles: Any) -> int:
+    """How many profiles there are."""
+    return int(profiles.shape[0]) if hasattr(profiles, "shape") else len(profiles)
+
+
+def taken(profiles: Any, rows: NDArray[np.int64]) -> Any:
+    """Some of the profiles."""
+    if len(rows) == number_of(profiles):
+        return profiles
+    return profiles[rows] if hasattr(profiles, "shape") else [profiles[row] for row in rows]
 
 
 def _found(codes: Any, neighbours: int, rng: np.random.Generator) -> Any:
@@ -99,11 +114,11 @@ def _found(codes: Any, neighbours: int, rng: np.random.Generator) -> Any:
 
 def _expected(scheme: Scheme, profiles: Any, neighbours: int, rng: np.random.Generator, sampled: int) -> float:
     if scheme.epsilon == 0:
-        return float(neighbours / (profiles.shape[0] - 1))
-    chosen = rng.choice(profiles.shape[0], sampled, replace=False)
+        return float(neighbours / (number_of(profiles) - 1))
+    chosen, share = rng.choice(number_of(profiles), sampled, replace=False), float(scheme.words.share)
     found, flip = [], float(scheme.flip)
-    for block in all_distances(profiles, chosen):
-        for one in np.sort(block, axis=1)[:, 1:]:  # without oneself, at a distance of 0
+    for block in all_distances(profiles, chosen, scheme.family):
+        for one in share * np.sort(block, axis=1)[:, 1:]:  # without oneself, at a distance of 0
             true = one <= one[neighbours - 1] + AS_NEAR
             found.append(
                 true_odds(one[true], one[~true], neighbours=neighbours, bits=scheme.bits, flip=flip, step=STEP)

@@ -1,4 +1,4 @@
-"""Profiles in files: rows of numbers with a name each, as arrays, sparse matrices and tables have them.
+"""Profiles in files: rows of numbers, or sets of items, with a name each, as arrays, sparse matrices and tables have them.
 
 ========================  ==================================================================================================
 ``.npy``                  an array with a row for each profile; names are the numbers of the rows, from 0 on ``.npz``
@@ -36,7 +36,7 @@ SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 
 @dataclass(frozen=True)
 class Profiles:
-    """Rows of numbers, an array or a sparse matrix, and a name for each."""
+    """Rows of numbers, an array or a sparse matrix, or lists of items; and a name for each."""
 
     names: Sequence[str]
     rows: Any
@@ -124,6 +124,8 @@ def _numbers(table: Any, columns: list[str], called: str) -> Any:
         flat = column.flatten()
         length = len(flat) // len(column) if len(column) else 0
         even = len(column) == 0 or set(_lengths(column)) == {length}
+        if pa.types.is_string(flat.type) and not flat.null_count:
+            return column.to_pylist()  # sets of items
         if not even or flat.null_count or not (pa.types.is_floating(flat.type) or pa.types.is_integer(flat.type)):
             raise FileFormatError(f"{wanted}.")
         return flat.to_numpy(zero_copy_only=False).reshape(len(column), length)

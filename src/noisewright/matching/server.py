@@ -109,17 +109,15 @@ class Server:
 
     def distance(self, one: str, other: str, *, confidence: float = 0.95) -> Debiased:
         """How far apart the profiles of two people are, who were named without a look at the codes."""
-        differ = hamming(*self.index.codes([one, other]))
-        return debiased(differ, bits=self.scheme.bits, flip=float(self.scheme.flip), confidence=confidence)
+        return self._known(hamming(*self.index.codes([one, other])), confidence, 1)
 
     def _matches(self, found: Neighbours, confidence: float, among: int) -> Matches:
         there = found.differ >= 0
-        known = debiased(
-            np.where(there, found.differ, 0),
-            bits=self.scheme.bits,
-            flip=float(self.scheme.flip),
-            confidence=confidence,
-            among=among,
-        )
+        known = self._known(np.where(there, found.differ, 0), confidence, among)
         distance, low, high = (np.where(there, part, np.nan) for part in (known.distance, known.low, known.high))
         return Matches(found.names, found.differ, distance, low, high, known.confidence)
+
+    def _known(self, differ: NDArray[np.int64], confidence: float, among: int) -> Debiased:
+        """What codes that differ in so many bits say about profiles, in the distance that the family of hashes is made for."""
+        given = {"bits": self.scheme.bits, "flip": float(self.scheme.flip), "share": float(self.scheme.words.share)}
+        return debiased(differ, **given, confidence=confidence, among=among)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from noisewright.core.errors import DataError
 from noisewright.matching.search import quality as module
-from noisewright.matching.search.quality import search_quality
+from noisewright.matching.search.quality import all_distances, search_quality
 
 
 def plainly(profiles: np.ndarray, returned: np.ndarray) -> tuple[float, float]:
@@ -69,3 +69,14 @@ def test_profiles_without_a_direction_are_refused(wrong: float) -> None:
     profiles[1] = wrong
     with pytest.raises(DataError, match="no direction; leave it out"):
         search_quality(profiles, np.array([[1], [0], [0]]))
+
+
+def test_sets_are_compared_by_what_they_have_in_common() -> None:
+    sets = [{"tea", "milk"}, {"tea"}, {"tea", "milk", "sugar"}, {7, "tea"}]
+    (found,) = all_distances(sets, np.arange(4), "minhash")
+    plain = [[1 - len(a & b) / len(a | b) for b in sets] for a in sets]
+    np.testing.assert_allclose(found, plain)
+    vectors = np.array([[1.0, 0, 2, 0], [0, 0, 5, 0], [1, 1, 1, 1]])
+    for rows in (vectors, csr_array(vectors)):
+        (found,) = all_distances(rows, np.array([0, 2]), "sampling")
+        np.testing.assert_allclose(found, [[0, 0.25, 0.5], [0.5, 0.75, 0]])

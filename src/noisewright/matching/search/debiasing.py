@@ -71,8 +71,12 @@ def debiased(
     confidence: float = 0.95,
     among: int = 1,
     one_sided: bool = False,
+    share: float = 1.0,
 ) -> Debiased:
-    """Distances of profiles whose codes of so many ``bits`` ``differ`` in so many of them."""
+    """Distances of profiles whose codes of so many ``bits`` ``differ`` in so many of them.
+
+    ``share``: a hash differs with this chance times the distance; 1/2 for one bit of MinHash and the Jaccard distance.
+    """
     count = np.asarray(differ, dtype=np.float64)
     if not is_whole(bits) or bits < 1:
         raise ParameterError("a code has 1 bit or more, as a whole number.")
@@ -81,9 +85,9 @@ def debiased(
     if not np.all((count >= 0) & (count <= bits) & (count == np.floor(count))):
         raise ParameterError(f"codes of {bits} bits differ in 0 to {bits} of them.")
     one = _only_one(flip, one_sided)
-    share = count / bits
-    low, high = tail_interval(share, (0.0, 1.0), bits, shared_confidence(confidence, among), either=True)
-    lower, middle, upper = ((part - one) / (1 - 2 * one) for part in (low, share, high))
+    seen = count / bits
+    low, high = tail_interval(seen, (0.0, 1.0), bits, shared_confidence(confidence, among), either=True)
+    lower, middle, upper = ((part - one) / (1 - 2 * one) / share for part in (low, seen, high))
     cut = (np.asarray(np.clip(part, 0, 1)) for part in (middle, lower, upper))
     distance, below, above = cut
     return Debiased(distance, below, above, np.asarray(middle), float(confidence))

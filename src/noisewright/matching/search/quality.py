@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError
 
-__all__ = ["AS_NEAR", "Quality", "all_distances", "search_quality", "unit_rows"]
+__all__ = ["AS_NEAR", "Quality", "all_distances", "members", "search_quality", "unit_rows"]
 
 TOGETHER = 1 << 23
 """Distances that are held at once."""
@@ -46,13 +46,22 @@ class Quality:
     random_loss: float
 
 
-def search_quality(profiles: Any, returned: NDArray[np.int64], queries: NDArray[np.int64] | None = None) -> Quality:
-    """What the ``returned`` rows are worth as angular neighbours of the rows ``queries`` (all of them without it)."""
+def search_quality(
+    profiles: Any,
+    returned: NDArray[np.int64],
+    queries: NDArray[np.int64] | None = None,
+    *,
+    family: str = "projection",
+) -> Quality:
+    """What the ``returned`` rows are worth as neighbours of the rows ``queries`` (all of them without it).
+
+    Distances are those that the ``family`` of hashes is made for: angles, unless another one is named.
+    """
     k = returned.shape[1]
     asked = np.arange(len(returned)) if queries is None else queries
     sums = np.zeros(5)
     start = 0
-    for distances in all_distances(profiles, asked):
+    for distances in all_distances(profiles, asked, family):
         rows = np.arange(len(distances))
         distances[rows, asked[start : start + len(rows)]] = np.inf  # nobody is an own neighbour
         found = np.take_along_axis(distances, returned[start : start + len(rows)], axis=1)
@@ -73,14 +82,43 @@ def search_quality(profiles: Any, returned: NDArray[np.int64], queries: NDArray[
     return Quality(recall, loss, near, random_recall, random_loss)
 
 
-def all_distances(profiles: Any, queries: NDArray[np.int64]) -> Iterator[Floats]:
-    """The angular distances of some rows to all rows, in blocks of as many queries as memory holds."""
-    unit = unit_rows(profiles)
-    step = max(1, TOGETHER // unit.shape[0])
+def all_distances(profiles: Any, queries: NDArray[np.int64], family: str = "projection") -> Iterator[Floats]:
+    """The distances, by what the family of hashes is for, of some profiles to all; in blocks that memory holds."""
+    rows = members(profiles) if family in ("minhash", "sampling") else unit_rows(profiles)
+    between = {"minhash": _jaccard, "sampling": _alone}.get(family, _angle)
+    step = max(1, TOGETHER // rows.shape[0])
     for start in range(0, len(queries), step):
-        cosine = unit[queries[start : start + step]] @ unit.T
-        cosine = cosine.toarray() if hasattr(cosine, "toarray") else cosine
-        yield np.arccos(np.clip(cosine, -1, 1)) / np.pi
+        product = rows[queries[start : start + step]] @ rows.T
+        yield between(
+            rows, queries[start : start + step], product.toarray() if hasattr(product, "toarray") else product
+        )
+
+
+def _angle(rows: Any, asked: NDArray[np.int64], cosine: Floats) -> Floats:
+    return np.asarray(np.arccos(np.clip(cosine, -1, 1)) / np.pi)
+
+
+def _jaccard(rows: Any, asked: NDArray[np.int64], common: Floats) -> Floats:
+    sizes = np.asarray(rows.sum(axis=1)).ravel()
+    return np.asarray(1 - common / np.maximum(sizes[asked][:, None] + sizes[None] - common, 1))
+
+
+def _alone(rows: Any, asked: NDArray[np.int64], common: Floats) -> Floats:
+    sizes = np.asarray(rows.sum(axis=1)).ravel()
+    return np.asarray((sizes[asked][:, None] + sizes[None] - 2 * common) / rows.shape[1])
+
+
+def members(profiles: Any) -> Any:
+    """Sets as rows of a sparse matrix of ones: collections of items, or the coordinates that are not zero."""
+    from scipy.sparse import csr_array
+
+    if hasattr(profiles, "tocsr") or isinstance(profiles, np.ndarray):
+        return csr_array(profiles != 0).astype(np.float64)
+    known: dict[Any, int] = {}
+    columns = [[known.setdefault(item, len(known)) for item in set(items)] for items in profiles]
+    ends = np.concatenate([[0], np.cumsum([len(one) for one in columns])])
+    flat = np.array([column for one in columns for column in one], dtype=np.int64)
+    return csr_array((np.ones(len(flat)), flat, ends), shape=(len(columns), max(1, len(known))))
 
 
 def unit_rows(profiles: Any) -> Any:

@@ -121,6 +121,18 @@ def test_all_kinds_of_files_and_of_indexes_say_the_same(place, call, monkeypatch
     assert answers[0] == answers[1]
 
 
+def test_sets_of_items(place, call):
+    rng = np.random.default_rng(5)
+    items = [[f"item {i}" for i in rng.choice(50, 10, replace=False)] for _ in range(20)]
+    pq.write_table(pa.table({"who": [f"p{i}" for i in range(40)], "bought": items + items}), "sets.parquet")
+    assert call("match", "seed", "-o", "sets.json", "--family", "minhash", "--bits", "512", "--epsilon", "4").code == 0
+    assert call("match", "encode", "sets.parquet", "--public", "sets.json", "-o", "sets.nwc").code == 0
+    found = call("match", "search", "sets.nwc", "--public", "sets.json", "-k", "1", "--json").json["matches"]
+    assert all(one["neighbours"][0]["name"] == f"p{(i + 20) % 40}" for i, one in enumerate(found))
+    tried = call("match", "evaluate", "sets.parquet", "--bits", "512", "--epsilon", "4", "-k", "1", "--json").json
+    assert tried["schemes"][0]["recall"] == 1
+
+
 def test_evaluate(place, call):
     words = (
         "match",

@@ -50,20 +50,21 @@ def evaluate(
     import numpy as np
 
     from noisewright.matching.evaluation import evaluate as tried
-    from noisewright.matching.evaluation import with_direction
+    from noisewright.matching.evaluation import taken, with_direction
     from noisewright.matching.profiles import read_profiles
-    from noisewright.matching.promises.accountants import exact_xdp, worst_case
+    from noisewright.matching.promises.about_seeds import scheme_promise
+    from noisewright.matching.promises.accountants import worst_case
 
     rng = np.random.default_rng()
     given = read_profiles(profiles, names=names)
     rows, there = with_direction(given.rows)
     if len(there) > people:
-        rows = rows[np.sort(rng.choice(len(there), people, replace=False))]
+        rows = taken(rows, np.sort(rng.choice(len(there), people, replace=False)))
     at, share = (float(_number(text, name)) for text, name in ((radius, "--radius"), (delta, "--delta")))
-    schemes = _schemes(public, rows.shape[1], bits, epsilon)
+    schemes = _schemes(public, rows, bits, epsilon)
     losses = [
         (
-            exact_xdp(at, bits=scheme.bits, epsilon=scheme.epsilon, delta=share),
+            scheme_promise(scheme, radius=at, delta=share).loss,
             worst_case(bits=scheme.bits, epsilon=scheme.epsilon),
         )
         for scheme in schemes
@@ -100,7 +101,7 @@ def _number(text: str, name: str) -> Any:
     return as_fraction(check_number(text, name), name)
 
 
-def _schemes(public: str | None, dimension: int, bits: str, epsilon: str) -> list[Scheme]:
+def _schemes(public: str | None, rows: Any, bits: str, epsilon: str) -> list[Scheme]:
     """Those to try: the one in a file, or all numbers of bits with all epsilons, each with a seed of its own."""
     from noisewright.core.errors import ParameterError
     from noisewright.matching.hashing.scheme import Scheme
@@ -109,8 +110,10 @@ def _schemes(public: str | None, dimension: int, bits: str, epsilon: str) -> lis
         return [Scheme.at(public)]
     if not all(part.strip().isdecimal() for part in bits.split(",")):
         raise ParameterError(f"--bits is a list of whole numbers between commas, such as 64,128, not {bits!r}.")
+    sets = not hasattr(rows, "shape")
+    family, dimension = ("minhash", None) if sets else ("projection", rows.shape[1])
     return [
-        Scheme(dimension=dimension, bits=int(count), epsilon=check_number(price, "--epsilon"))
+        Scheme(dimension=dimension, bits=int(count), epsilon=check_number(price, "--epsilon"), family=family)
         for count in bits.split(",")
         for price in epsilon.split(",")
     ]

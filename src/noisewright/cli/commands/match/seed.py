@@ -19,7 +19,15 @@ __all__ = ["COMMAND", "seed"]
 
 def seed(
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.json", help="Where the public scheme goes.")],
-    dimension: Annotated[int, typer.Option(metavar="N", help="How many numbers a profile has.")],
+    dimension: Annotated[
+        int | None, typer.Option(metavar="N", help="How many numbers a profile has; not for sets of items (minhash).")
+    ] = None,
+    family: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="How profiles are hashed: projection, fast-projection, sampling, or minhash for sets."
+        ),
+    ] = "projection",
     bits: Annotated[int, typer.Option(metavar="N", help="How many bits a code has.")] = 128,
     epsilon: Annotated[
         str | None, typer.Option(metavar="E", help="What every bit costs. Or give --loss, and it is computed.")
@@ -47,7 +55,7 @@ def seed(
     from noisewright.core.exact import as_fraction, downward, upward
     from noisewright.matching.client import Client
     from noisewright.matching.hashing.scheme import Scheme
-    from noisewright.matching.promises.about_seeds import seed_promise
+    from noisewright.matching.promises.about_seeds import scheme_promise
     from noisewright.matching.promises.calibration import price_of_a_bit
 
     target = target_file(output, "a public scheme", (".json",))
@@ -57,15 +65,19 @@ def seed(
         float(as_fraction(check_number(text, name), name)) for text, name in ((radius, "--radius"), (delta, "--delta"))
     )
     if loss is not None:
-        price = downward(price_of_a_bit(check_number(loss, "--loss"), radius=at, bits=bits, delta=share))
+        price = downward(
+            price_of_a_bit(check_number(loss, "--loss"), radius=_of_hash(at, family), bits=bits, delta=share)
+        )
     else:
         price = check_number(epsilon or "", "--epsilon")
-    scheme = Scheme(dimension=dimension, bits=bits, epsilon=price, zero=zero)
-    promise = seed_promise(radius=at, bits=scheme.bits, epsilon=scheme.epsilon, delta=share)
+    scheme = Scheme(dimension=dimension, bits=bits, epsilon=price, family=family, zero=zero)
+    promise = scheme_promise(scheme, radius=at, delta=share)
     scheme.save(target)
     data = {
         "file": output,
         "fingerprint": scheme.fingerprint,
+        "family": scheme.family,
+        "distance": scheme.words.distance,
         "dimension": scheme.dimension,
         "bits": scheme.bits,
         "epsilon_for_each_bit": str(scheme.epsilon),
@@ -83,6 +95,7 @@ def seed(
     }
     rows = [
         ("scheme", str(scheme)),
+        ("distance", scheme.words.distance),
         ("flips", f"every bit with probability {float(scheme.flip):.4g}, exactly and independently"),
         ("a known seed", Client(scheme).promise),
         ("before the seed", promise.in_words()),
@@ -97,6 +110,13 @@ def seed(
         return [heading(output, "public: give it to every client and to the server"), facts(rows)]
 
     emit(data, page, as_json)
+
+
+def _of_hash(radius: float, family: str) -> float:
+    """The chance that a hash of two profiles within the radius differs; a family that is unknown is refused later."""
+    from noisewright.matching.hashing.scheme import FAMILIES
+
+    return radius * float(FAMILIES[family].share) if family in FAMILIES and 0 <= radius <= 1 else radius
 
 
 COMMAND = Command(seed)
