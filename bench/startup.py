@@ -15,46 +15,17 @@ __all__ = ["command", "imported", "process"]
 
 POLICY = """
 dataset = "startup"
-
-[budget]
-epsilon = 10
-
-[[columns]]
-name = "age"
-mechanism = "geometric"
-within = [0, 110]
-protect = 5
-epsilon = 0.5
-
-[[columns]]
-name = "smoker"
-mechanism = "randomised-response"
-categories = [true, false]
-epsilon = 1
-
-[[columns]]
-name = "visit"
-mechanism = "laplace"
-within = [2025-01-02, 2025-12-23]
-protect = 7
-epsilon = 0.5
-
-[[columns]]
-name = "ward"
-keep = true
-
-[[queries]]
-name = "visits"
-aggregate = "count"
-where = "age >= 18"
-epsilon = 0.5
-
-[[queries]]
-name = "mean age"
-aggregate = "mean"
-column = "age"
-within = [0, 110]
-epsilon = 0.5
+budget = { epsilon = 10 }
+columns = [
+    { name = "age", mechanism = "geometric", within = [0, 110], protect = 5, epsilon = 0.5 },
+    { name = "smoker", mechanism = "randomised-response", categories = [true, false], epsilon = 1 },
+    { name = "visit", mechanism = "laplace", within = [2025-01-02, 2025-12-23], protect = 7, epsilon = 0.5 },
+    { name = "ward", keep = true },
+]
+queries = [
+    { name = "visits", aggregate = "count", where = "age >= 18", epsilon = 0.5 },
+    { name = "mean age", aggregate = "mean", column = "age", within = [0, 110], epsilon = 0.5 },
+]
 """
 ROWS = 20
 

@@ -1,6 +1,7 @@
 """Attacks at length, each so often for every way: ``python -m tests.attack kills --count 200``, ``... race``, ``... fuzz``.
 
-``kills``: a release is killed at each of its phases; ``race``: many processes release at once; what is left is then looked at.
+``kills``: a release is killed at each of its phases (on Spark: ``kills spark --count 2``); ``race``: many processes release at
+once; what is left is then looked at.
 ``forge``: certificates are forged (``forge --count 10000 --seed 7``), and what ``verify`` says is held against the truth.
 ``neighbours``: pairs of neighbouring tables from every kind of source are published, and the folders compared
 (``neighbours spark csv`` to choose).
@@ -13,6 +14,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
     parser.add_argument("name", choices=["kills", "race", "fuzz", "forge", "neighbours"])
     parser.add_argument(
-        "kinds", nargs="*", help=f"for fuzz: {', '.join(KINDS)}; for neighbours: kinds of sources (default: all)"
+        "kinds",
+        nargs="*",
+        help=f"for fuzz: {', '.join(KINDS)}; for neighbours: kinds of sources (default: all); for kills: local or spark",
     )
     parser.add_argument("--count", type=int, default=200, help="how often each attack is made (default: 200)")
     parser.add_argument(
@@ -48,6 +52,8 @@ def _known(name: str) -> Sequence[str]:
         from tests.attack.neighbours import SOURCES
 
         return SOURCES
+    if name == "kills":
+        return ("local", "spark")
     return KINDS if name == "fuzz" else ()
 
 
@@ -73,7 +79,8 @@ def _attacked(given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
 
     suite = RACES
     if given.name == "kills":
-        suite = {phase: lambda folder, number, phase=phase: kill_at(phase, folder, number) for phase in PHASES}
+        engines = given.kinds or ["local"]
+        suite = {f"{engine}, {phase}": partial(kill_at, phase, engine=engine) for engine in engines for phase in PHASES}
     if given.name == "neighbours":
         suite = _neighbours(given.kinds or _known(given.name))
     for name, attack in suite.items():

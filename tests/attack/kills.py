@@ -2,6 +2,7 @@
 
 Nothing may be left to mend by hand: the ledger is whole and counts the release if something may have been drawn; the same command
 gives a release that the ledger vouches for, paid for again only if there was no output yet; and nothing else lies around.
+On Spark every process starts one of its own, whose Java ends with it.
 """
 
 from __future__ import annotations
@@ -52,19 +53,19 @@ POLICY = {
 NAMES = ["ledger.sqlite", "out", "visits.csv"]
 
 
-def kill_at(phase: str, folder: Path, number: int) -> list[str]:
+def kill_at(phase: str, folder: Path, number: int, engine: Any = "local") -> list[str]:
     """Kill one release there, every other one while it replaces an earlier output, and two of four of a table in memory; what was
     not right after that."""
-    memory = number % 4 > 1
+    data = {"memory": number % 4 > 1, "engine": engine}
     (folder / "visits.csv").write_text("smoker\n" + "yes\nno\nno\n" * 20)
     earlier = bool(number % 2) or phase == "moved aside"
-    if earlier and (said := _in_a_child(lambda: _release(folder, memory))) != {"paid": str(PRICE), "reread": False}:
+    if earlier and (said := _in_a_child(lambda: _release(folder, **data))) != {"paid": str(PRICE), "reread": False}:
         return [f"the release before it: {said}"]
-    ended = _in_a_child(lambda: _killed(folder, phase, memory, again=earlier))
+    ended = _in_a_child(lambda: _killed(folder, phase, again=earlier, **data))
     if ended != -signal.SIGKILL:
         return [f"it was not killed there, but ended with {ended}"]
     paid = PRICE * (earlier + (phase != "recording"))
-    seen = _in_a_child(lambda: _looked(folder, memory))
+    seen = _in_a_child(lambda: _looked(folder, **data))
     whole = earlier or phase in ("published", "finishing", "finished")
     wanted = {
         "counted": str(paid),
@@ -84,7 +85,7 @@ def _release(folder: Path, memory: bool, **options: Any) -> dict[str, Any]:
     return {"paid": str(done.balance.spent_epsilon), "reread": done.reread}
 
 
-def _killed(folder: Path, phase: str, memory: bool, again: bool) -> None:
+def _killed(folder: Path, phase: str, **options: Any) -> None:
     def end(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -102,17 +103,17 @@ def _killed(folder: Path, phase: str, memory: bool, again: bool) -> None:
         renames._system_call = lambda: None
         staging.rename_new = end
     run.reached = lambda reached: end() if reached == phase else None
-    _release(folder, memory, again=again)
+    _release(folder, **options)
 
 
-def _looked(folder: Path, memory: bool) -> dict[str, Any]:
+def _looked(folder: Path, **data: Any) -> dict[str, Any]:
     """Use the ledger, the same command, and the check of the folder; say what was there."""
     path = folder / "ledger.sqlite"
     ledger = Ledger(path)
     ledger.check()
     counted = ledger.remaining("clinic").spent_epsilon if "clinic" in ledger.datasets() else Fraction(0)
     problems = list(verify_folder(folder / "out", ledger).problems) if (folder / "out").exists() else []
-    said = _release(folder, memory)
+    said = _release(folder, **data)
     ledger.check()
     return {
         "counted": str(counted),
