@@ -117,6 +117,17 @@ def test_changed_missing_and_foreign_files_are_named(folder):
     }
 
 
+def test_a_file_that_lies_elsewhere_is_not_the_one_that_was_written(folder):
+    """Behind a link its content can change, and a copy of the folder has none; of a folder as of a file."""
+    (folder / "report.html").rename(folder.parent / "report.html")
+    (folder / "report.html").symlink_to(folder.parent / "report.html")
+    (folder / "answers").rename(folder.parent / "elsewhere")
+    (folder / "answers").symlink_to(folder.parent / "elsewhere")
+    problems = verify_folder(folder).problems
+    assert "report.html is missing or was changed after the release." in problems
+    assert "answers/01-mean-age.csv is missing or was changed after the release." in problems
+
+
 def test_a_digit_changed_anywhere_is_found_without_the_ledger(folder):
     """Every seventh digit of every text, and every hundredth byte of the table: nothing in a folder is left unchecked."""
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):

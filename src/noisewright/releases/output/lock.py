@@ -240,11 +240,12 @@ class Lock:
         return list(_foreign(folder, self))
 
     def changed(self, folder: Path) -> list[str]:
-        """The names of output files in ``folder`` that are missing or are not as they were written."""
+        """The names of output files in ``folder`` that are missing or are not as they were written; no link was."""
         found = []
         for name, stated in self.files.items():
             path = folder / name
-            outside = Path(name).is_absolute() or ".." in Path(name).parts
+            way = [path, *path.parents[: len(Path(name).parts) - 1]]
+            outside = Path(name).is_absolute() or ".." in Path(name).parts or any(one.is_symlink() for one in way)
             old = self.document["version"] == UNLISTED and path.is_dir()
             if outside or not (old or path.is_file()) or (_table_digest if old else file_digest)(path) != stated:
                 found.append(name)
