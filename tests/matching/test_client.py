@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.seed import Seed
 from noisewright.matching import Client, Scheme
 from noisewright.matching.hashing import hamming, unpacked
+from noisewright.matching.responses import DeviceBits
 
 SCHEME = Scheme(dimension=8, bits=37, epsilon="0.8", seed=Seed.from_hex("5a" * 32))
 
@@ -29,7 +31,8 @@ class Blocked(importlib.abc.MetaPathFinder):
 sys.meta_path.insert(0, Blocked())
 from noisewright.matching.client import Client
 client = Client.at(sys.argv[1])
-print(client.encode([1.0, 2, 3, 4, 5, 6, 7, 8]).shape, client.encode([[1.0] * 8] * 3).shape, client.promise)
+shapes = [client.encode(profile).shape for profile in ([1.0, 2, 3, 4, 5, 6, 7, 8], [[1.0] * 8] * 3, [[1.0] * 8] * 20_000)]
+print(*shapes, client.promise)
 try:
     import scipy
 except ImportError as problem:
@@ -42,17 +45,18 @@ def test_a_device_needs_numpy_alone(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ALONE, tmp_path / "public.json"], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout.startswith("(5,) (3, 5) Whatever is sent")
+    assert done.stdout.startswith("(5,) (3, 5) (20000, 5) Whatever is sent")
     assert done.stdout.endswith("a device has no scipy\n")  # the block blocks
 
 
-@pytest.mark.parametrize("source", ["device", "simulation"])
-def test_every_bit_is_flipped_with_its_exact_probability(source: str) -> None:
+@pytest.mark.parametrize(
+    "source", [None, DeviceBits(), np.random.default_rng(1)], ids=["default", "device", "simulation"]
+)
+def test_every_bit_is_flipped_with_its_exact_probability(source: Any) -> None:
     """Counts of each of 37 bits, and of pairs of neighbours: limits that a true law leaves with probability 1e-6 in all."""
     rows = 20_000
     vectors = np.repeat(np.arange(1.0, 9.0)[None], rows, axis=0)
-    rng = None if source == "device" else np.random.default_rng(1)
-    sent = Client(SCHEME).encode(vectors, rng)
+    sent = Client(SCHEME).encode(vectors, source)
     flips = unpacked(sent ^ SCHEME.hash(vectors[:1]), 37).astype(bool)
     p = float(SCHEME.flip)
     for counts, law in (

@@ -1,6 +1,7 @@
 r"""A client: turns a profile into a noisy code where the profile is, so that nobody else ever sees it.
 
-It needs Python, NumPy and the public scheme of the service. Random bits come from the operating system, directly.
+It needs Python, NumPy and the public scheme of the service. Random bits come from the operating system, directly; large
+batches of codes take them through AES, as releases do, where a cipher is installed.
 
 >>> from noisewright.core.seed import Seed
 >>> from noisewright.matching.hashing.scheme import Scheme
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,9 @@ from noisewright.matching.responses.flipping import DeviceBits, flipped
 from noisewright.noise.bits import Rng
 
 __all__ = ["Client"]
+
+MANY = 1 << 16
+"""Bytes of codes from which on it pays to load a cipher."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Client:
         """
         single = self._single(profiles)
         hashed = self.scheme.hash([profiles] if single else profiles)
-        noisy = flipped(hashed, self.scheme.bits, self.scheme.flip, DeviceBits() if rng is None else rng)
+        noisy = flipped(hashed, self.scheme.bits, self.scheme.flip, _source(hashed.size) if rng is None else rng)
         return noisy[0] if single else noisy
 
     def _single(self, profiles: Any) -> bool:
@@ -79,6 +84,15 @@ class Client:
             f"Whatever is sent, codes that differ in k bits are told apart by a factor of at most e^({upward(each)} k), and any "
             f"two profiles by at most e^{upward(most)}."
         )
+
+
+def _source(size: int) -> Rng:
+    """Where the random bits of codes of so many bytes come from."""
+    try:
+        fast = size >= MANY and find_spec("cryptography") is not None
+    except ImportError:
+        fast = False
+    return None if fast else DeviceBits()
 
 
 def _depth(profiles: Any) -> int:
