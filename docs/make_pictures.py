@@ -1,5 +1,6 @@
 """Draws the pictures of the documentation.  Run:  python docs/make_pictures.py"""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -538,8 +539,72 @@ def price_of_a_public_seed() -> None:
     plt.close(figure)
 
 
+def street(width: int = 240, height: int = 160) -> np.ndarray:
+    """A made-up photograph: a street with a house, a car with a number plate, and somebody who waits."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    y, x = np.mgrid[:height, :width]
+    sky = np.stack([150 + 60 * y / height, 185 + 45 * y / height, 235 - 10 * x / width], -1)
+    image = Image.fromarray(np.clip(sky, 0, 255).astype(np.uint8))
+    pen = ImageDraw.Draw(image)
+    pen.rectangle((0, 112, width, height), fill="#6b6f75")
+    pen.rectangle((12, 30, 92, 112), fill="#b0573f")
+    pen.polygon(((4, 32), (52, 6), (100, 32)), fill="#5c3a32")
+    for left, top in ((22, 42), (60, 42), (22, 76), (60, 76)):
+        pen.rectangle((left, top, left + 20, top + 20), fill="#e8dca0", outline="#3d2a25")
+    pen.rounded_rectangle((88, 92, 186, 136), 10, fill="#2f6f8f")
+    pen.polygon(((100, 94), (114, 70), (158, 70), (176, 94)), fill="#28566d")
+    pen.polygon(((108, 92), (118, 75), (134, 75), (134, 92)), fill="#c6dfe8")
+    pen.polygon(((140, 92), (140, 75), (155, 75), (166, 92)), fill="#c6dfe8")
+    for middle in (108, 166):
+        pen.ellipse((middle - 12, 126, middle + 12, 150), fill="#22262b", outline="#9aa0a6", width=3)
+    pen.rectangle((112, 112, 162, 126), fill="#f4f1e4", outline="#22303c")
+    pen.text((117, 112), "KX42 PLM", fill="#16202a", font=ImageFont.load_default(10))
+    pen.rectangle((202, 84, 226, 138), fill="#7a3b69")
+    pen.ellipse((200, 48, 230, 86), fill="#e3b48f")
+    pen.pieslice((198, 42, 232, 80), 180, 360, fill="#3b2a20")
+    for eye in (209, 220):
+        pen.ellipse((eye - 2, 64, eye + 2, 68), fill="#1d2a36")
+    pen.arc((208, 68, 222, 80), 20, 160, fill="#8f3d3d", width=2)
+    return np.asarray(image)
+
+
+def photographs() -> None:
+    """The street through every method on pixels, in regions, and through what has no guarantee."""
+    from noisewright.images import PixelMethod, baselines, png_of
+    from noisewright.images.pictures import Region, strip
+
+    photo, rng = street(), np.random.default_rng(7)
+
+    def drawn(kind: str, epsilon: int, block: int, blur: float = 0.0, **more: Any) -> np.ndarray:
+        return PixelMethod(kind, Fraction(epsilon), {"block": block, "blur": blur}, **more).obfuscated(photo, rng)
+
+    tried = (100, 1000, 10_000, 100_000)
+    rows = [[("original", photo), *((f"laplace, epsilon {e:,}", drawn("laplace", e, 8)) for e in tried)]]
+    rows += [[("", np.full_like(photo, 255)), *((f"exponential, {e:,}", drawn("exponential", e, 8)) for e in tried)]]
+    rows += [[("", np.full_like(photo, 255)), *((f"windows, {e:,}", drawn("windows", e, 8)) for e in tried)]]
+    soft = ((f"windows, {e:,}, blur", drawn("windows", e, 8, 2.0)) for e in tried)
+    rows += [[("", np.full_like(photo, 255)), *soft]]
+    (PICTURES / "images-methods.png").write_bytes(png_of(strip([one for row in rows for one in row], columns=5)))
+    plate, face = Region(112, 112, 51, 15), Region(196, 40, 38, 48)
+    parts = [
+        ("the plate, laplace, epsilon 20", drawn("laplace", 20, 5, regions=(plate,))),
+        ("the head, windows, epsilon 50", drawn("windows", 50, 4, regions=(face,))),
+        ("both share epsilon 50", drawn("exponential", 50, 4, regions=(plate, face))),
+    ]
+    (PICTURES / "images-regions.png").write_bytes(png_of(strip([("original", photo), *parts])))
+    adhoc = [
+        ("a blur", baselines.blurred_picture(photo, 3)),
+        ("pixelised", baselines.pixelised(photo, 8)),
+        ("a box", baselines.boxed(photo, face)),
+        ("noisy singular values", baselines.noisy_singular_values(photo, 1.0, rng)),
+    ]
+    (PICTURES / "images-without-guarantee.png").write_bytes(png_of(strip(adhoc)))
+
+
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
+    photographs()
     price_of_a_public_seed()
     certified_against_raw()
     places()

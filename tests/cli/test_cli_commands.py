@@ -14,13 +14,22 @@ from noisewright.cli.app import COMMANDS
 from noisewright.cli.commands.attack import ATTACKS
 from noisewright.cli.commands.design import EXTRAS
 from noisewright.cli.commands.embeddings import WORK
+from noisewright.cli.commands.images import PHOTOGRAPHS
 from noisewright.cli.commands.ledger import VIEWS
 from noisewright.cli.commands.match import ROLES
 from noisewright.cli.commands.text import WORK as TEXTS
 from noisewright.core.errors import ParameterError
 
 FOLDER = Path(noisewright.__file__).parent / "cli" / "commands"
-GROUPS = {"attack": ATTACKS, "design": EXTRAS, "embeddings": WORK, "ledger": VIEWS, "match": ROLES, "text": TEXTS}
+GROUPS = {
+    "attack": ATTACKS,
+    "design": EXTRAS,
+    "embeddings": WORK,
+    "images": PHOTOGRAPHS,
+    "ledger": VIEWS,
+    "match": ROLES,
+    "text": TEXTS,
+}
 
 COUNTING = '''
 import typer

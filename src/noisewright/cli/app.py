@@ -45,6 +45,7 @@ _WORDS = (
     "attack",
     "text",
     "embeddings",
+    "images",
     "match",
 )
 

@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.images import baselines as baselines
+    from noisewright.images.methods import PixelMethod as PixelMethod
+    from noisewright.images.obfuscation import obfuscate_picture as obfuscate_picture
+    from noisewright.images.obfuscation import obfuscate_pictures as obfuscate_pictures
+    from noisewright.images.obfuscation import picture_files as picture_files
     from noisewright.images.pictures.reading import read_picture as read_picture
     from noisewright.images.pictures.similarity import mse as mse
     from noisewright.images.pictures.similarity import ssim as ssim

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from noisewright.images.pictures.similarity import mse as mse
     from noisewright.images.pictures.similarity import ssim as ssim
     from noisewright.images.pictures.similarity import window_ssim as window_ssim
+    from noisewright.images.pictures.strips import strip as strip
     from noisewright.images.pictures.windows import Windows as Windows
     from noisewright.images.pictures.writing import as_pixels as as_pixels
     from noisewright.images.pictures.writing import chunks_of as chunks_of

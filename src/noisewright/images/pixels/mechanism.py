@@ -18,7 +18,7 @@ as ``colours`` says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -63,6 +63,8 @@ class PictureMechanism:
     between: Literal["pictures", "pixels", "steps"] = "pictures"
     fit: Fit = "refuse"
     blur: float = 0.0
+    clear: tuple[str, ...] = field(default=(), kw_only=True)
+    """What comes out unprotected, in words: the certificate says it. For a part of a picture, the rest of it."""
     name = ""
     proved_by: ClassVar[tuple[Whole, int]] = ("hamming", 1)
     """The metric of a proof between pixels, and how much of it one value of a pixel is."""
@@ -113,12 +115,16 @@ class PictureMechanism:
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proofs of all values that are drawn, and the sum of their losses."""
         metric, unit = self._proved
-        return product_certificate(self.name, self._parts(rng), metric=metric, unit=unit, simulated=rng is not None)
+        clear: dict[str, Any] = {"in_the_clear": list(self.clear)} if self.clear else {}
+        return product_certificate(
+            self.name, self._parts(rng), metric=metric, unit=unit, simulated=rng is not None, **clear
+        )
 
     def in_words(self) -> str:
         """The promise, and what it does not cover."""
         told = self.guarantee.in_words(1)
-        return f"{told} The size of pictures is public, and nothing else of a file comes out."
+        clear = ", ".join(self.clear) or "nothing but the declared size of pictures"
+        return f"{told} In the clear: {clear}."
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: how good a picture is, is measured on pictures."""

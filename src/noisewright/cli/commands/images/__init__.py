@@ -1,0 +1,29 @@
+"""``noisewright images``: photographs that may be shown, with a promise."""
+
+from __future__ import annotations
+
+import typer
+
+from noisewright.cli.shared.commands import Command
+from noisewright.core.loading.addresses import Addresses
+
+__all__ = ["COMMAND", "PHOTOGRAPHS"]
+
+PHOTOGRAPHS = Addresses(
+    "noisewright.commands.images",
+    "sub-command of images",
+    {
+        "obfuscate": "noisewright.cli.commands.images.obfuscate:COMMAND",
+        "preview": "noisewright.cli.commands.images.preview:COMMAND",
+    },
+)
+"""What can be done with photographs."""
+
+
+def images(context: typer.Context) -> None:
+    """Obfuscate a file or a folder of photographs with a proved promise, or look at what an epsilon does to one."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+COMMAND = Command(images, table=PHOTOGRAPHS)

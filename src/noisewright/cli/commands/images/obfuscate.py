@@ -1,0 +1,161 @@
+"""``noisewright images obfuscate``: a photograph, or a folder of them, in; pictures that may be shown out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.commands.images._options import (
+    Block,
+    Blur,
+    Levels,
+    Mask,
+    MethodName,
+    Pixels,
+    Quality,
+    Regions,
+    Sampler,
+    Window,
+    method_of,
+)
+from noisewright.cli.shared.commands import Command
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
+from noisewright.cli.shared.targets import target_file
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from noisewright.images.obfuscation import Obfuscated
+    from noisewright.images.pictures.reading import Colours
+
+__all__ = ["COMMAND", "obfuscate"]
+
+SHOWN = 60
+"""So many pictures are on a contact sheet."""
+NOT_ALL = 1
+"""The exit code where some files could not be done."""
+
+
+def obfuscate(
+    pictures: Annotated[list[str], typer.Argument(metavar="PICTURES...", help="Photographs, or folders of them.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="A new folder, or a .png file for one photograph.")
+    ],
+    epsilon: Annotated[
+        str,
+        typer.Option(metavar="E", help="Between any two pictures of one size (all regions together), or see --pixels."),
+    ],
+    method: MethodName = "windows",
+    block: Block = 16,
+    blur: Blur = 0.0,
+    region: Regions = None,
+    mask: Mask = None,
+    pixels: Pixels = None,
+    quality: Quality = None,
+    levels: Levels = None,
+    window: Window = None,
+    sampler: Sampler = None,
+    grey: Annotated[
+        bool, typer.Option("--grey", help="Read all pictures in grey: a third of the values to draw.")
+    ] = False,
+    keep_names: Annotated[
+        bool, typer.Option("--keep-names", help="Call files as they were called, instead of by random numbers.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="How many pictures are worked on at once.", min=1)
+    ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.html", help="Write a contact sheet, before and after; it is for the owner alone."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Obfuscate photographs so that epsilon bounds what anybody learns from what comes out, whatever they know.
+
+    Metadata never comes out. Nothing is recorded in a ledger here; a table with a column of pictures goes through noisewright
+    release.
+    """
+    from noisewright.cli.commands.images._sheet import contact_sheet
+    from noisewright.core.errors import ParameterError
+    from noisewright.files.atomic import write_atomically
+    from noisewright.images.obfuscation import obfuscate_picture, obfuscate_pictures, picture_files
+
+    page = None if sheet is None else target_file(sheet, "a contact sheet", (".html",))
+    files = picture_files(pictures)
+    chosen = method_of(
+        method,
+        epsilon,
+        block=block,
+        blur=blur,
+        pixels=pixels,
+        region=region,
+        mask=mask,
+        quality=quality,
+        levels=levels,
+        window=window,
+        sampler=sampler,
+    )
+    single = Path(output).suffix.lower() == ".png"
+    if single and (len(files) > 1 or Path(pictures[0]).is_dir()):
+        raise ParameterError("several pictures are written into a new folder; name one that does not end in .png.")
+    colours: Colours | None = "grey" if grey else None
+    if single:
+        done = [obfuscate_picture(chosen, files[0], target_file(output, "a picture", (".png",)), colours=colours)]
+    else:
+        with counting("pictures obfuscated", "pictures") as progress:
+            done = obfuscate_pictures(
+                chosen,
+                files,
+                output,
+                colours=colours,
+                keep_names=keep_names,
+                workers=workers or min(os.cpu_count() or 1, 8),
+                thumbnails=SHOWN if page is not None else 0,
+                progress=progress,
+            )
+    made = chosen.mechanisms(*next(one.size for one in done if one.size is not None))
+    promise = made[0].in_words()
+    if page is not None:
+        write_atomically(page, contact_sheet(done, promise).encode())
+    problems = [one for one in done if one.problem is not None]
+    clear = [*made[0].clear, *(["the names of the files"] if keep_names else [])]
+    data: dict[str, Any] = {
+        "pictures": len(done) - len(problems),
+        "output": output,
+        "method": method,
+        "epsilon": epsilon,
+        "guarantee": str(made[0].guarantee),
+        "promise": promise,
+        "in_the_clear": clear,
+        "numerics": "exact",
+        "sheet": sheet,
+        "problems": [{"file": str(one.source), "problem": one.problem} for one in problems],
+    }
+    emit(data, lambda: _page(data, problems, chosen.kind, len(chosen.regions)), as_json)
+    if problems:
+        raise typer.Exit(NOT_ALL)
+
+
+def _page(data: dict[str, Any], problems: list[Obfuscated], method: str, regions: int) -> list[RenderableType]:
+    from rich.text import Text
+
+    parts = f", epsilon shared by {regions} regions" if regions > 1 else ""
+    rows = [
+        ("promise", data["promise"] + parts),
+        ("numerics", "exact: drawn from the integers that the certificates are about"),
+        ("metadata", "none comes out"),
+        ("certificates", f"one for each size of pictures, beside them ({method})"),
+    ]
+    if data["sheet"]:
+        rows.append(("sheet", f"{data['sheet']}, which shows originals: do not pass it on"))
+    lines: list[RenderableType] = [heading(data["output"], plural(data["pictures"], "picture")), facts(rows)]
+    if problems:
+        lines.append(Text(f"\n{plural(len(problems), 'file')} could not be done:", style="yellow"))
+        lines.append(facts([(one.source.name, one.problem or "") for one in problems]))
+    return lines
+
+
+COMMAND = Command(obfuscate)

@@ -1,0 +1,93 @@
+"""``noisewright images preview``: one photograph at several epsilons, side by side, with numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.commands.images._options import (
+    Block,
+    Blur,
+    Levels,
+    Mask,
+    MethodName,
+    Pixels,
+    Quality,
+    Regions,
+    Sampler,
+    Window,
+    method_of,
+)
+from noisewright.cli.shared.commands import Command
+from noisewright.cli.shared.output import AsJson, emit, facts, heading, working
+from noisewright.cli.shared.targets import target_file
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["COMMAND", "preview"]
+
+
+def preview(
+    picture: Annotated[str, typer.Argument(metavar="PICTURE", help="A photograph.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.png", help="Where the strip is written.")],
+    epsilon: Annotated[str, typer.Option(metavar="E,E,...", help="The epsilons to try.")] = "10,100,1000,10000",
+    method: MethodName = "windows",
+    block: Block = 16,
+    blur: Blur = 0.0,
+    region: Regions = None,
+    mask: Mask = None,
+    pixels: Pixels = None,
+    quality: Quality = None,
+    levels: Levels = None,
+    window: Window = None,
+    sampler: Sampler = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw one photograph at several epsilons: a strip with the original first, and how alike each of the others is to it.
+
+    The strip and the numbers are for the owner of the photograph; each picture in it costs its epsilon to whom it is shown.
+    """
+    from noisewright.files.atomic import write_atomically
+    from noisewright.images.pictures.reading import read_picture
+    from noisewright.images.pictures.similarity import mse, ssim
+    from noisewright.images.pictures.strips import strip
+    from noisewright.images.pictures.writing import png_of
+
+    target = target_file(output, "a strip", (".png",))
+    options: dict[str, Any] = {"block": block, "blur": blur, "pixels": pixels, "region": region, "mask": mask}
+    options |= {"quality": quality, "levels": levels, "window": window, "sampler": sampler}
+    methods = {word.strip(): method_of(method, word.strip(), **options) for word in epsilon.split(",")}
+    original = read_picture(picture)
+    with working("drawing"):
+        drawn = {word: made.obfuscated(original) for word, made in methods.items()}
+    large = min(original.shape[:2]) > 10
+    tried = [
+        {
+            "epsilon": word,
+            "ssim": ssim(original, found) if large else None,
+            "mse": mse(original, found),
+        }
+        for word, found in drawn.items()
+    ]
+    write_atomically(
+        target, png_of(strip([("original", original), *((f"epsilon {word}", found) for word, found in drawn.items())]))
+    )
+    data = {"strip": output, "method": method, "width": original.shape[1], "height": original.shape[0], "tried": tried}
+
+    def shown() -> list[RenderableType]:
+        rows = [
+            (
+                f"epsilon {one['epsilon']}",
+                (f"SSIM {one['ssim']:.3f}, " if large else "") + f"mean squared error {one['mse']:.0f}",
+            )
+            for one in tried
+        ]
+        note = ("strip", f"{output}, which shows the original: do not pass it on")
+        return [heading(picture, f"{original.shape[1]} x {original.shape[0]} pixels, {method}"), facts([*rows, note])]
+
+    emit(data, shown, as_json)
+
+
+COMMAND = Command(preview)

@@ -1,0 +1,195 @@
+"""Folders of photographs, obfuscated into a folder that appears whole or not at all.
+
+What is published are pictures as PNG without metadata, in random order and under numbers (names of files often tell who is on
+them), and the certificates for their sizes. All files have the same time. What is wrong with a single file is told to the owner
+in one sentence, and the rest is done. Pictures stream through: a few at a time are in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from noisewright.core.choices import is_whole
+from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
+from noisewright.files.atomic import rename_new, sync_folder, write_atomically
+from noisewright.images.methods import Method
+from noisewright.images.pictures.reading import Colours, Picture, read_picture
+from noisewright.images.pictures.writing import png_of
+from noisewright.noise.integers import uniform_below
+
+__all__ = ["SUFFIXES", "Obfuscated", "obfuscate_picture", "obfuscate_pictures", "picture_files"]
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm")
+"""Files of a folder that are taken for pictures."""
+
+
+@dataclass(frozen=True)
+class Obfuscated:
+    """What came of one file; ``source`` is secret."""
+
+    source: Path
+    target: Path | None
+    """The new file; None where there is none."""
+    problem: str | None = None
+    """What was wrong, in one sentence."""
+    size: tuple[int, int, int] | None = None
+    """Rows, columns and channels of what came out."""
+    thumbnails: tuple[bytes, bytes] | None = None
+    """Small pictures before (secret) and after, where they were asked for."""
+
+
+def picture_files(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """The files that are named, and all pictures in the folders that are named, sorted by path within each folder."""
+    found: list[Path] = []
+    for place in map(Path, given):
+        if place.is_dir():
+            found += sorted(path for path in place.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+        elif place.is_file():
+            found.append(place)
+        else:
+            raise FileFormatError(f"there is no file or folder {place}; name pictures that are there.")
+    if not found:
+        raise FileFormatError(f"there are no pictures: a folder needs files that end with {', '.join(SUFFIXES)}.")
+    return found
+
+
+def obfuscate_picture(
+    method: Method, file: Path, target: str | os.PathLike[str], *, colours: Colours | None = None
+) -> Obfuscated:
+    """One file through the method, into a new PNG file with its certificates beside it."""
+    path = Path(target).absolute()
+    if os.path.lexists(path):
+        raise FileFormatError(f"{path} is there already; name a new file, so that nothing is overwritten.")
+    problem, content, size, small = _one((file, colours, method, True))
+    if content is None:
+        raise FileFormatError(f"{file.name}: {problem}")
+    for name, certificate in _certificates(method, *size):
+        write_atomically(path.with_name(f"{path.stem}.{name}"), certificate)
+    write_atomically(path, content)
+    return Obfuscated(file, path, None, size, small)
+
+
+def obfuscate_pictures(
+    method: Method,
+    files: Sequence[Path],
+    target: str | os.PathLike[str],
+    *,
+    colours: Colours | None = None,
+    keep_names: bool = False,
+    workers: int = 2,
+    thumbnails: int = 0,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> list[Obfuscated]:
+    """Every file through the method, into the new folder ``target``; the results in the order of ``files``.
+
+    ``thumbnails``: how many of them come with small pictures of both sides, for the owner. Where not a single file can be done,
+    no folder is made, and what is wrong with the first is the error.
+    """
+    folder = Path(target).absolute()
+    if os.path.lexists(folder):
+        raise FileFormatError(f"{folder} is there already; name a new folder, so that nothing is mixed or overwritten.")
+    if not is_whole(workers) or not 1 <= workers <= 256:
+        raise ParameterError("workers is a whole number from 1 to 256.")
+    names = _names(files) if keep_names else None
+    try:
+        staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as problem:
+        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
+    order = list(range(len(files))) if keep_names else _shuffled(len(files))
+    shown, results = set(range(min(thumbnails, len(files)))), {}
+    sizes: set[tuple[int, int, int]] = set()
+    width, done = len(str(len(files))), 0
+    try:
+        jobs = ((files[place], colours, method, place in shown) for place in order)
+        for place, (wrong, content, size, small) in zip(order, _ahead(jobs, workers), strict=True):
+            if content is None:
+                results[place] = Obfuscated(files[place], None, wrong)
+            else:
+                done += 1
+                name = names[place] if names else f"picture-{done:0{width}}.png"  # numbers follow the random order
+                (staged / name).write_bytes(content)
+                results[place] = Obfuscated(files[place], folder / name, None, size, small)
+                sizes.add(size)
+            if progress is not None:
+                progress(len(results), len(files))
+        if not done:
+            raise FileFormatError(f"not one picture could be done; {results[0].source.name}: {results[0].problem}")
+        for size in sorted(sizes):
+            for name, certificate in _certificates(method, *size):
+                (staged / name).write_bytes(certificate)
+        for path in sorted(staged.iterdir()):
+            os.utime(path, (0, 0))
+        staged.chmod(0o755)
+        rename_new(staged, folder)
+        sync_folder(folder.parent)
+    except OSError as problem:
+        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+    return [results[place] for place in range(len(files))]
+
+
+_Job = tuple[Path, Colours | None, Method, bool]
+_Done = tuple[str | None, bytes | None, tuple[int, int, int], tuple[bytes, bytes] | None]
+
+
+def _one(job: _Job) -> _Done:
+    """One picture, read and drawn; or why not."""
+    path, colours, method, shown = job
+    try:
+        picture = read_picture(path, colours=colours)
+        drawn = method.obfuscated(picture)
+        small = (thumbnail(picture), thumbnail(drawn)) if shown else None
+        return None, png_of(drawn), (picture.shape[0], picture.shape[1], picture.shape[2]), small
+    except NoisewrightError as problem:
+        return str(problem), None, (0, 0, 0), None
+
+
+def _ahead(jobs: Iterator[_Job], workers: int) -> Iterator[_Done]:
+    """The results in order, with no more pictures in memory than keep the workers busy."""
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[_Done]] = deque()
+        for job in jobs:
+            waiting.append(pool.submit(_one, job))
+            if len(waiting) > 2 * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def thumbnail(picture: Picture, side: int = 160) -> bytes:
+    """The bytes of a small PNG of a picture, at most so many pixels wide and high."""
+    step = max(1, -(-max(picture.shape[:2]) // side))
+    return png_of(picture[::step, ::step].copy())
+
+
+def _certificates(method: Method, height: int, width: int, channels: int) -> Iterator[tuple[str, bytes]]:
+    """For each mechanism that pictures of this size are drawn by, the name of a file and its content."""
+    made = method.mechanisms(height, width, channels)
+    size = f"{width}x{height}{'-grey' if channels == 1 else ''}"
+    for place, mechanism in enumerate(made, start=1):
+        name = f"certificate-{size}{f'-{place}' if len(made) > 1 else ''}.json"
+        yield name, mechanism.certificate().to_json().encode()
+
+
+def _names(files: Sequence[Path]) -> list[str]:
+    names = [file.with_suffix(".png").name for file in files]
+    if len(set(names)) < len(names):
+        raise FileFormatError("two files have the same name; leave out --keep-names, or rename one.")
+    return names
+
+
+def _shuffled(count: int) -> list[int]:
+    """All numbers below a count in uniformly random order."""
+    order = list(range(count))
+    for last in range(count - 1, 0, -1):
+        other = uniform_below(last + 1)
+        order[last], order[other] = order[other], order[last]
+    return order

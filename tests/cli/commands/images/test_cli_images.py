@@ -1,0 +1,156 @@
+"""``noisewright images``: from photographs with all their metadata to pictures that may be shown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from picture_support import drawing, small_picture
+from PIL import Image
+
+from noisewright.images import read_picture
+from noisewright.images.pictures import chunks_of
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    folder = tmp_path / "photos"
+    (folder / "more").mkdir(parents=True)
+    exif = Image.Exif()
+    exif[0x010E] = "Zylberstein at home"
+    for name, size in (("smith.jpg", (48, 32)), ("more/jones.png", (48, 32)), ("more/brown.png", (40, 40))):
+        Image.fromarray(drawing(*size)).save(folder / name, exif=exif)
+    Image.fromarray(drawing(48, 32)[..., 0]).save(folder / "grey.png")
+    return folder
+
+
+def test_a_folder_is_obfuscated_and_its_certificates_proved(call: Any, photos: Path, tmp_path: Path) -> None:
+    out, sheet = tmp_path / "out", tmp_path / "sheet.html"
+    said = call(
+        "images", "obfuscate", photos, "-o", out, "--epsilon", "100", "--block", "8", "--sheet", sheet, "--json"
+    ).json
+    assert (said["pictures"], said["problems"], said["numerics"]) == (4, [], "exact")
+    assert said["in_the_clear"] == ["the width and height of pictures"]
+    names = sorted(path.name for path in out.iterdir())
+    assert names == [
+        "certificate-40x40.json",
+        "certificate-48x32-grey.json",
+        "certificate-48x32.json",
+        *(f"picture-{n}.png" for n in range(1, 5)),
+    ]
+    for path in out.glob("*.png"):
+        content = path.read_bytes()
+        assert chunks_of(content) == ["IHDR", "IDAT", "IEND"]
+        assert b"Zylberstein" not in content
+    assert len({path.stat().st_mtime_ns for path in out.iterdir()}) == 1
+    for path in out.glob("*.json"):
+        assert call("verify", path).code == 0
+    shown = sheet.read_text(encoding="utf-8")
+    assert "This page shows originals" in shown
+    assert "smith.jpg" in shown
+    assert shown.count("data:image/png") == 8
+
+
+def test_bad_files_are_told_and_the_rest_is_done(call: Any, photos: Path, tmp_path: Path) -> None:
+    (photos / "cut.png").write_bytes(small_picture(1, 40, 30)[:-40])
+    (photos / "text.png").write_text("no picture")
+    out = tmp_path / "out"
+    done = call("images", "obfuscate", photos, "-o", out, "--epsilon", "100", "--method", "laplace", "--json")
+    assert done.code == 1
+    assert {Path(one["file"]).name: one["problem"].split(";")[0] for one in done.json["problems"]} == {
+        "cut.png": "a picture is damaged or cut short",
+        "text.png": "a file is no picture of a known format",
+    }
+    assert sorted(path.name for path in out.glob("*.png")) == [f"picture-{n}.png" for n in range(1, 5)]
+    page = call("images", "obfuscate", photos, "-o", tmp_path / "again", "--epsilon", "100", "--method", "laplace")
+    assert page.code == 1
+    assert "2 files could not be done" in page.out
+    nothing = call("images", "obfuscate", photos / "cut.png", "-o", tmp_path / "none", "--epsilon", "1")
+    assert nothing.code == 2
+    assert "not one picture could be done" in nothing.err
+    assert not (tmp_path / "none").exists()
+
+
+def test_names_follow_a_random_order(call: Any, tmp_path: Path) -> None:
+    """Twenty pictures of different sizes: that their order stays has a chance below 1e-18."""
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for n in range(20):
+        (folder / f"{n:02}.png").write_bytes(small_picture(n, 8 + n, 6))
+    for words, kept in (((), False), (("--keep-names",), True)):
+        out = tmp_path / f"out-{kept}"
+        call("images", "obfuscate", folder, "-o", out, "--epsilon", "9", "--block", "4", "--method", "laplace", *words)
+        widths = [read_picture(path).shape[1] for path in sorted(out.glob("*.png"))]
+        assert sorted(widths) == list(range(8, 28))
+        assert (widths == sorted(widths)) is kept
+        assert min(path.name for path in out.glob("*.png")) == ("00.png" if kept else "picture-01.png")
+
+
+def test_one_file_with_regions(call: Any, photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "shown.png"
+    words = ("--region", "4,4,16,8", "--region", "24,8,8,16", "--block", "4", "--method", "exponential")
+    said = call("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "30", *words, "--json").json
+    assert "everything outside of the regions, and where they are" in said["in_the_clear"]
+    before, after = read_picture(photos / "more/jones.png"), read_picture(out)
+    marked = np.zeros((32, 48), bool)
+    marked[4:12, 4:20] = marked[8:24, 24:32] = True
+    assert (before[~marked] == after[~marked]).all()
+    assert (before[marked] != after[marked]).mean() > 0.5
+    certificates = sorted(tmp_path.glob("shown.certificate-48x32-*.json"))
+    claims = [call("verify", path).out for path in certificates]
+    assert [re.search(r"epsilon = (\d+)", claim)[1] for claim in claims] == ["15", "15"]  # type: ignore[index]
+    assert "everything outside of the regions" in claims[0]
+    again = call("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "30")
+    assert (again.code, "is there already" in again.err) == (2, True)
+
+
+def test_a_mask_and_some_pixels(call: Any, photos: Path, tmp_path: Path) -> None:
+    mask = np.zeros((32, 48), np.uint8)
+    mask[10:20, 12:30] = 255
+    mask[12, 14] = 0
+    Image.fromarray(mask).save(tmp_path / "mask.png")
+    out = tmp_path / "shown.png"
+    words = ("--mask", tmp_path / "mask.png", "--pixels", "50", "--method", "laplace", "--block", "2")
+    said = call("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "5", *words, "--json").json
+    assert said["guarantee"] == "epsilon = 0.1 per unit of 1/765 * manhattan"
+    before, after = read_picture(photos / "more/jones.png"), read_picture(out)
+    assert (before[mask == 0] == after[mask == 0]).all()
+    assert (before[mask > 0] != after[mask > 0]).mean() > 0.5
+    other = call("images", "obfuscate", photos / "more/brown.png", "-o", tmp_path / "x.png", "--epsilon", "5", *words)
+    assert (other.code, "the mask is made for pictures of 48 x 32" in other.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--method", "magic"), "--method must be 'laplace', 'exponential' or 'windows'"),
+        (("--epsilon", "0"), "--epsilon must be greater than 0"),
+        (("--method", "laplace", "--levels", "4"), "--levels is not for the method laplace"),
+        (("--region", "1,2"), "a region is written x,y,width,height"),
+        (("--region", "0,0,9,9", "--region", "5,5,9,9"), "two regions overlap"),
+        (("--quality", "best"), "quality must be 'clipped' or 'shifted'"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_written(
+    call: Any, photos: Path, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    epsilon = () if "--epsilon" in words else ("--epsilon", "5")
+    done = call("images", "obfuscate", photos, "-o", tmp_path / "out", *epsilon, *words)
+    assert done.code == 2
+    assert said in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_strip_over_epsilons(call: Any, photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "strip.png"
+    words = ("--epsilon", "1,1000,1e7", "--method", "laplace", "--block", "2", "--json")
+    said = call("images", "preview", photos / "more/brown.png", "-o", out, *words).json
+    alike = [one["ssim"] for one in said["tried"]]
+    assert alike == sorted(alike)
+    assert alike[0] < 0.1
+    assert alike[2] > 0.5
+    assert read_picture(out).shape[1] > 4 * 40
+    assert "do not pass it on" in call("images", "preview", photos / "more/brown.png", "-o", out, *words[:-1]).out
