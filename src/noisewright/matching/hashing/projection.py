@@ -101,7 +101,7 @@ class Projection:
         odd = np.flatnonzero(~((np.abs(first) > SMALL) & (np.abs(first) < 1 / SMALL)))
         if odd.size:
             scaled = zero_rows(block[odd], self.zero)
-            found[odd] = (scaled @ self.directions.astype(np.float64)).astype(np.float32)
+            found[odd] = (scaled.astype(np.float64) @ self.directions).astype(np.float32)
 
     __getstate__ = fields_alone
 
@@ -164,13 +164,15 @@ def blocks_of(rows: Any, dimension: int, bits: int) -> Iterator[slice]:
         yield slice(start, min(start + step, rows.shape[0]))
 
 
-def zero_rows(rows: Any, zero: str) -> NDArray[np.float64]:
-    """A few rows, each divided by its largest number; vectors of zeros and what is no number are refused, or replaced."""
-    given = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows).astype(np.float64)
+def zero_rows(rows: Any, zero: str) -> NDArray[Any]:
+    """Rows, each divided by its largest number; vectors of zeros and what is no number are refused, or replaced."""
+    given = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
+    given = given if given.dtype in (np.float32, np.float64) else given.astype(np.float64)
     largest = check_directions(given, zero)
     nothing = largest == 0
-    given[nothing, 0] = largest[nothing] = 1.0
-    return np.asarray(given / largest[:, None])
+    scaled = given / np.where(nothing, 1, largest)[:, None]
+    scaled[nothing, 0] = 1
+    return np.asarray(scaled)
 
 
 def check_directions(rows: NDArray[Any], zero: str) -> NDArray[Any]:
