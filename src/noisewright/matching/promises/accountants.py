@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
@@ -97,7 +98,8 @@ def exact_pxdp(distance: float, *, bits: int, epsilon: Exact, delta: float, answ
     limit = checked_delta(delta) * (1 - SAFE)
     law = LossLaw.of_hashes(distance, bits=bits, epsilon=epsilon, answers=answers)
     above = np.append(np.cumsum(law.weights[::-1])[::-1][1:], 0.0)  # the probability of a loss above each value
-    return max(0.0, float(law.values[np.argmax(above <= limit)]))
+    found = max(0.0, float(law.values[np.argmax(above <= limit)]))
+    return min(found * (1 + 2.0**-50), worst_case(bits=bits, epsilon=epsilon))
 
 
 def exact_xdp(distance: float, *, bits: int, epsilon: Exact, delta: float, answers: int = 2) -> float:
@@ -169,8 +171,4 @@ def alpha(distance: float, *, bits: int, delta: float) -> float:
 
 
 def _priced(differing: float, bits: int, epsilon: Exact) -> float:
-    price = checked_epsilon(epsilon)
-    return min(
-        math.nextafter(differing * float_up(price), math.inf) if differing else 0.0,
-        worst_case(bits=bits, epsilon=price),
-    )
+    return float_up(min(Fraction(differing), checked_bits(bits)) * checked_epsilon(epsilon))
