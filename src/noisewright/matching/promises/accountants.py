@@ -171,4 +171,5 @@ def alpha(distance: float, *, bits: int, delta: float) -> float:
 
 
 def _priced(differing: float, bits: int, epsilon: Exact) -> float:
-    return float_up(min(Fraction(differing), checked_bits(bits)) * checked_epsilon(epsilon))
+    most = min(Fraction(differing), Fraction(checked_bits(bits)))
+    return float_up(most * checked_epsilon(epsilon))
