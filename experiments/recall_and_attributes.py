@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +36,14 @@ NEIGHBOURS = 10
 BITS, QUICK_BITS = (64, 256, 1024), (64, 256)
 EPSILONS, QUICK_EPSILONS = ("0.25", "0.5", "1", "2", "4"), ("1", "4")
 ATTACKED, ATTACK_EPSILONS = 256, ("0.1", "0.5", "1", "2", "4")
-FILMS, VISITORS, PLACES = 1000, 600, 300
+FILMS, VISITORS, PLACES = 1000, 250, 300
 CLOSE = 0.04
 """How far recall may be from its closed form: candidates are not independent, and a run has one seed."""
 RIDGES = (0.1, 1.0, 10.0)
 """In units of the mean squared singular value."""
 FOLDS = 5
-SAMPLED = 40
-"""So many users' odds are computed."""
+SAMPLED = {"ratings": 60, "visits": VISITORS}
+"""So many users' odds are computed; those of visitors differ much, so that all of them are needed."""
 SECONDS = (10, 90)
 RUNS = (1, 3)
 
@@ -57,7 +57,7 @@ def recalls(
         found = []
         for number in range(runs):
             scheme = Scheme(dimension=profiles.shape[1], bits=bits, epsilon=epsilon, seed=public_seed(number))
-            found.append(evaluate(scheme, profiles, neighbours=NEIGHBOURS, rng=rng, sampled=SAMPLED // runs))
+            found.append(evaluate(scheme, profiles, neighbours=NEIGHBOURS, rng=rng, sampled=SAMPLED[name] // runs))
         means = np.mean([(one.recall, one.hashed_recall, one.random_recall, one.expected) for one in found], axis=0)
         *numbers, expected = means.tolist()
         rows.append(Row((name, str(bits), epsilon), tuple(numbers), (expected, None, None), close=CLOSE))
@@ -167,7 +167,8 @@ def figure() -> Figure:
         left.plot(at, [row.told[0] for row in mine], "-", color=colour, label="expected")
         left.axhline(mine[0].found[1], color=colour, linestyle=":", linewidth=1)
     left.set(xscale="log", xlabel="epsilon of a bit", ylabel=f"recall of {NEIGHBOURS} neighbours ({rows[0].label[0]})")
-    left.set_ylim(bottom=0)
+    left.set_ylim(0, 1.5 * max(row.found[1] for row in rows))
+    _ticks(left, EPSILONS)
     left.legend(frameon=False, fontsize=8, title="dotted: without noise", title_fontsize=8)
     for axes in right:
         *noisy, plain, most = attacks(profiles, women, ATTACK_EPSILONS, 1)
@@ -182,8 +183,14 @@ def figure() -> Figure:
         axes.axhline(most.found[0], color="black", linewidth=1, label="the ratings themselves")
         axes.axhline(0.5, color="grey", linestyle="--", linewidth=1, label="a coin")
         axes.set(xscale="log", xlabel="epsilon of a bit", ylabel="a woman is ranked above a man")
+        _ticks(axes, ATTACK_EPSILONS)
         axes.legend(frameon=False, fontsize=8)
     return picture
+
+
+def _ticks(axes: Any, epsilons: Sequence[str]) -> None:
+    axes.minorticks_off()
+    axes.set_xticks([float(epsilon) for epsilon in epsilons], epsilons)
 
 
 def main(given: list[str] | None = None) -> int:
