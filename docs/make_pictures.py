@@ -602,9 +602,35 @@ def photographs() -> None:
     (PICTURES / "images-without-guarantee.png").write_bytes(png_of(strip(adhoc)))
 
 
+def how_many_bits() -> None:
+    """How many true neighbours are returned, by the number of bits, where the loss that is allowed fixes the price of a bit."""
+    from noisewright.matching import price_of_a_bit, true_odds
+    from noisewright.plots.figure import COLOURS
+
+    choices = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
+    figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
+    for loss, colour in zip((40, 20, 10, 5), COLOURS, strict=False):
+        prices = [price_of_a_bit(loss, radius=0.05, bits=bits, delta=0.001) for bits in choices]
+        recall = [
+            true_odds([0.1] * 10, [0.45] * 9990, neighbours=10, bits=bits, flip=1 / (1 + np.exp(price)))
+            for bits, price in zip(choices, prices, strict=True)
+        ]
+        axes.plot(choices, recall, "o-", color=colour, markersize=4, label=f"{loss}")
+        best = int(np.argmax(recall))
+        axes.plot(choices[best], recall[best], "o", color=colour, markersize=9, fillstyle="none")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks([8, 16, 32, 64, 128, 256, 512], ["8", "16", "32", "64", "128", "256", "512"])
+    axes.set(xlabel="bits of a code", ylabel="share of true ones among 10 returned", ylim=(0, 1.03))
+    axes.legend(frameon=False, title="loss within 0.05")
+    axes.set_title("More bits, each noisier, are not always better")
+    figure.savefig(PICTURES / "matching-bits.png", dpi=130)
+    plt.close(figure)
+
+
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     photographs()
+    how_many_bits()
     price_of_a_public_seed()
     certified_against_raw()
     places()

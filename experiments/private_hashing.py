@@ -25,9 +25,8 @@ from experiments import ratings
 from experiments.report import Result, Row, Table, allowance, command
 from experiments.vanilla_hashing import NEIGHBOURS, Contest, public_seed
 from experiments.visits import visits
-from noisewright.matching import Client, Scheme
+from noisewright.matching import Client, Scheme, laplace_hash
 from noisewright.matching.promises import alpha, euclidean_epsilon, price_of_a_bit
-from noisewright.mechanisms.places.vectors import spherical_noise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,8 +82,8 @@ def codes(
     seed, dimension = public_seed(number), contest.profiles.shape[1]
     if way == "LapLSH":
         epsilon = euclidean_epsilon(loss, float(distance))
-        noise = spherical_noise(epsilon, dimension, len(contest.profiles), rng)
-        return Scheme(dimension=dimension, bits=bits, epsilon=0, seed=seed).hash(contest.profiles + noise)
+        noisy = laplace_hash(epsilon=epsilon, dimension=dimension, bits=bits, seed=seed)
+        return np.asarray(noisy.release(contest.profiles, rng))
     accountant = "chernoff" if way == "LSHRR" else "exact-xdp"
     price = price_of_a_bit(loss, radius=float(distance), bits=bits, delta=DELTA, accountant=accountant)
     return Client(Scheme(dimension=dimension, bits=bits, epsilon=price, seed=seed)).encode(contest.profiles, rng)
