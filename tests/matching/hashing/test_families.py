@@ -164,3 +164,11 @@ def test_a_promise_is_in_the_distance_of_the_family() -> None:
     assert one.loss == other.loss
     assert "within 0.2 (the Jaccard distance of sets)" in one.in_words()
     assert "within 0.1 (the angle between vectors over pi)" in other.in_words()
+
+
+def test_only_sets_have_more_than_two_answers() -> None:
+    with pytest.raises(ParameterError, match="hashes by projection have two answers"):
+        Scheme(dimension=5, bits=8, epsilon=1).answers(np.ones((1, 5)), 4)
+    found = Scheme(dimension=5, bits=8, epsilon=1, seed=SEED, family="minhash").answers(np.ones((2, 5)), 4)
+    assert found.shape == (2, 8)
+    assert found.max() < 4

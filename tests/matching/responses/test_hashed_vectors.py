@@ -69,7 +69,7 @@ def test_a_plain_code_tells_who_it_is_of_and_noise_does_not() -> None:
 
 def test_fact_f21_a_bit_that_differs_costs_epsilon_and_no_more() -> None:
     """F-21: three bits at 0.7, all pairs of codes; the channel of the very integers."""
-    bit = lshrr(epsilon="0.7", dimension=2, bits=3, seed=SEED).bit
+    bit = lshrr(epsilon="0.7", dimension=2, bits=3, seed=SEED).response
     channel = product([(bit, 3)]).channel()
     codes = list(itertools.product((0, 1), repeat=3))
     losses = channel.directed()
@@ -253,7 +253,7 @@ def test_sets_are_answered_exactly_and_compared_without_bias() -> None:
     truth = made._unpacked(lshrr_like(made).release(np.tile(one, (1, 1))))[0]
     sent = made._unpacked(made.release(np.tile(one, (2000, 1)), np.random.default_rng(1)))
     shift = (sent.astype(int) - truth) % 4
-    keep = float(made.answer.keep_probability)
+    keep = float(made.response.keep_probability)
     wanted = np.array([keep, *[(1 - keep) / 3] * 3]) * sent.size
     assert stats.chisquare(np.bincount(shift.ravel(), minlength=4), wanted).pvalue > 1e-6
     other = np.zeros(40)

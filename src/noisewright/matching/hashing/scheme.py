@@ -30,6 +30,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from noisewright.core.certificates.checker import checker
 from noisewright.core.channels.certified import LARGEST_EPSILON
 from noisewright.core.choices import is_whole, one_of
@@ -145,6 +148,17 @@ class Scheme:
     def hash(self, profiles: Any) -> Codes:
         """Codes without noise, which are **not private**: for one's own profiles, and to study what noise does."""
         return self.hashing.hash(profiles)
+
+    def answers(self, profiles: Any, count: int) -> NDArray[np.uint8]:
+        """For sets: which of ``count`` answers, a power of two, every hash (a column) gives; see :class:`MinHash`."""
+        if not isinstance(self.hashing, MinHash):
+            raise ParameterError(f"hashes by {self.family} have two answers; those of minhash may have more.")
+        return self.hashing.answers(profiles, count)
+
+    def check(self, profiles: Any) -> None:
+        """Refuse what ``hash`` would refuse."""
+        made = self.hashing
+        made.check(profiles) if isinstance(made, Projection) else made.hash(profiles)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from noisewright.matching.responses.hashed_vectors import lshrr as lshrr
     from noisewright.matching.responses.noisy_vectors import NoisyVectors as NoisyVectors
     from noisewright.matching.responses.noisy_vectors import laplace_hash as laplace_hash
-    from noisewright.matching.responses.set_answers import AnswerDistance as AnswerDistance
     from noisewright.matching.responses.set_answers import HashedSets as HashedSets
     from noisewright.matching.responses.set_answers import hashed_sets as hashed_sets
 else:

@@ -12,14 +12,13 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, MetricError
-from noisewright.core.exact import downward, float_up, log_bounds
+from noisewright.core.exact import downward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Metric
 from noisewright.matching.hashing.codes import hamming_matrix
 from noisewright.matching.hashing.scheme import Scheme
-from noisewright.mechanisms.categories.response import Response
 
-__all__ = ["CodeDistance", "response_loss", "whole_bits"]
+__all__ = ["CodeDistance", "whole_bits"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,8 @@ class CodeDistance(Metric):
     """
 
     scheme: Scheme
+    answers: int = 2
+    """How many a hash has; with two, it is a bit."""
     name = "hamming"
     finite = True
 
@@ -51,22 +52,29 @@ class CodeDistance(Metric):
     @property
     def unit(self) -> str:
         """What is counted."""
-        return "differing bit"
+        return f"differing {self._one}"
+
+    @property
+    def _one(self) -> str:
+        return "bit" if self.answers == 2 else "answer"
 
     def in_words(self) -> str:
         """What a distance is called."""
-        return "bits in which hashes differ"
+        return f"{self._one}s in which hashes differ"
 
     def pairs(self, distance: Fraction) -> str:
         """Which two profiles are at most so far apart."""
         if distance >= self.scheme.bits:
             return f"any two {self.secrets}"
-        many = "1 bit" if distance == 1 else f"{downward(distance)} bits"
+        many = f"1 {self._one}" if distance == 1 else f"{downward(distance)} {self._one}s"
         return f"any two {self.secrets} whose hashes differ in at most {many}"
 
     def matrix(self, points: Sequence[Any]) -> Floats:
         """All distances between profiles."""
         try:
+            if self.answers > 2:
+                found = self.scheme.answers(list(points), self.answers)
+                return np.asarray((found[:, None] != found[None]).sum(axis=2).astype(np.float64))
             codes = self.scheme.hash(list(points))
         except DataError as problem:
             raise MetricError(str(problem)) from None
@@ -77,10 +85,3 @@ def whole_bits(guarantee: Guarantee, distance: float) -> float:
     """The bound for a distance between hashes, which is a whole number: what is between two is taken for the larger one."""
     plain = guarantee.bound(distance)  # refuses what is no distance
     return plain if math.isinf(distance) else guarantee.bound(math.ceil(distance))
-
-
-def response_loss(response: Response) -> float:
-    """The loss of one answer through randomised response, from its integers, rounded up."""
-    if response.keep == response.other:
-        return 0.0
-    return float_up(Fraction(log_bounds(Fraction(response.keep, response.other), 128)[1], 1 << 128))

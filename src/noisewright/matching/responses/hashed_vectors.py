@@ -28,32 +28,21 @@ Reference: Fernandes, Kawamoto and Murakami, *Locality sensitive hashing with ex
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.product import Part, parts_of, product_certificate
-from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoChannelError, NoLossError
-from noisewright.core.exact import Exact, float_up
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.mechanism import Takes, fields_alone
-from noisewright.core.resource import public_keys
+from noisewright.core.certificates.product import parts_of
+from noisewright.core.exact import Exact
+from noisewright.core.mechanism import Takes
 from noisewright.core.seed import Seed
-from noisewright.matching.hashing.codes import Codes
-from noisewright.matching.hashing.projection import Projection
-from noisewright.matching.hashing.scheme import Scheme, checked_dimension
+from noisewright.matching.hashing.scheme import Scheme
 from noisewright.matching.promises.about_seeds import SeedPromise, scheme_promise
 from noisewright.matching.responses._columns import give_codes, read_vectors
-from noisewright.matching.responses.code_metric import CodeDistance, response_loss, whole_bits
+from noisewright.matching.responses._over_hashes import OverHashes
 from noisewright.matching.responses.flipping import flipped
-from noisewright.mechanisms.auditing import MechanismAudit
-from noisewright.mechanisms.categories.response import ResponseMechanism
 from noisewright.mechanisms.registry import Entry
-from noisewright.noise.response import response_integers
 
 __all__ = ["HashedResponse", "lshrr"]
 
@@ -81,54 +70,15 @@ def lshrr(
 
 
 @dataclass(frozen=True)
-class HashedResponse:
+class HashedResponse(OverHashes):
     """Noisy codes under a public scheme; build it with :func:`lshrr`, or from the scheme of a service."""
 
-    scheme: Scheme
-
-    def __post_init__(self) -> None:
-        checked_dimension(self.scheme.dimension)  # collections of items are for clients
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return NAME
-
-    @property
-    def epsilon(self) -> Fraction:
-        """The price of a bit."""
-        return Fraction(self.scheme.epsilon)
-
-    @property
-    def seed(self) -> Seed:
-        """The public seed of the hash."""
-        return self.scheme.seed
-
-    @property
-    def dimension(self) -> int | None:
-        """How many numbers a vector has."""
-        return self.scheme.dimension
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """``epsilon`` for every bit in which hashes differ."""
-        return Guarantee(float_up(self.epsilon), CodeDistance(self.scheme))
-
-    @cached_property
-    def bit(self) -> ResponseMechanism:
-        """What every bit goes through."""
-        found = response_integers(2, self.epsilon)
-        return ResponseMechanism((0, 1), self.epsilon, found.width, found.precision, found.keep, found.other)
+    name = NAME
 
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One code for every vector, a row of bytes; a column of Arrow gives one."""
         vectors, form = read_vectors(values, self.scheme.dimension)
-        return give_codes(self._drawn(vectors, rng), form)
-
-    def check(self, values: Any) -> None:
-        """Refuse what ``release`` would refuse."""
-        vectors, hashing = read_vectors(values, self.scheme.dimension)[0], self.scheme.hashing
-        hashing.check(vectors) if isinstance(hashing, Projection) else hashing.hash(vectors)
+        return give_codes(flipped(self.scheme.hash(vectors), self.scheme.bits, self.scheme.flip, rng), form)
 
     def promise(
         self,
@@ -144,47 +94,12 @@ class HashedResponse:
             self.scheme, delta=delta, radius=radius, distance=distance, accountant=accountant, notion=notion
         )
 
-    def map(self, distance: float) -> float:
-        """The largest log-ratio for two vectors whose hashes differ in so many bits, of which there are whole ones alone."""
-        return whole_bits(self.guarantee, distance)
-
-    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The proof of one bit, so many times; and which hash it is applied to, which is stated."""
-        return product_certificate(
-            self.name,
-            [Part(self.bit.certificate(rng), self.scheme.bits)],
-            simulated=rng is not None,
-            hashing={"family": self.scheme.family, "dimension": self.scheme.dimension, "zero": self.scheme.zero},
-            **public_keys(seed=self.seed),
-        )
-
     def in_words(self) -> str:
         """The promise for the seed as it is, and the one before it was drawn."""
         text = self.guarantee.in_words()
         if not self.scheme.words.exact or not self.epsilon:
             return text
         return f"{text} {self.promise(radius=SHOWN_RADIUS, delta=SHOWN_DELTA).in_words()}"
-
-    def audit(self) -> MechanismAudit:
-        """The loss of one bit, from the integers themselves."""
-        loss = response_loss(self.bit)
-        words = "every bit in which two hashes differ, and that comes out as one of them has it"
-        return MechanismAudit(loss, self.guarantee.metric, None, None, None, words=words)
-
-    def error(self, loss: str = "absolute") -> float:
-        """There is none: a code is no vector."""
-        raise NoLossError(
-            "codes are not compared with vectors; a server tells how far apart vectors are from their codes."
-        )
-
-    def channel(self) -> Channel:
-        """There is none: vectors are not finitely many."""
-        raise NoChannelError("there are infinitely many vectors; a product of bits has a channel between codes.")
-
-    def _drawn(self, vectors: Any, rng: np.random.Generator | None) -> Codes:
-        return flipped(self.scheme.hash(vectors), self.scheme.bits, self.scheme.flip, rng)
-
-    __getstate__ = fields_alone
 
     def __repr__(self) -> str:
         return f"lshrr({self.scheme})"
