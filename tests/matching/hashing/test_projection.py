@@ -10,7 +10,7 @@ from scipy import sparse, stats
 
 from noisewright.core.errors import DataError
 from noisewright.core.seed import Seed
-from noisewright.matching.hashing import Projection, hamming, unpacked
+from noisewright.matching.hashing import Projection, hamming, projection, unpacked
 
 SEED = Seed.from_hex("5a" * 32)
 
@@ -102,6 +102,20 @@ def test_zeros_can_have_the_code_of_the_first_axis() -> None:
     codes = hashing.hash([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     assert (codes[0] == codes[1]).all()
     assert (codes[0] != codes[2]).any()
+
+
+def test_many_empty_rows_of_a_sparse_matrix_are_looked_at_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = np.zeros((50, 6))
+    vectors[::7] = np.arange(1.0, 7.0)
+    hashing = Projection(6, 16, SEED, zero="fixed")
+    whole = hashing.hash(vectors)
+    seen = []
+    made = projection.zero_rows
+    monkeypatch.setattr(projection, "zero_rows", lambda rows, zero: seen.append(rows.shape[0]) or made(rows, zero))
+    monkeypatch.setattr(projection, "AT_ONCE", 6 * 10)
+    assert (hashing.hash(sparse.csr_array(vectors)) == whole).all()
+    assert max(seen) <= 10
+    assert sum(seen) == 42
 
 
 def test_no_vectors_have_no_codes() -> None:

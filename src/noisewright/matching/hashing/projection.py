@@ -99,9 +99,10 @@ class Projection:
         """
         first = found[:, 0]
         odd = np.flatnonzero(~((np.abs(first) > SMALL) & (np.abs(first) < 1 / SMALL)))
-        if odd.size:
-            scaled = zero_rows(block[odd], self.zero)
-            found[odd] = (scaled.astype(np.float64) @ self.directions).astype(np.float32)
+        step = max(1, AT_ONCE // self.dimension)
+        for some in (odd[start : start + step] for start in range(0, odd.size, step)):
+            scaled = zero_rows(block[some], self.zero)
+            found[some] = (scaled.astype(np.float64) @ self.directions).astype(np.float32)
 
     __getstate__ = fields_alone
 
