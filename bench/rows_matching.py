@@ -9,6 +9,7 @@ __all__ = ["ROWS"]
 WITHIN = 1 / 1.2
 STREAM = {"users": 1_000_000, "dimension": 1000, "bits": 128}
 FEW = {"users": 50_000}
+LONG, FEWER = {"users": 32_768, "dimension": 4096, "bits": 4096}, {"users": 8192}
 SEARCH = {"codes": 1_000_000, "queries": 1000, "bits": 128, "neighbours": 10}
 SMALL = {"codes": 100_000, "queries": 200}
 
@@ -27,11 +28,11 @@ ROWS = [
         rounds=3,
     ),
     Row(
-        name="codes of a million profiles, fast projection",
+        name="long codes by a fast projection",
         compares="Client.encode under a structured projection, which has another law, against the product with all directions",
-        size="1,000,000 x 1000 numbers, 128 bits",
-        ours=Task("bench.ours.matching:encode", {**STREAM, "family": "fast-projection"}, FEW),
-        peer=Task("bench.ours.matching:bare_product", STREAM, FEW),
+        size="32,768 x 4096 numbers, 4096 bits",
+        ours=Task("bench.ours.matching:encode", {**LONG, "family": "fast-projection"}, FEWER),
+        peer=Task("bench.ours.matching:bare_product", LONG, FEWER),
         agree=0.0,
         unit="profiles",
         own_peer=True,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,9 @@ class Matches:
     """The distance of the profiles, without the bias of the noise; not a number where there is none."""
     low: Floats
     high: Floats
-    """The ends of an interval; those of all codes that were searched hold together, so being chosen does not spoil them."""
+    """The ends of an interval; those of all codes that were searched hold together, so being chosen does not spoil them.
+
+    They are 0 and 1 under a family of hashes whose law is only about that of the distance (``fast-projection``)."""
     confidence: float
 
 
@@ -120,4 +122,7 @@ class Server:
     def _known(self, differ: NDArray[np.int64], confidence: float, among: int) -> Debiased:
         """What codes that differ in so many bits say about profiles, in the distance that the family of hashes is made for."""
         given = {"bits": self.scheme.bits, "flip": float(self.scheme.flip), "share": float(self.scheme.words.share)}
-        return debiased(differ, **given, confidence=confidence, among=among)  # type: ignore[arg-type]
+        found = debiased(differ, **given, confidence=confidence, among=among)  # type: ignore[arg-type]
+        if self.scheme.words.exact:
+            return found
+        return replace(found, low=np.zeros_like(found.low), high=np.ones_like(found.high))  # no theorem, no interval

@@ -133,6 +133,24 @@ def test_sets_of_items(place, call):
     assert tried["schemes"][0]["recall"] == 1
 
 
+def test_a_family_without_a_theorem_promises_nothing_by_distance(place, call):
+    words = ("match", "seed", "-o", "fast.json", "--dimension", "8", "--family", "fast-projection", "--bits", "256")
+    refused = call(*words, "--loss", "5")
+    assert refused.code == 2
+    assert "no theorem" in refused.err
+    assert not Path("fast.json").exists()
+    made = call(*words, "--epsilon", "4", "--json")
+    assert made.json["before_the_seed"] is None
+    assert "nothing is promised by distance" in call(*words, "--epsilon", "4").words
+    assert call("match", "encode", "people.npy", "--public", "fast.json", "-o", "codes.nwc").code == 0
+    found = call("match", "search", "codes.nwc", "--public", "fast.json", "-k", "1", "--json").json["matches"]
+    assert {(one["neighbours"][0]["low"], one["neighbours"][0]["high"]) for one in found} == {(0, 1)}
+    assert call("match", "evaluate", "people.npy", "--public", "fast.json", "-k", "1").code == 0
+    tried = call("match", "evaluate", "people.npy", "--public", "fast.json", "-k", "1", "--json").json["schemes"][0]
+    assert tried["loss_at_radius"] is None
+    assert tried["recall"] > 0.8
+
+
 def test_evaluate(place, call):
     words = (
         "match",
@@ -202,7 +220,7 @@ def spoil(name: str) -> None:
     ("file", "sentence"),
     [
         ("nan.npy", "missing or infinite"),
-        ("long.npy", "vectors of 8 numbers are wanted"),
+        ("long.npy", "rows of 8 numbers"),
         ("flat.npy", "two dimensions"),
         ("objects.npy", "holds no rows of numbers"),
         ("text.npy", "holds no rows of numbers"),
@@ -235,6 +253,8 @@ def test_wrong_profiles_get_a_sentence(place, call, file, sentence):
         ("seed -o p.json --dimension 8 --loss 2 --delta 1", "delta"),
         ("seed -o p.json --dimension 8 --loss 2 --delta 0", "delta"),
         ("seed -o p.json --dimension 8 --loss 2 --radius 2", "radius"),
+        ("seed -o p.json --dimension 8 --epsilon 1 --family tree", "family"),
+        ("seed -o p.json --epsilon 1", "dimension"),
         ("seed -o p.txt --dimension 8 --epsilon 1", ".json"),
         ("encode people.npy --public public.json -o codes.txt", ".nwc"),
         ("encode people.npy --public people.npy -o codes.nwc", "no public scheme"),

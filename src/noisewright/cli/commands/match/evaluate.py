@@ -64,7 +64,7 @@ def evaluate(
     schemes = _schemes(public, rows, bits, epsilon)
     losses = [
         (
-            scheme_promise(scheme, radius=at, delta=share).loss,
+            scheme_promise(scheme, radius=at, delta=share).loss if scheme.words.exact else None,
             worst_case(bits=scheme.bits, epsilon=scheme.epsilon),
         )
         for scheme in schemes
@@ -123,7 +123,7 @@ def _page(
     called: str,
     schemes: list[Scheme],
     found: list[Evaluation],
-    losses: list[tuple[float, float]],
+    losses: list[tuple[float | None, float]],
     data: dict[str, Any],
 ) -> list[RenderableType]:
     from rich.box import SIMPLE_HEAD
@@ -148,7 +148,12 @@ def _page(
     for scheme, one, (near, most) in zip(schemes, found, losses, strict=True):
         shares = (f"{share:.1%}" for share in (one.recall, one.expected, one.hashed_recall))
         table.add_row(
-            str(scheme.bits), f"{float(scheme.epsilon):g}", upward(near, 3), upward(most, 3), *shares, f"{one.loss:.3f}"
+            str(scheme.bits),
+            f"{float(scheme.epsilon):g}",
+            "-" if near is None else upward(near, 3),
+            upward(most, 3),
+            *shares,
+            f"{one.loss:.3f}",
         )
     first = found[0]
     told = [

@@ -71,7 +71,8 @@ def seed(
     else:
         price = check_number(epsilon or "", "--epsilon")
     scheme = Scheme(dimension=dimension, bits=bits, epsilon=price, family=family, zero=zero)
-    promise = scheme_promise(scheme, radius=at, delta=share)
+    # A family whose law is no theorem promises nothing by distance; a loss to be kept is refused for it.
+    promise = scheme_promise(scheme, radius=at, delta=share) if scheme.words.exact or loss is not None else None
     scheme.save(target)
     data = {
         "file": output,
@@ -84,7 +85,8 @@ def seed(
         "flip": float(scheme.flip),
         "seed": scheme.seed.hex,
         "whatever_is_known": {"promise": Client(scheme).promise, "largest_loss": float(scheme.epsilon * scheme.bits)},
-        "before_the_seed": {
+        "before_the_seed": promise
+        and {
             "promise": promise.in_words(),
             "loss": promise.loss,
             "radius": promise.distance,
@@ -98,13 +100,12 @@ def seed(
         ("distance", scheme.words.distance),
         ("flips", f"every bit with probability {float(scheme.flip):.4g}, exactly and independently"),
         ("a known seed", Client(scheme).promise),
-        ("before the seed", promise.in_words()),
-        (
-            "in short",
-            f"a loss of {upward(promise.loss)} within {radius}; of {upward(scheme.epsilon * scheme.bits)} at most",
-        ),
+        ("before the seed", promise.in_words() if promise else "nothing is promised by distance for this family"),
         ("fingerprint", scheme.fingerprint),
     ]
+    if promise:
+        most = upward(scheme.epsilon * scheme.bits)
+        rows.insert(-1, ("in short", f"a loss of {upward(promise.loss)} within {radius}; of {most} at most"))
 
     def page() -> list[RenderableType]:
         return [heading(output, "public: give it to every client and to the server"), facts(rows)]
