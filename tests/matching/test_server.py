@@ -71,6 +71,13 @@ def test_codes_of_another_scheme_are_refused(tmp_path: Path) -> None:
             filled().add_file(tmp_path / "codes.nwc")
 
 
+def test_one_person_has_no_neighbours() -> None:
+    server = Server(SCHEME)
+    server.add(["ann"], Client(SCHEME).encode(people()[:1]))
+    found = server.neighbours(["ann"], 3)
+    assert found.names.shape == found.distance.shape == found.low.shape == (1, 0)
+
+
 def test_what_is_refused() -> None:
     server = filled()
     with pytest.raises(DataError, match="64 bytes, not 32"):

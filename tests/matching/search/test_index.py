@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from noisewright.core.errors import DataError, FileFormatError, MissingPartError, ParameterError
@@ -111,6 +113,56 @@ def test_adding_and_removing_is_as_if_made_at_once(kind: str) -> None:
     assert sorted(index.search(codes[:1], 10).names[0]) == sorted(f"user {i}" for i in kept[:10])
     index.add(["user 60"], codes[60:61])
     assert index.search(codes[60:61], 1).names[0, 0] == "user 60"
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.booleans(), st.sets(st.integers(0, 11), min_size=1, max_size=4)), max_size=12))
+def test_any_history_leaves_what_was_not_removed(history: list[tuple[bool, set[int]]]) -> None:
+    """An index against a dictionary, through everything that is allowed and everything that is refused."""
+    codes = made(12, 20)
+    index, model = Index(SCHEME, 20), dict[str, int]()
+    for adding, chosen in history:
+        named = [f"user {i}" for i in chosen]
+        allowed = not set(named) & set(model) if adding else set(named) <= set(model)
+        try:
+            index.add(named, codes[list(chosen)]) if adding else index.remove(named)
+            assert allowed
+        except DataError:
+            assert not allowed
+            continue
+        for name, row in zip(named, chosen, strict=True):
+            model[name] = row
+            if not adding:
+                del model[name]
+    assert index.names == list(model)
+    assert len(index) == len(model)
+    for name, row in model.items():
+        found = index.search(codes[row : row + 1], len(model))
+        assert sorted(found.names[0]) == sorted(model)
+        assert found.differ[0].tolist() == sorted(apart(codes[row : row + 1], codes[list(model.values())])[0].tolist())
+        assert np.array_equal(index.codes([name])[0], codes[row])
+
+
+def test_nobody_else_and_nobody_asked() -> None:
+    index = Index(SCHEME, 8)
+    index.add(["ann"], np.zeros((1, 1), dtype=np.uint8))
+    assert index.neighbours(["ann"], 3).names.shape == (1, 0)
+    assert index.neighbours([], 3).names.shape == (0, 0)
+    assert index.search(np.zeros((0, 1), dtype=np.uint8), 1).names.shape == (0, 1)
+
+
+def test_few_are_left_in_a_graph_and_in_cells() -> None:
+    """After most were removed, a search is content with what a structure finds, and never returns who is gone."""
+    codes = made(2000, 64)
+    for kind in ("hnsw", "ivf"):
+        index = Index(SCHEME, 64, kind=kind)  # type: ignore[arg-type]
+        index.add(names(2000), codes)
+        index.search(codes[:1], 1)
+        index.remove(names(990))
+        found = index.search(codes[1500:1520], 900)
+        assert {name for name in found.names.ravel() if name is not None} <= set(names(1010, 990))
+        assert (found.differ >= 0).mean() > 0.1
+        assert [row[0] for row in found.names] == names(20, 1500)
 
 
 def test_what_was_removed_is_not_in_the_file(tmp_path: Path) -> None:

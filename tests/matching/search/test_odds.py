@@ -106,3 +106,9 @@ def test_what_is_refused(change: dict[str, object], sentence: str) -> None:
     good = {"distances": [0.1, 0.2], "counts": [1, 5], "neighbours": 1, "bits": 8, "flip": 0.1}
     with pytest.raises(ParameterError, match=sentence):
         returned_odds(**{**good, **change})  # type: ignore[arg-type]
+
+
+def test_there_is_a_true_neighbour() -> None:
+    with pytest.raises(ParameterError, match="one true neighbour or more"):
+        true_odds([], [0.5], neighbours=1, bits=8, flip=0.1)
+    assert true_odds([0.1], [], neighbours=3, bits=8, flip=0.1) == 1

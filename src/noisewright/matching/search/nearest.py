@@ -59,7 +59,8 @@ def without_own(found: Found, own: NDArray[np.int64]) -> Found:
     rows, differ = found
     others = rows != own[:, None]
     others[others.all(axis=1), -1] = False
-    return rows[others].reshape(len(own), -1), differ[others].reshape(len(own), -1)
+    shape = (len(own), rows.shape[1] - 1)
+    return rows[others].reshape(shape), differ[others].reshape(shape)
 
 
 def _nearest(words: NDArray[np.uint64], query: NDArray[np.uint64], k: int, rng: np.random.Generator) -> Found:
@@ -108,7 +109,10 @@ class Approximate:
             differ, places = self._index.search(queries, fetch)
             rows = np.where(places >= 0, self._rows[places], -1)
             good = (rows >= 0) & live[rows]
-            if fetch == len(self._rows) or np.all(good.sum(axis=1) >= k):
+            more = (good.sum(axis=1) < k) & (places >= 0).all(
+                axis=1
+            )  # where a place is empty, there is no more to be had
+            if fetch == len(self._rows) or not more.any():
                 break
             fetch = min(len(self._rows), 2 * fetch)
         far = np.where(good, differ + rng.random(differ.shape), np.inf)

@@ -56,6 +56,8 @@ def true_odds(
     distances are rounded to its multiples first, which makes a long list of them short.
     """
     near, far = (np.asarray(part, dtype=np.float64).ravel() for part in (true, others))
+    if not near.size:
+        raise ParameterError("give the distance of one true neighbour or more.")
     apart = np.concatenate([near, far])
     if step:
         apart = np.rint(apart / step) * step

@@ -71,7 +71,7 @@ def search_quality(
         within = distances <= nearest.max(axis=1, keepdims=True) + AS_NEAR
         true = nearest.mean(axis=1)
         sums += [
-            np.minimum(1.0, (found <= nearest.max(axis=1, keepdims=True) + AS_NEAR).mean(axis=1)).sum(),
+            (found <= nearest.max(axis=1, keepdims=True) + AS_NEAR).mean(axis=1).sum(),
             (found.mean(axis=1) - true).sum(),
             true.sum(),
             ((within.sum(axis=1) - 1) / others).sum(),
