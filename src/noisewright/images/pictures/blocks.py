@@ -52,13 +52,13 @@ class Blocks:
         )
         return np.asarray(np.outer(high, wide), np.int64)
 
-    def sums(self, pictures: Picture) -> NDArray[np.int64]:
-        """The sum of every block, for pictures (pictures, rows, columns, channels)."""
+    def sums(self, pictures: Picture) -> NDArray[Any]:
+        """The sum of every block as a whole number, for pictures (pictures, rows, columns, channels)."""
         if self.size == 1:
-            return pictures.astype(np.int64)
+            return pictures
         rows, columns = (np.arange(0, side, self.size) for side in (self.height, self.width))
-        halfway = np.add.reduceat(pictures, columns, axis=2, dtype=np.int64)
-        return np.asarray(np.add.reduceat(halfway, rows, axis=1))
+        halfway = np.add.reduceat(pictures, rows, axis=1, dtype=np.uint32)  # long rows first: they are added up fastest
+        return np.asarray(np.add.reduceat(halfway, columns, axis=2, dtype=np.int64))
 
     def painted(self, values: NDArray[Any]) -> NDArray[Any]:
         """Every block filled with its value."""

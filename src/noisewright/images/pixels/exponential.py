@@ -56,6 +56,8 @@ Quality = Literal["absolute", "squared"]
 WIDTH = 48
 """Probabilities are multiples of 2^-48, and none is 0: a loss beyond 33 is cut there."""
 PRECISION = 128
+TOGETHER = 1 << 17
+"""So many values are drawn at once, so that they need little memory."""
 
 
 def pixel_exponential(
@@ -105,12 +107,21 @@ class PixelExponential(PictureMechanism):
     def _parts(self, rng: np.random.Generator | None) -> Sequence[Part]:
         return [Part(FiniteMechanism(self.table).certificate(rng), self.blocks.count * self.channels)]
 
-    def _values(self, sums: NDArray[np.int64], bits: Bits) -> NDArray[Any]:
+    def _values(self, sums: NDArray[Any], bits: Bits) -> NDArray[Any]:
         steps = self.levels - 1
-        area = self.blocks.areas[None, :, :, None]
-        nearest = sums if self.block == 1 and steps == TOP else (2 * steps * sums + TOP * area) // (2 * TOP * area)
-        drawn = _sampler(self.share, self.quality, self.levels).draw(nearest, bits)
-        return np.asarray(colours_of(self.levels)[drawn])
+        nearest = sums
+        if self.block > 1 or steps < TOP:
+            area = self.blocks.areas[None, :, :, None]
+            nearest = (2 * steps * sums.astype(np.int64) + TOP * area) // (2 * TOP * area)
+        sampler, colours, flat = (
+            _sampler(self.share, self.quality, self.levels),
+            colours_of(self.levels),
+            nearest.reshape(-1),
+        )
+        result = np.empty(flat.size, np.uint8)
+        for start in range(0, flat.size, TOGETHER):
+            result[start : start + TOGETHER] = colours[sampler.draw(flat[start : start + TOGETHER], bits)]
+        return result.reshape(sums.shape)
 
 
 def colours_of(levels: int) -> NDArray[np.uint8]:

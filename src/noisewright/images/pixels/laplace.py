@@ -52,6 +52,7 @@ __all__ = ["PixelLaplace", "noisy_sums", "pixel_laplace", "sum_proof"]
 
 LARGEST_TABLE = 1 << 12
 """Noise on sums that end below this is drawn by a look-up."""
+TOGETHER = 1 << 15
 
 
 def pixel_laplace(
@@ -95,7 +96,7 @@ class PixelLaplace(PictureMechanism):
             Part(sum_proof(self.per_step, area, rng), int(where.sum()) * self.channels) for area, where in self._by_area
         ]
 
-    def _values(self, sums: NDArray[np.int64], bits: Bits) -> NDArray[Any]:
+    def _values(self, sums: NDArray[Any], bits: Bits) -> NDArray[Any]:
         if self.block == 1:
             return noisy_sums(sums, 1, self.scale, bits)
         found = np.empty(sums.shape)
@@ -109,13 +110,19 @@ def sum_proof(rate: Fraction, area: int, rng: np.random.Generator | None) -> Any
     return geometric(epsilon=rate, within=(0, TOP * area)).certificate(rng)
 
 
-def noisy_sums(sums: NDArray[np.int64], area: int, scale: Fraction, bits: Bits) -> NDArray[np.int64]:
-    """Sums of so many values with noise of a scale, clamped to what such sums can be."""
+def noisy_sums(sums: NDArray[Any], area: int, scale: Fraction, bits: Bits) -> NDArray[Any]:
+    """Sums of so many values with noise of a scale, clamped to what such sums can be; eight bits for single pixels."""
     top = TOP * area
     if top > LARGEST_TABLE:
         return np.asarray(np.clip(sums + discrete_laplace(scale, sums.shape, bits), 0, top))
-    noise = _noise(scale, top).draw(sums.size, bits).reshape(sums.shape)
-    return np.asarray(np.clip(sums + noise, 0, top))
+    noise, flat = _noise(scale, top), sums.reshape(-1)
+    result = np.empty(flat.size, np.uint8 if area == 1 else np.int64)
+    for start in range(0, flat.size, TOGETHER):  # in pieces that stay in the processor's cache
+        part = flat[start : start + TOGETHER]
+        noisy = noise.block(part.size, bits)
+        noisy += part
+        result[start : start + TOGETHER] = np.clip(noisy, 0, top, out=noisy)
+    return result.reshape(sums.shape)
 
 
 @lru_cache(maxsize=16)

@@ -156,10 +156,10 @@ class PictureMechanism:
     def drawn(self, picture: Picture, bits: Bits) -> Picture:
         """One picture, whose size is the declared one."""
         blocks = self.blocks
-        painted = blocks.painted(self._values(blocks.sums(picture[None]), bits))[0]
+        values = self._values(blocks.sums(picture[None]), bits)
         if self.blur:
-            return as_pixels(blurred(painted, self.blur))
-        return as_pixels(painted) if painted.dtype.kind == "f" else painted.astype(np.uint8)
+            return as_pixels(blurred(blocks.painted(values)[0], self.blur))
+        return blocks.painted(as_pixels(values) if values.dtype.kind == "f" else values)[0]
 
     def check(self, values: Any) -> None:
         """Refuse what ``release`` would refuse."""
@@ -177,8 +177,11 @@ class PictureMechanism:
         """The proofs of the values of blocks, and how many values each is for."""
         raise TypeError(f"{type(self).__name__} must define _parts(rng).")
 
-    def _values(self, sums: NDArray[np.int64], bits: Bits) -> NDArray[Any]:
-        """A value from 0 to 255 for every block and channel, drawn from the sums of blocks (1, rows, columns, channels)."""
+    def _values(self, sums: NDArray[Any], bits: Bits) -> NDArray[Any]:
+        """A value from 0 to 255 for every block and channel, drawn from the sums of blocks (1, rows, columns, channels).
+
+        In eight bits, or in floats that are yet to be rounded.
+        """
         raise TypeError(f"{type(self).__name__} must define _values(sums, bits).")
 
     @property

@@ -33,6 +33,7 @@ Two samplers have this very law:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -150,7 +151,7 @@ class WindowChoice:
         """Every window that has none yet gets proposals, as many as keep the processor busy; its first accepted one counts."""
         true, found = _Moments(windows), np.empty(windows.shape, np.uint8)
         waiting = np.arange(len(windows))
-        tries = 1
+        tries = 1 + int(math.exp(0.6 * float(self.rate)))  # about what is needed; then twice as many each time
         while len(waiting):
             part = waiting[: max(1, TOGETHER // tries)]
             codes = self._codes(len(part) * tries, bits).reshape(len(part), tries, self.cells)
@@ -161,7 +162,8 @@ class WindowChoice:
             done = accepted.any(1)
             found[part[done]] = codes[done, accepted[done].argmax(1)]
             waiting = np.concatenate([waiting[len(part) :], part[~done]])
-            tries = min(max(tries, TOGETHER // max(len(waiting), 1)), 1 << 12)
+            if len(part) > len(waiting) // 2:
+                tries = max(1, min(2 * tries, TOGETHER // max(len(waiting), 1), 1 << 12))
         return found
 
     def _codes(self, count: int, bits: Bits) -> NDArray[np.uint8]:

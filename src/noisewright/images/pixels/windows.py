@@ -114,7 +114,7 @@ class PixelWindows(PictureMechanism):
         windows = [Part(self.choice.certificate(rng), self.grid.count * self.channels)] if self.grid.count else []
         return [*windows, *edges]
 
-    def _values(self, sums: NDArray[np.int64], bits: Bits) -> NDArray[Any]:
+    def _values(self, sums: NDArray[Any], bits: Bits) -> NDArray[Any]:
         grid, cells = self.grid, np.empty(sums.shape[1:])
         for area, where in self._by_area:
             edge = where & ~grid.covered

@@ -1,0 +1,72 @@
+"""Our pictures, and the enumeration of windows as it was published: every candidate of every window, in floats.
+
+The picture is made up with a fixed seed: shades, edges and texture. Reading and writing files is a row of its own.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+
+from bench.work import Work
+from noisewright.images import pixel_exponential, pixel_laplace, pixel_windows, png_of, read_picture
+from noisewright.images.pictures.similarity import ssim_of
+
+__all__ = ["enumeration", "files", "pixels", "windows"]
+
+
+def pixels(kind: str, side: int, share: int) -> Work:
+    """Every pixel of every channel drawn by itself, from pixels in memory to pixels in memory."""
+    make = {"laplace": pixel_laplace, "exponential": pixel_exponential}[kind]
+    picture = _picture(side)
+    made: Any = make(epsilon=Fraction(share * 3 * side * side), width=side, height=side)
+    made.release(picture)  # tables are made once
+    return Work(lambda: made.release(picture), side * side, _mean)
+
+
+def windows(side: int, block: int, rate: int) -> Work:
+    """Windows of 3 x 3 blocks over 4 levels at epsilon' = rate / 1000, exactly."""
+    cells = (-(-side // block)) ** 2
+    made = pixel_windows(epsilon=Fraction(2 * rate * 3 * cells, 9000), width=side, height=side, block=block)
+    picture = _picture(side)
+    return Work(lambda: made.release(picture), side * side, _mean)
+
+
+def enumeration(side: int, block: int, rate: int, few: int) -> Work:
+    """So many of these windows as the paper describes it: all 262,144 candidates weighed, and one drawn, in floats."""
+    values = np.array([0.0, 85, 170, 255])
+    number = np.arange(4**9)
+    candidates = values[np.stack([number // 4**place % 4 for place in range(9)], 1)]
+    cells = _picture(side)[: 3 * block * few : block, : 3 * block : block, 0].astype(float).reshape(few, 9)
+    rng, mean = np.random.default_rng(1), candidates.mean(1)
+    away, variance = candidates - mean[:, None], candidates.var(1)  # of candidates, made once
+
+    def run() -> np.ndarray:
+        drawn = []
+        for window in cells:
+            cov = away @ ((window - window.mean()) / 9)
+            likeness = ssim_of(window.mean(), mean, window.var(), variance, cov)
+            sums = np.cumsum(np.exp(rate / 1000 * (likeness - likeness.max())))
+            drawn.append(candidates[np.searchsorted(sums, rng.random() * sums[-1])])
+        return np.array(drawn)
+
+    return Work(run, few * 9 * block * block / 3, _mean)  # a pixel has three channels
+
+
+def files(side: int) -> Work:
+    """A noisy picture packed into a PNG file and read again."""
+    drawn = np.random.default_rng(1).integers(0, 256, (side, side, 3), dtype=np.uint8)
+    return Work(lambda: read_picture(png_of(drawn)), side * side, _mean)
+
+
+def _picture(side: int) -> np.ndarray:
+    noise = np.random.default_rng(1).normal(size=(side, side, 3))
+    smooth = gaussian_filter(noise, (side / 24, side / 24, 0)) * side / 6 + gaussian_filter(noise, (1, 1, 0))
+    return np.clip(128 + 40 * smooth, 0, 255).astype(np.uint8)
+
+
+def _mean(drawn: np.ndarray) -> float:
+    return float(np.mean(drawn))
