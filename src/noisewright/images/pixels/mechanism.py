@@ -159,7 +159,7 @@ class PictureMechanism:
         values = self._values(blocks.sums(picture[None]), bits)
         if self.blur:
             return as_pixels(blurred(blocks.painted(values)[0], self.blur))
-        return blocks.painted(as_pixels(values) if values.dtype.kind == "f" else values)[0]
+        return np.asarray(blocks.painted(as_pixels(values) if values.dtype.kind == "f" else values)[0])
 
     def check(self, values: Any) -> None:
         """Refuse what ``release`` would refuse."""
