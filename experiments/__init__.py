@@ -30,5 +30,6 @@ NAMES = (
     "vanilla_hashing",
     "private_hashing",
     "recall_and_attributes",
+    "noisy_photographs",
 )
 """All experiments, those of one publication together."""

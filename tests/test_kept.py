@@ -88,7 +88,8 @@ CHANGED = {
             "noisewright: there is no experiment called 'unknown'; choose one of naive_bayes, database_size, "
             "discretisation, epsilon_sweep, extended_range, example_matrices, hamming_exponential, density_band, "
             "survey_designs, survey_tallies, noise_shapes, d_vulnerability_shape, replacement_thresholds, "
-            "family_tables, attribute_inference, recovering_a_distribution, author_and_topic.\n",
+            "family_tables, attribute_inference, recovering_a_distribution, author_and_topic, "
+            "vanilla_hashing, private_hashing, recall_and_attributes, noisy_photographs.\n",
         ),
     ),
     "design unknown": Changed(

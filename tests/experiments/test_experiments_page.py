@@ -33,6 +33,7 @@ from experiments import (
 )
 from noisewright.adversary.families.families import FAMILIES
 from noisewright.adversary.replacement.replacement import may_replace
+from noisewright.images.baselines import raw_ssim_windows
 
 PAGE = Path(__file__).parents[2] / "docs" / "experiments.md"
 
@@ -191,6 +192,14 @@ def test_vanilla_hashing():
     """The numbers themselves are held in test_matching_experiments, where the ratings can be had."""
     says("vanilla_hashing", vanilla_hashing.CLOSE)
     assert "MovieLens" in (vanilla_hashing.__doc__ or "")
+
+
+def test_noisy_photographs():
+    found = experiments.load("noisy_photographs").result(quick=True)
+    assert found.agrees
+    assert len(found.compared) == 3
+    assert raw_ssim_windows(epsilon=10).audit() > 10.1  # the published promise
+    assert "the published promise is false" in lines()["noisy_photographs"]
 
 
 def test_private_hashing():
