@@ -28,6 +28,7 @@ import noisewright as nw
 from noisewright.core.certificates import Part, product_certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError, NoisewrightError
+from noisewright.images.pixels import WindowChoice
 from noisewright.mechanisms import (
     approximate_laplace,
     curve,
@@ -142,6 +143,11 @@ def honest() -> tuple[Document, ...]:
         hadamard_response(["a", "b", "c", "d", "e"], epsilon=1),
         local_hashing(["a", "b", "c"], epsilon=1),
         subset_selection(["a", "b", "c", "d", "e"], epsilon="1/2"),
+        WindowChoice(Fraction(3), cells=4, levels=4),
+        nw.images.pixel_windows(epsilon=9, width=9, height=8, block=2, levels=2),
+        nw.images.pixel_windows(epsilon=9, width=9, height=8, block=2, window=2, between="pixels"),
+        nw.images.pixel_laplace(epsilon=9, width=9, height=8, block=2, between="pixels"),
+        nw.images.pixel_exponential(epsilon=9, width=3, height=2, levels=3),
         nw.mechanisms.product([(bit, 7)]),
         nw.mechanisms.product([(nw.geometric(epsilon="1/10", within=(0, 255)), None)], metric="manhattan"),
     ]

@@ -8,8 +8,8 @@ where there are some.
 >>> method = PixelMethod("laplace", Fraction(50), {"block": 8})
 >>> method.obfuscated(np.zeros((20, 30, 3), np.uint8)).shape
 (20, 30, 3)
->>> [made.certificate().verify() for made in method.mechanisms(20, 30, 3)]
-['epsilon = 50 per unit of discrete, over 36 independent parts; in the clear, as stated: "the width and height of pictures"']
+>>> [made.certificate().verify().partition(";")[0] for made in method.mechanisms(20, 30, 3)]
+['epsilon = 50 per unit of discrete, over 36 independent parts']
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ __all__ = ["PIXELS", "Method", "PixelMethod"]
 PIXELS: dict[str, Any] = {"laplace": pixel_laplace, "exponential": pixel_exponential, "windows": pixel_windows}
 """The constructors of mechanisms on pixels, by the name of their method."""
 
-SIZE, OUTSIDE = "the width and height of pictures", "everything outside of the regions, and where they are"
+SIZE, OUTSIDE = (
+    "the size of pictures, and whether they are grey",
+    "everything outside of the regions, and where they are",
+)
 
 
 class Method(Protocol):

@@ -401,6 +401,8 @@ def test_pictures_of_another_size_are_refused_or_resized() -> None:
     big = small_picture(1, 16, 12)
     means = read_picture(big).reshape(6, 2, 8, 2, 3).mean((1, 3))
     assert np.abs(read_picture(fitting.release(big)) - means).max() <= 1
+    with pytest.raises(ParameterError, match="counted in pictures of the declared size"):
+        pixel_laplace(epsilon=50, width=8, height=6, fit="resize", between="pixels")
     with pytest.raises(DataError, match="bytes of a file"):
         made.release([None])
     with pytest.raises(DataError, match="bytes of files"):

@@ -82,6 +82,10 @@ class PictureMechanism:
             raise ParameterError("a block is at most as large as the picture; make block smaller.")
         one_of(self.colours, "colours", tuple(CHANNELS))
         one_of(self.fit, "fit", ("refuse", "resize"))
+        if self.fit == "resize" and self.between != "pictures":
+            raise ParameterError(
+                'pixels and steps are counted in pictures of the declared size, so others are refused: leave out fit = "resize".'
+            )
         if not is_number(self.blur) or not 0 <= self.blur <= 100:
             raise ParameterError("blur is the sigma of a Gaussian in pixels, from 0 (none) to 100.")
 
@@ -151,7 +155,7 @@ class PictureMechanism:
         result = np.empty(len(given), object)
         for place, content in enumerate(given):
             result[place] = png_of(self.drawn(self._read(content), bits))
-        return result
+        return result.reshape(values.shape) if isinstance(values, np.ndarray) else result
 
     def drawn(self, picture: Picture, bits: Bits) -> Picture:
         """One picture, whose size is the declared one."""
@@ -245,6 +249,8 @@ def no_rebuild(certificate: Certificate) -> PictureMechanism:
 def _cells(values: Any) -> list[Any]:
     if hasattr(values, "to_pylist"):
         return list(values.to_pylist())
+    if isinstance(values, np.ndarray):
+        return list(values.reshape(-1).tolist())
     if isinstance(values, (str, np.generic)) or not hasattr(values, "__len__"):
         raise DataError("pictures are the bytes of files, or arrays of pixels of eight bits.")
     return list(values)

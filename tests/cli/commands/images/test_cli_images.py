@@ -33,7 +33,7 @@ def test_a_folder_is_obfuscated_and_its_certificates_proved(call: Any, photos: P
         "images", "obfuscate", photos, "-o", out, "--epsilon", "100", "--block", "8", "--sheet", sheet, "--json"
     ).json
     assert (said["pictures"], said["problems"], said["numerics"]) == (4, [], "exact")
-    assert said["in_the_clear"] == ["the width and height of pictures"]
+    assert said["in_the_clear"] == ["how many pictures there are", "the size of pictures, and whether they are grey"]
     names = sorted(path.name for path in out.iterdir())
     assert names == [
         "certificate-40x40.json",
@@ -100,7 +100,7 @@ def test_one_file_with_regions(call: Any, photos: Path, tmp_path: Path) -> None:
     assert (before[~marked] == after[~marked]).all()
     assert (before[marked] != after[marked]).mean() > 0.5
     certificates = sorted(tmp_path.glob("shown.certificate-48x32-*.json"))
-    claims = [call("verify", path).out for path in certificates]
+    claims = [call("verify", path).words for path in certificates]
     assert [re.search(r"epsilon = (\d+)", claim)[1] for claim in claims] == ["15", "15"]  # type: ignore[index]
     assert "everything outside of the regions" in claims[0]
     again = call("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "30")

@@ -121,7 +121,8 @@ def obfuscate(
     if page is not None:
         write_atomically(page, contact_sheet(done, promise).encode())
     problems = [one for one in done if one.problem is not None]
-    clear = [*made[0].clear, *(["the names of the files"] if keep_names else [])]
+    many = [] if single else ["how many pictures there are"]
+    clear = [*many, *made[0].clear, *(["the names of the files"] if keep_names else [])]
     data: dict[str, Any] = {
         "pictures": len(done) - len(problems),
         "output": output,
@@ -146,6 +147,7 @@ def _page(data: dict[str, Any], problems: list[Obfuscated], method: str, regions
     rows = [
         ("promise", data["promise"] + parts),
         ("numerics", "exact: drawn from the integers that the certificates are about"),
+        ("in the clear", ", ".join(data["in_the_clear"])),
         ("metadata", "none comes out"),
         ("certificates", f"one for each size of pictures, beside them ({method})"),
     ]
