@@ -152,6 +152,19 @@ def test_a_distance_that_misses_the_nearest_values_by_a_hair(points: list[Any], 
             nw.release(policy, rows, seed=1)
 
 
+@pytest.mark.parametrize("protect", ["1.41421356237309504", "1.4142135623730951", "1.5"])
+def test_a_distance_that_just_reaches_an_irrational_one_is_proved(protect: str):
+    """The certificate states a root a little below what it is, where nobody is; what is paid for lies above it."""
+    asked = {"name": ["x", "y"], "mechanism": "exponential", "points": [[0, 0], [1, 1], [5, 5]], "metric": "euclidean"}
+    policy = {**POINTS, "columns": [{**asked, "epsilon": 1, "protect": protect}]}
+    assert nw.verify(nw.release(policy, pa.table({"x": [0.0, 1.0], "y": [0.0, 1.0]}), seed=1).certificate).proved
+    with pytest.raises(ParameterError, match=r"at least 1\.41422 apart"):
+        nw.release(
+            {**policy, "columns": [{**asked, "epsilon": 1, "protect": "1.4142135623730950"}]},
+            pa.table({"x": [0.0], "y": [0.0]}),
+        )
+
+
 # Gaps ---------------------------------------------------------------------------------------------------------------------
 
 CLOSED = ["within = [2024-01-01, 2024-03-31]", "excluding = [[2024-02-01, 2024-02-10]]", "protect = 7"]

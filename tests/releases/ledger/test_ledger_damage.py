@@ -225,6 +225,40 @@ def test_who_puts_the_triggers_back_is_found_out_by_the_chain(filled: Path, tmp_
         Ledger(tmp_path / "ledger.sqlite")
 
 
+INDEXES = {
+    "an index that finds nothing": [
+        "DROP INDEX charges_of_release",
+        "CREATE INDEX charges_of_release ON charges (-release)",
+        "UPDATE sqlite_master SET sql = 'CREATE INDEX charges_of_release ON charges (release)' "
+        "WHERE name = 'charges_of_release'",
+    ],
+    "one that looks like SQLite's own": [
+        "CREATE INDEX more ON releases (-dataset, number)",
+        "UPDATE sqlite_master SET name = 'sqlite_autoindex_releases_2', "
+        "sql = 'CREATE INDEX sqlite_autoindex_releases_2 ON releases (dataset, number)' WHERE name = 'more'",
+    ],
+    "one more, that is right": [
+        "CREATE INDEX more ON releases (dataset, number)",
+        "UPDATE sqlite_master SET name = 'sqlite_autoindex_releases_2' WHERE name = 'more'",
+    ],
+}
+
+
+@pytest.mark.parametrize("statements", INDEXES.values(), ids=INDEXES)
+def test_an_index_through_which_less_is_found_is_found_out(filled: Path, tmp_path: Path, statements: list[str]) -> None:
+    """All rows are there and fit the chain; but what was spent is looked up through an index, which had other rows."""
+    shutil.copy(filled, tmp_path / "ledger.sqlite")
+    open_before = Ledger(tmp_path / "ledger.sqlite")
+    with closing(sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None)) as db:
+        db.execute("PRAGMA writable_schema = ON")
+        for statement in statements:
+            db.execute(statement)
+    with pytest.raises(LedgerError, match="is damaged"):
+        Ledger(tmp_path / "ledger.sqlite")
+    with pytest.raises(LedgerError, match="is damaged"):
+        open_before.check()
+
+
 def test_a_chain_that_is_cut_back_to_an_earlier_record_is_found_out(tmp_path: Path) -> None:
     """All later records are deleted, the head is set to a digest that is on the chain, and the triggers are put back."""
     ledger = Ledger(tmp_path / "ledger.sqlite")

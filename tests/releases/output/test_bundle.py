@@ -367,13 +367,14 @@ def released(certificate: Document, **part: Any) -> Document:
     """A release of one column with one certificate."""
     head = {"made_by": "a forger", "mechanism": "forged"}
     inner = {"format": checker.FORMAT, "version": 1, "numerics": "exact", "randomness": "dice", **head, **certificate}
+    protects = "any two values" if part["distance"] == "any" else f"at most {part['distance']}"
     column = {
         "kind": "column",
         "name": "c",
         "columns": ["c"],
         "times": 1,
         "delta": "0",
-        "protects": "any two values",
+        "protects": protects,
         **part,
     }
     document = {
@@ -389,7 +390,7 @@ def released(certificate: Document, **part: Any) -> Document:
         "randomness": "dice",
         "made_by": "a forger",
         "dataset": "d",
-        "between": "two tables that differ in one row: by any two values in c",
+        "between": f"two tables that differ in one row: by {column['protects']} in c",
     }
     return signed(document)
 
@@ -421,6 +422,55 @@ def test_the_words_of_a_part_say_what_its_certificate_leaves_out() -> None:
         assert "; distances as stated in the file" in checker.check(released(cube, distance=distance, price="7/2"))
 
 
+LINE = {"metric": "line", "distances": {"shape": "steps", "distance": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("protects", "proved"),
+    [
+        ("at most 5", True),
+        ("at most 5 metres", True),
+        ("at most 5 days", True),  # a unit of the line is a day, or a second
+        ("at most 5 (line)", True),
+        ("at most 5 (line) (whether one is missing is shown)", True),
+        ("any two values", False),
+        ("at most 6 days", False),
+        ("at most 1 minute", False),
+        ("at most 1 hour", False),
+        ("at most 1000 years", False),
+        ("at most 5 (or any two values)", False),
+    ],
+)
+def test_words_about_what_is_protected_do_not_go_beyond_the_distance(protects: str, proved: bool) -> None:
+    noise = certificate(kind="law", law="discrete laplace", scale="1", clamp=[0, 110], claim={"epsilon": "1", **LINE})
+    document = released(noise, distance="5", price="5", protects=protects)
+    if proved:
+        assert "whole numbers at most 5 apart" in checker.check(document)
+    else:
+        assert "what it says to protect is not what the distance" in refusal(document)
+    everything = released(noise, distance="110", price="110", protects="any two values")
+    assert "whole numbers at most 110 apart" in checker.check(everything)
+
+
+@pytest.mark.parametrize(
+    ("metric", "shape", "norm", "coordinates", "least"),
+    [
+        ("manhattan", "steps", None, 3, 30),
+        ("sum of 3 differences", "adjacent", "l1", 3, 30),
+        ("largest of 3 differences", "adjacent", "sup", 3, 10),
+        ("line", "steps", None, 1, 10),
+    ],
+)
+def test_any_two_values_differ_in_all_their_coordinates(
+    metric: str, shape: str, norm: str | None, coordinates: int, least: int
+) -> None:
+    proof = {"law": "discrete laplace", "scale": "3", "clamp": [0, 10], "coordinates": coordinates}
+    claim = {"epsilon": "1", "metric": metric, "distances": {"shape": shape, "distance": "1"}}
+    noise = certificate(kind="law", **proof, **({"norm": norm} if norm else {}), claim=claim)
+    assert checker.check(released(noise, distance="any", price=str(least)))
+    assert "its price is too low" in refusal(released(noise, distance="any", price=str(least - 1)))
+
+
 def test_whatever_a_part_is_proved_to_cost_covers_the_values_that_its_words_name() -> None:
     """An oracle: the largest log-ratio of small random tables over the pairs of labels that the words are about."""
     rng, outcomes = random.Random(4), set()
@@ -430,15 +480,20 @@ def test_whatever_a_part_is_proved_to_cost_covers_the_values_that_its_words_name
         rows = [[entry, 16 - entry] for entry in rng.choices(range(1, 16), k=size)]
         pairs = list(itertools.combinations(range(size), 2))
         named = {(i, j): abs(labels[i] - labels[j]) if base == "line" else 1 for i, j in pairs}
+        shape = rng.choice(["line", "table"] if base == "line" else ["uniform", "table"])
+        # What is stated may be less than what is named, which claims more.
+        shares = [Fraction(1, rng.choice([1, 1, 3]))] * len(pairs)
+        shares = shares if shape != "table" else [Fraction(1, rng.choice([1, 1, 3])) for _ in pairs]
+        below = {pair: share * named[pair] for pair, share in zip(pairs, shares, strict=True)}
         stated = {
-            "line": {"shape": "line", "places": [str(label) for label in labels]},
-            "uniform": {"shape": "uniform", "distance": "1"},
-            "table": {"shape": "table", "distances": [str(distance) for distance in named.values()]},
-        }[rng.choice(["line", "table"] if base == "line" else ["uniform", "table"])]
+            "line": {"shape": "line", "places": [str(shares[0] * label) for label in labels]},
+            "uniform": {"shape": "uniform", "distance": str(shares[0])},
+            "table": {"shape": "table", "distances": [str(distance) for distance in below.values()]},
+        }[shape]
         losses = {(i, j): max(abs(math.log(a / b)) for a, b in zip(rows[i], rows[j], strict=True)) for i, j in pairs}
-        epsilon = Fraction(max(losses[pair] / named[pair] for pair in pairs)) + Fraction(1, 10**9)
+        epsilon = Fraction(max(losses[pair] / below[pair] for pair in pairs)) + Fraction(1, 10**9)
         distance = rng.choice(["any", "0", "1/2", "1", "3/2", "2", "5"])
-        price = epsilon * rng.choice([0, Fraction(1, 2), 1, Fraction(3, 2), 2, 5])
+        price = epsilon * rng.choice([0, Fraction(1, 3), Fraction(1, 2), 1, Fraction(3, 2), 2, 5])
         proof = {"kind": "table", "width": 4, "precision": 96, "table": [[f"{v:x}" for v in row] for row in rows]}
         inner = {
             "claim": {"epsilon": str(epsilon), "delta": "0", "metric": base, "distances": stated},
@@ -450,7 +505,7 @@ def test_whatever_a_part_is_proved_to_cost_covers_the_values_that_its_words_name
         except NotProved:
             outcomes.add((base, distance, False))
             continue
-        outcomes.add((base, distance, True))
+        outcomes.add((base if shape != "uniform" else shape, distance, True))
         most = re.search(r"for values at most ([0-9.]+) apart \(line\)", words)
         assert most or "for any two " in words
         covered = [pair for pair in pairs if most is None or named[pair] <= Fraction(most[1])]
@@ -575,4 +630,14 @@ def test_the_release_checker_is_standard_library_only() -> None:
     imported = {
         line.split()[1].split(".")[0] for line in text.splitlines() if line.lstrip().startswith(("import ", "from "))
     }
-    assert imported == {"__future__", "math", "re", "decimal", "fractions", "typing", "noisewright", "checker"}
+    assert imported == {
+        "__future__",
+        "math",
+        "re",
+        "decimal",
+        "fractions",
+        "itertools",
+        "typing",
+        "noisewright",
+        "checker",
+    }

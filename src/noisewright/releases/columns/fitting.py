@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.core.errors import MetricError, ParameterError
-from noisewright.core.exact import float_up, fraction_or_none, upward
+from noisewright.core.exact import as_fraction, float_up, fraction_or_none, upward
 from noisewright.core.mechanism import Mechanism, Takes, described
 from noisewright.core.metrics.metric import Euclidean, Line, Metric
 from noisewright.mechanisms.registry import Entry
@@ -230,14 +230,24 @@ def _nearest(given: Mapping[str, Any], secret: Secret) -> Fraction | None:
 
 
 def _nearest_points(metric: Metric, points: Sequence[Any]) -> Fraction | None:
-    """The smallest distance above 0, as a certificate states it; floats say between which points it may be."""
+    """The smallest distance above 0, rounded up if it is irrational; floats say between which points it may be."""
     apart = metric.matrix(points)
     least = float(np.min(apart, where=apart > 0, initial=math.inf))
     if math.isinf(least):
         return None
     near = np.argwhere(np.triu((apart > 0) & (apart <= least * (1 + 2.0**-40)))).tolist()
     pairs = ((points[i], points[j]) for i, j in (near[:1] if metric.uniform else near))
-    return min(found for pair in pairs if (found := metric.exact(pair).between(0, 1)) is not None)
+    return min(found for pair in pairs if (found := _distance_above(metric, pair)) is not None)
+
+
+def _distance_above(metric: Metric, pair: Sequence[Any]) -> Fraction | None:
+    """The distance of two points; an irrational root is stated a little below, where nobody is, and here a little above."""
+    found, (base, factor) = metric.exact(pair).between(0, 1), metric.unscaled()
+    if found is None or not isinstance(base, Euclidean):
+        return found
+    here, there = (map(as_fraction, point if isinstance(point, Sequence) else (point,)) for point in pair)
+    square = factor**2 * sum((a - b) ** 2 for a, b in zip(here, there, strict=True))
+    return found if found**2 == square else found * (1 + Fraction(1, 1 << 70))
 
 
 def width_of(within: Any) -> Fraction | None:

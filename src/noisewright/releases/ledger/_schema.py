@@ -149,8 +149,8 @@ def build(db: sqlite3.Connection, *, units: bool = True) -> None:
 
 
 def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
-    """Every table, index and trigger of a database."""
-    rows = db.execute("SELECT type, name, sql FROM main.sqlite_master WHERE name NOT LIKE 'sqlite_autoindex%'")
+    """Every table, index and trigger of a database, also indexes that SQLite made by itself: one more would be searched, too."""
+    rows = db.execute("SELECT type, name, sql FROM main.sqlite_master")
     return frozenset((type_, name, str(sql)) for type_, name, sql in rows)
 
 

@@ -27,6 +27,7 @@ import math
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_release":
@@ -34,9 +35,11 @@ if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_r
         CLAIM,
         ORACLES,
         NotProved,
+        apart_squared,
         budget_of,
         check_claim,
         check_fields,
+        coordinates,
         digest,
         farthest,
         hexadecimal,
@@ -58,9 +61,11 @@ else:
         CLAIM,
         ORACLES,
         NotProved,
+        apart_squared,
         budget_of,
         check_claim,
         check_fields,
+        coordinates,
         digest,
         farthest,
         hexadecimal,
@@ -102,6 +107,8 @@ FIELDS = {
 PART = {"name", "kind", "protects", "times", "distance", "price", "delta", "certificate"}
 KINDS = {"column": "columns", "query": "statistic"}  # and the field that each has beside those
 NEIGHBOURS = {"replace": "that differ in one unit", "add-remove": "one of which has one unit more"}
+NOBODY = "no two values that differ are as near as the distance that is paid for."
+LENGTHS = {"minute": 60, "hour": 3600}  # seconds; days are dates', or more than the number that is compared
 SHOWN = " (whether one is missing is shown)"
 ABOUT = {
     "unary-encoding": "the bits of any two categories; all other bits have one law under both, and are independent of these",
@@ -424,16 +431,18 @@ def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
     if distance == "any":
         apart, between = span(stated, proof, factor, base, name)
     else:
-        apart = number(distance)
-        said, near = plain(apart / factor), nearest(stated, proof, factor, base) / factor
-        said = (
-            str(apart / factor) if number(said) < near <= apart / factor else said
-        )  # rounded, it would be about nobody
+        apart, near = number(distance), nearest_squared(certificate)
+        said = plain(apart / factor)
+        if (number(said) * factor) ** 2 < near <= apart**2:  # rounded, it would be about nobody
+            said = str(apart / factor)
         between = f"{noun(stated, proof, factor)} at most {said} apart ({name})"
-        if shape == "uniform" or base == "discrete":  # all values are equally far apart
-            between = span(stated, proof, factor, base, name)[1]
-    if apart <= 0 or apart < nearest(stated, proof, factor, base):
-        raise NotProved("no two values that differ are as near as the distance that is paid for.")
+        if apart**2 < near:
+            raise NotProved(NOBODY)
+    if apart <= 0:
+        raise NotProved(NOBODY)
+    if shape == "uniform" or base == "discrete":  # all values are equally far apart, and all of them are paid for
+        most, between = span(stated, proof, factor, base, name)
+        apart = max(apart, most)
     if shape == "adjacent":
         unbroken = proof["kind"] == "law" or (proof["kind"] == "ranged" and len(proof["inputs"]) == 1)
         if apart > 1 and (number(claim["delta"]) or not unbroken):
@@ -442,28 +451,37 @@ def loss_of(certificate: Any, distance: Any) -> tuple[Fraction, str]:
     return epsilon * apart, between
 
 
-def nearest(stated: Any, proof: Any, factor: Fraction, base: str) -> Fraction:
-    """No two values that differ are nearer than this, by what the claim is about; 0 where they may be as near as they like."""
+def nearest_squared(document: Any) -> Fraction:
+    """No two values that differ are nearer than the root of this, by what the claim is about; 0 where they may be as near as
+    they like. Distances in the file may be below those of the labels, and those are the ones that are said."""
+    stated, proof = document["claim"]["distances"], document["proof"]
+    factor, base = unit_of(document["claim"]["metric"])
+    labels = labels_of(document.get("inputs"), None) if stated["shape"] in ("line", "table") else None
+    if base == "discrete" and stated["shape"] != "uniform":
+        return factor**2
     if stated["shape"] == "product":
-        if base in ("discrete", "hamming"):  # values that differ do so in one coordinate at least
-            return factor
-        claims = [(part["claim"], part["proof"]) for part in proof["parts"]]
-        units = [(claim["distances"], its, *unit_of(claim["metric"])) for claim, its in claims]
-        return min(nearest(*unit) / unit[2] for unit in units) * factor
+        if base == "hamming":  # values that differ do so in one coordinate at least
+            return factor**2
+        units = [(nearest_squared(part), unit_of(part["claim"]["metric"])[0]) for part in proof["parts"]]
+        return min(square / unit**2 for square, unit in units) * factor**2
     if stated["shape"] == "uniform":
-        return length_of(stated)
+        return length_of(stated) ** 2
     if stated["shape"] == "words":  # vectors that differ do so by a step at least
-        return number(proof["step"]) if proof["kind"] == "words" else Fraction(0)
-    if stated["shape"] == "line":
+        return number(proof["step"]) ** 2 if proof["kind"] == "words" else Fraction(0)
+    if labels and base in ("line", "euclidean", "manhattan", "hamming"):
+        points = labels if base == "hamming" else [coordinates(label) for label in labels]
+        points = sorted(points) if base == "line" else points
+        pairs = zip(points, points[1:]) if base == "line" else combinations(points, 2)
+        squares = [factor**2 * apart_squared(base, *pair) for pair in pairs]
+    elif stated["shape"] == "line":
         places = sorted(number(place) for place in stated["places"])
-        apart = [after - before for before, after in zip(places, places[1:])]
+        squares = [(after - before) ** 2 for before, after in zip(places, places[1:])]
     elif stated["shape"] == "table":
-        apart = [number(value) for value in stated["distances"] if value != "inf"]
+        squares = [number(value) ** 2 for value in stated["distances"] if value != "inf"]
     else:
-        return (
-            number(stated["distance"]) if stated["shape"] == "steps" and proof["kind"] != "half line" else Fraction(0)
-        )
-    return min((distance for distance in apart if distance > 0), default=Fraction(0))
+        lattice = stated["shape"] == "steps" and proof["kind"] != "half line"
+        return number(stated["distance"]) ** 2 if lattice else Fraction(0)
+    return min((square for square in squares if square > 0), default=Fraction(0))
 
 
 def span(stated: Any, proof: Any, factor: Fraction, base: str, name: str) -> tuple[Fraction, str]:
@@ -492,7 +510,8 @@ def span(stated: Any, proof: Any, factor: Fraction, base: str, name: str) -> tup
         number(first) / unit
     ):  # rounded, no two values would be between them
         first, last = str(low * unit), str(high * unit)
-    return (high - low) * step, f"any two {noun(stated, proof, factor)} from {first} to {last} ({name})"
+    many = 1 if proof.get("norm") == "sup" else whole(proof.get("coordinates", 1))  # each may differ by all of it
+    return many * (high - low) * step, f"any two {noun(stated, proof, factor)} from {first} to {last} ({name})"
 
 
 def noun(stated: Any, proof: Any, factor: Fraction) -> str:
@@ -519,16 +538,23 @@ def check_words(part: Any, unit: Any, neighbours: str) -> None:
     else:
         if not isinstance(part["columns"], list) or not part["columns"] or not all(map(shown, part["columns"])):
             raise NotProved("its columns are not listed properly.")
-        found = re.fullmatch(r"any two values|at most ([^ ]+)( [^()]+)?( \([^()]+\))?", protects.removesuffix(SHOWN))
-        said = found is not None
-        if found and found[1] and (found[2] or "").strip() in ("", "metre", "metres") and part["distance"] != "any":
-            claim = restated(part["certificate"])["claim"]
-            radius = part["distance"] == "radius"
-            said = number(found[1]) <= (
-                number(claim["radius"]) if radius else number(part["distance"]) / unit_of(claim["metric"])[0]
-            )
+        said = words_are_paid(protects.removesuffix(SHOWN), part["distance"], restated(part["certificate"]))
     if not said:
         raise NotProved("what it says to protect is not what the distance that is paid for covers.")
+
+
+def words_are_paid(words: str, distance: Any, certificate: Any) -> bool:
+    """Whether "any two values", or "at most 7 days", is no more than the distance; a unit of the line is at least one second."""
+    claim, proof = certificate["claim"], certificate["proof"]
+    factor, base = unit_of(claim["metric"])
+    found = re.fullmatch(r"any two values|at most ([^ ]+)( [a-z]+)?( \([^()]+\))?", words)
+    metric = (found[3] or " ()")[2:-1] if found else ""
+    if found is None or distance == "any" or not (base or claim["metric"]).startswith(metric):
+        return distance == "any" and found is not None
+    if found[1]:
+        apart = number(claim["radius"]) if distance == "radius" else number(distance) / factor
+        return number(found[1]) * LENGTHS.get((found[2] or "").strip().removesuffix("s"), 1) <= apart
+    return distance != "radius" and number(distance) >= span(claim["distances"], proof, factor, base, base)[0]
 
 
 def one_of(unit: Any) -> str:
