@@ -116,8 +116,9 @@ def obfuscate(
                 thumbnails=SHOWN if page is not None else 0,
                 progress=progress,
             )
-    made = chosen.mechanisms(*next(one.size for one in done if one.size is not None))
-    promise = made[0].in_words()
+    sizes = list(dict.fromkeys(one.size for one in done if one.size is not None))
+    made = chosen.mechanisms(*sizes[0])
+    promise = made[0].in_words() + (" The same holds for pictures of every other size." if len(sizes) > 1 else "")
     if page is not None:
         write_atomically(page, contact_sheet(done, promise).encode())
     problems = [one for one in done if one.problem is not None]
