@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.images import attackers as attackers
     from noisewright.images import baselines as baselines
+    from noisewright.images import faces as faces
     from noisewright.images.methods import PixelMethod as PixelMethod
     from noisewright.images.obfuscation import obfuscate_picture as obfuscate_picture
     from noisewright.images.obfuscation import obfuscate_pictures as obfuscate_pictures

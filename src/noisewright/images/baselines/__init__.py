@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from noisewright.images.baselines.adhoc import boxed as boxed
     from noisewright.images.baselines.adhoc import noisy_singular_values as noisy_singular_values
     from noisewright.images.baselines.adhoc import pixelised as pixelised
+    from noisewright.images.baselines.k_same import Clusters as Clusters
+    from noisewright.images.baselines.k_same import cluster_means as cluster_means
+    from noisewright.images.baselines.k_same import k_clusters as k_clusters
+    from noisewright.images.baselines.k_same import k_same_codes as k_same_codes
+    from noisewright.images.baselines.k_same import k_same_pixels as k_same_pixels
     from noisewright.images.baselines.raw_windows import RawSsimWindows as RawSsimWindows
     from noisewright.images.baselines.raw_windows import raw_ssim_windows as raw_ssim_windows
 else:

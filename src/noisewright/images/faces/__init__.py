@@ -1,0 +1,24 @@
+"""Faces by their codes in a public model: the metric of codes, exact noise on them, and models behind one protocol."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.loading.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.images.faces.basis import Basis as Basis
+    from noisewright.images.faces.code_space import CodeSpace as CodeSpace
+    from noisewright.images.faces.code_space import LatentMetric as LatentMetric
+    from noisewright.images.faces.code_space import least_error_weights as least_error_weights
+    from noisewright.images.faces.counting import component_count as component_count
+    from noisewright.images.faces.eigenfaces import Eigenfaces as Eigenfaces
+    from noisewright.images.faces.eigenfaces import train_eigenfaces as train_eigenfaces
+    from noisewright.images.faces.identities import Mixture as Mixture
+    from noisewright.images.faces.identities import identity_weights as identity_weights
+    from noisewright.images.faces.model import FaceModel as FaceModel
+    from noisewright.images.faces.model_file import read_model as read_model
+    from noisewright.images.faces.model_file import write_model as write_model
+    from noisewright.images.faces.noisy_codes import NoisyCodes as NoisyCodes
+    from noisewright.images.faces.obfuscator import LatentObfuscator as LatentObfuscator
+    from noisewright.images.faces.snapped_law import SnappedLaw as SnappedLaw
+else:
+    __getattr__, __dir__ = door(__name__)

@@ -1,0 +1,182 @@
+r"""The codes of faces: a box of public ranges with a lattice in it, and how far apart two codes are.
+
+A model gives every face a code of n numbers, and public training faces give every element a range. In the box of these ranges
+
+.. math:: d(x, x') = \sum_i w_i\, \frac{|x_i - x'_i|}{\text{range}_i}, \qquad \sum_i w_i = 1,
+
+is 0 for equal codes and 1 between opposite corners; even weights :math:`w_i = 1/n` are the usual metric. Element i is rounded
+to one of ``steps[i] + 1`` places of its range, and those numbers of steps *are* the weights: :math:`w_i = \text{steps}_i /
+\sum \text{steps}`. One step is then worth the same in every element, and d is the Manhattan distance of whole numbers,
+divided by the sum of steps. A code beyond the box is moved to its border first, which reads nothing but public ranges.
+
+>>> space = CodeSpace.of([0, -1], [10, 1], steps=100)
+>>> space.points([[2.5, 0], [99, 1]]).tolist()
+[[25, 50], [100, 100]]
+>>> space.metric.distance([0, 0], [10, 0])
+0.5
+>>> CodeSpace.of([0, 0], [1, 1], steps=100, weights=[3, 1]).steps
+(150, 50)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+
+from noisewright.core.arrays import Floats
+from noisewright.core.choices import is_whole
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import downward
+from noisewright.core.mechanism import fields_alone
+from noisewright.core.metrics.metric import Metric
+
+__all__ = ["STEPS", "CodeSpace", "LatentMetric", "least_error_weights"]
+
+STEPS = 4096
+"""So many steps has the range of an element on average: far finer than any noise that hides something."""
+MOST_STEPS = 1 << 40
+
+
+@dataclass(frozen=True)
+class CodeSpace:
+    """Public ranges of the elements of codes, and the steps that each is cut into; make one with :meth:`of`."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    steps: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.low or not len(self.low) == len(self.high) == len(self.steps):
+            raise ParameterError(
+                "a code has one element or more, each with a low end, a high end and a number of steps."
+            )
+        if not np.isfinite([self.low, self.high]).all() or not all(
+            a < b for a, b in zip(self.low, self.high, strict=True)
+        ):
+            raise ParameterError(
+                "the range of an element has two finite ends, low before high; leave out constant elements."
+            )
+        if not np.isfinite(self.ranges).all():
+            raise ParameterError("the range of an element is wider than all floats; rescale the model.")
+        if not all(is_whole(steps) and 1 <= steps <= MOST_STEPS for steps in self.steps):
+            raise ParameterError(f"the range of an element has 1 to {MOST_STEPS:,} steps, a whole number of them.")
+
+    @classmethod
+    def of(
+        cls, low: ArrayLike, high: ArrayLike, *, steps: int = STEPS, weights: Sequence[float] | Floats | None = None
+    ) -> CodeSpace:
+        """The space with these ranges; ``steps`` are those of an element of average weight.
+
+        A weight becomes a whole number of steps, at least one: the metric has the weights that come out of it.
+        """
+        ends = [np.atleast_1d(np.asarray(end, np.float64)) for end in (low, high)]
+        if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
+            raise ParameterError("the low ends and the high ends of ranges are two lists of one length.")
+        many = len(ends[0])
+        if not is_whole(steps) or not 1 <= steps <= MOST_STEPS:
+            raise ParameterError(f"steps is a whole number from 1 to {MOST_STEPS:,}.")
+        share = np.full(many, 1.0) if weights is None else np.asarray(weights, np.float64)
+        if share.shape != (many,) or not np.isfinite(share).all() or not (share > 0).all():
+            raise ParameterError(
+                "every element of a code has a weight above 0; leave out those that shall not be released."
+            )
+        found = np.maximum(1, np.rint(steps * many * (share / share.sum()))).astype(np.int64)
+        return cls(tuple(ends[0].tolist()), tuple(ends[1].tolist()), tuple(found.tolist()))
+
+    @property
+    def size(self) -> int:
+        """How many elements a code has."""
+        return len(self.steps)
+
+    @property
+    def total(self) -> int:
+        """The sum of all steps: the Manhattan distance of opposite corners."""
+        return sum(self.steps)
+
+    @property
+    def weights(self) -> Floats:
+        """What each element counts in the metric; they add up to 1."""
+        return np.array(self.steps) / self.total
+
+    @cached_property
+    def ranges(self) -> Floats:
+        """The width of each range."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.array(self.high) - np.array(self.low))
+
+    @property
+    def metric(self) -> LatentMetric:
+        """The distance between codes."""
+        return LatentMetric(self)
+
+    def points(self, codes: ArrayLike) -> NDArray[np.int64]:
+        """The places of the lattice that codes are rounded to, from 0 to the steps of each element."""
+        given = np.asarray(codes, np.float64)
+        if given.ndim not in (1, 2) or given.shape[-1] != self.size:
+            raise DataError(f"a code has {self.size} elements here; give one code, or one in each row.")
+        if not np.isfinite(given).all():
+            raise DataError("a code is made of finite numbers; look at the picture or the model that it came from.")
+        inside = (np.clip(given, self.low, self.high) - self.low) / self.ranges
+        return np.asarray(np.rint(inside * np.array(self.steps)), np.int64)
+
+    def codes(self, points: NDArray[Any]) -> Floats:
+        """The codes at places of the lattice."""
+        return np.asarray(np.array(self.low) + points / np.array(self.steps) * self.ranges)
+
+    def apart(self, points: NDArray[Any], others: NDArray[Any]) -> Floats:
+        """Distances between places of the lattice: a row for each of the first, a column for each of the others."""
+        return np.asarray(cdist(points.astype(float), others.astype(float), "cityblock") / self.total)
+
+    __getstate__ = fields_alone
+
+
+@dataclass(frozen=True)
+class LatentMetric(Metric):
+    """The weighted distance between two codes, each moved into the box and rounded to the lattice."""
+
+    space: CodeSpace
+    finite = True
+    secrets = "faces"
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"1/{self.space.total} * manhattan"
+
+    @property
+    def largest(self) -> Fraction:
+        """Opposite corners of the box are at distance 1."""
+        return Fraction(1)
+
+    def in_words(self) -> str:
+        """What a distance is called."""
+        return "distance of codes, 1 between opposite corners of the public box"
+
+    def pairs(self, distance: Fraction) -> str:
+        """Which two faces are at most so far apart."""
+        if distance >= 1:
+            return "any two faces"
+        return f"any two faces whose codes are within {downward(distance)} (opposite corners of the public box being 1 apart)"
+
+    def matrix(self, points: Sequence[Any]) -> Floats:
+        """All distances between codes."""
+        given = self.space.points(np.asarray(points, np.float64))
+        return self.space.apart(given, given)
+
+
+def least_error_weights(ranges: ArrayLike) -> Floats:
+    """The weights with the least expected squared error in an orthonormal basis: in proportion to ranges to the power 2/3.
+
+    The noise of element i has a scale of ``range / (weight * epsilon)``, and twice its square is to be small in the sum.
+
+    >>> least_error_weights([1, 8]).round(3).tolist()
+    [0.2, 0.8]
+    """
+    raised = np.asarray(ranges, np.float64) ** (2 / 3)
+    return np.asarray(raised / raised.sum())

@@ -1,0 +1,150 @@
+r"""Eigenfaces: the principal components of the pixels of public faces, encoder and decoder at once, without a network.
+
+The code of a face is where it lies along the directions in which public faces differ most; decoding adds the directions up again.
+Faces must be aligned and of one size. What comes out looks like a mixture of the public faces, and nothing of a face passes by
+its code.
+
+>>> import pathlib, tempfile
+>>> public = np.random.default_rng(1).integers(0, 256, (20, 8, 8, 3), dtype=np.uint8)
+>>> model = train_eigenfaces(pathlib.Path(tempfile.mkdtemp(), "noise.nwm"), public, components=19)
+>>> model
+Eigenfaces('noise.nwm', 8 x 8 pixels in colour, 19 components)
+>>> bool((abs(model.decode(model.encode(public)).astype(int) - public) <= 1).all())
+True
+
+Reference: Turk and Pentland, *Eigenfaces for recognition* (1991).
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.arrays import Floats
+from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.core.resource import Resource
+from noisewright.images.faces.basis import Basis
+from noisewright.images.faces.model_file import read_model, write_model
+from noisewright.images.pictures.reading import CHANNELS, Picture
+from noisewright.images.pictures.writing import as_pixels
+
+__all__ = ["Eigenfaces", "train_eigenfaces"]
+
+KIND = "eigenfaces"
+MOST_COMPONENTS = 300
+PARTS = {"mean": "<f4", "directions": "<f4", "spreads": "<f8", "low": "<f8", "high": "<f8"}
+
+
+class Eigenfaces:
+    """Principal components of faces in a file; make one with :meth:`at` or :func:`train_eigenfaces`."""
+
+    clear: tuple[str, ...] = ()
+
+    def __init__(self, resource: Resource) -> None:
+        if not isinstance(resource, Resource):
+            raise ParameterError("Eigenfaces are read from a path with Eigenfaces.at, or from a Resource.")
+        self.resource = resource
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> Eigenfaces:
+        """The model in a file, checked."""
+        found = cls(Resource.at(path))
+        _ = found._read
+        return found
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, columns and channels of its pictures."""
+        return self._read[0]
+
+    @property
+    def basis(self) -> Basis:
+        """The components."""
+        return self._read[1]
+
+    @property
+    def low(self) -> Floats:
+        """The low end of each component among public faces."""
+        return self.basis.low
+
+    @property
+    def high(self) -> Floats:
+        """The high ends."""
+        return self.basis.high
+
+    @property
+    def spreads(self) -> Floats:
+        """The standard deviations of components among public faces."""
+        return self.basis.spreads
+
+    def encode(self, pictures: Picture) -> Floats:
+        """The components of faces, one face in each row."""
+        return self.basis.forward(_flat(pictures, self.shape))
+
+    def decode(self, codes: Floats) -> Picture:
+        """The faces with these components; those that are not given are the mean of public faces."""
+        return as_pixels(self.basis.backward(np.atleast_2d(codes))).reshape(-1, *self.shape)
+
+    @cached_property
+    def _read(self) -> tuple[tuple[int, int, int], Basis]:
+        about, arrays = read_model(self.resource, KIND)
+        wrong = FileFormatError(f"{self.resource.name} has arrays that make no eigenfaces; train it again.")
+        sizes: list[Any] = [about.get(key) for key in ("height", "width", "channels")]
+        if set(arrays) != set(PARTS) or not all(type(size) is int and size > 0 for size in sizes):
+            raise wrong
+        many, pixels = arrays["low"].size, int(np.prod(np.array(sizes, dtype=object)))
+        shapes: dict[str, tuple[int, ...]] = {"mean": (pixels,), "directions": (many, pixels)}
+        if any(
+            arrays[name].shape != shapes.get(name, (many,)) or not np.isfinite(arrays[name]).all() for name in PARTS
+        ):
+            raise wrong
+        if not many or not (arrays["low"] < arrays["high"]).all() or not (arrays["spreads"] > 0).all():
+            raise wrong
+        return (sizes[0], sizes[1], sizes[2]), Basis(**{name: arrays[name] for name in PARTS})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Eigenfaces, (self.resource,)
+
+    def __eq__(self, other: object) -> bool:
+        return self.resource == other.resource if isinstance(other, Eigenfaces) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.resource)
+
+    def __repr__(self) -> str:
+        height, width, channels = self.shape
+        colours = "grey" if channels == 1 else "colour"
+        return (
+            f"Eigenfaces({self.resource.name!r}, {width} x {height} pixels in {colours}, {self.basis.size} components)"
+        )
+
+
+def train_eigenfaces(
+    path: str | os.PathLike[str], faces: Picture, *, components: int = MOST_COMPONENTS, source: str = ""
+) -> Eigenfaces:
+    """The components of *public* faces (pictures, rows, columns, channels), written to a file.
+
+    ``source`` says in words where the faces are from. Ranges and spreads are those of these faces.
+    """
+    given = np.asarray(faces)
+    if given.ndim != 4 or given.shape[3] not in CHANNELS.values() or not given.size:
+        raise DataError("faces to learn from have one size: pictures, rows, columns, and one or three channels.")
+    basis = Basis.fit(_flat(given, given.shape[1:]), components)
+    about = {"faces": len(given), "source": source}
+    about |= dict(zip(("height", "width", "channels"), given.shape[1:], strict=True))
+    return Eigenfaces(
+        write_model(path, KIND, about, {name: getattr(basis, name).astype(PARTS[name]) for name in PARTS})
+    )
+
+
+def _flat(pictures: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    if pictures.dtype != np.uint8 or pictures.ndim != 4 or pictures.shape[1:] != shape:
+        raise DataError(
+            f"faces have {shape[0]} rows, {shape[1]} columns and {shape[2]} channel{'s' if shape[2] > 1 else ''} of eight bits "
+            "here; align and resize them first."
+        )
+    return pictures.reshape(len(pictures), -1)

@@ -1,0 +1,119 @@
+r"""Models of faces in files: some JSON and named arrays of numbers, one after another, and never a program.
+
+``MAGIC``, the length of the header as a little-endian 64-bit integer, the header (JSON: the ``kind`` of model, what is said
+``about`` it, and the name, type and shape of each array), and then the arrays, each from the next multiple of 64 bytes on.
+Nothing follows. A file is a :class:`~noisewright.core.resource.Resource`: it is named by its SHA-256 and mapped into memory
+once.
+
+>>> import pathlib, tempfile
+>>> path = pathlib.Path(tempfile.mkdtemp(), "tiny.nwm")
+>>> resource = write_model(path, "doubling", {"made of": "nothing"}, {"factor": np.array([2.0])})
+>>> about, arrays = read_model(resource, "doubling")
+>>> about, arrays["factor"].tolist()
+({'made of': 'nothing'}, [2.0])
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.core.resource import Resource
+from noisewright.files.atomic import whole_file
+
+__all__ = ["SUFFIX", "read_model", "write_model"]
+
+SUFFIX = ".nwm"
+MAGIC = b"\x89NWM\r\n\x1a\n"
+"""Like that of PNG: a copy that changed the ends of lines is noticed."""
+ALIGN = 64
+LONGEST_HEADER = 1 << 20
+TYPES = ("<f4", "<f8", "<i8")
+MOST_NUMBERS = 1 << 36
+
+
+def write_model(
+    path: str | os.PathLike[str], kind: str, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> Resource:
+    """Write a model; the file appears whole or not at all."""
+    told: list[dict[str, Any]] = []
+    for name, array in arrays.items():
+        if (dtype := array.dtype.newbyteorder("<").str) not in TYPES:
+            raise ParameterError(f"the arrays of a model have the types {', '.join(TYPES)}, not {array.dtype}.")
+        told.append({"name": name, "type": dtype, "shape": list(array.shape)})
+    start = _start({"format": 1, "kind": kind, "about": dict(about), "arrays": told})
+    with whole_file(path) as file:
+        place = file.write(start)
+        for entry, array in zip(told, arrays.values(), strict=True):
+            place += file.write(bytes(-place % ALIGN))
+            place += file.write(np.ascontiguousarray(array, entry["type"]).tobytes())
+    return Resource.at(path)
+
+
+def read_model(resource: Resource, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What a file says about its model, and the arrays, mapped and read-only; every lie about sizes is found."""
+    content = resource.open()
+    header = _header(content, resource.name)
+    if header["kind"] != kind:
+        raise FileFormatError(f"{resource.name} is a model of another kind; this needs one of the kind {kind!r}.")
+    found: dict[str, NDArray[Any]] = {}
+    place = len(_start(header))
+    for entry in header["arrays"]:
+        place += -place % ALIGN
+        length = np.dtype(entry["type"]).itemsize * math.prod(entry["shape"])
+        if place + length > len(content):
+            raise _wrong(resource.name)
+        found[entry["name"]] = resource.array(entry["type"], tuple(entry["shape"]), place)
+        place += length
+    if place != len(content) or len(found) != len(header["arrays"]):
+        raise _wrong(resource.name)
+    return header["about"], found
+
+
+def _start(header: Mapping[str, Any]) -> bytes:
+    document = json.dumps(header, ensure_ascii=False, sort_keys=True, allow_nan=False).encode()
+    if len(document) > LONGEST_HEADER:
+        raise ParameterError("what is said about a model is too long for a file; say less.")
+    return MAGIC + len(document).to_bytes(8, "little") + document
+
+
+def _header(content: NDArray[np.uint8], called: str) -> dict[str, Any]:
+    """The header of a file, if it is one that this program wrote."""
+    first = len(MAGIC) + 8
+    length = int.from_bytes(bytes(content[len(MAGIC) : first]), "little")
+    if bytes(content[: len(MAGIC)]) != MAGIC or length > LONGEST_HEADER:
+        raise _wrong(called)
+    try:
+        header = json.loads(bytes(content[first : first + length]))
+        whole = _start(header) == bytes(content[: first + length])
+    except (ValueError, TypeError, RecursionError):
+        raise _wrong(called) from None
+    if not whole or not isinstance(header, dict) or set(header) != {"format", "kind", "about", "arrays"}:
+        raise _wrong(called)
+    if header["format"] != 1:
+        raise FileFormatError(f"{called} is a model of a later format; install a newer version of Noisewright.")
+    listed = header["arrays"]
+    if not isinstance(header["about"], dict) or not isinstance(listed, list) or not all(map(_is_array, listed)):
+        raise _wrong(called)
+    return header
+
+
+def _is_array(entry: Any) -> bool:
+    if not isinstance(entry, dict) or set(entry) != {"name", "type", "shape"} or entry["type"] not in TYPES:
+        return False
+    shape = entry["shape"]
+    sizes = isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
+    return sizes and isinstance(entry["name"], str) and math.prod(shape) <= MOST_NUMBERS
+
+
+def _wrong(called: str) -> FileFormatError:
+    return FileFormatError(
+        f"{called} is not a model of Noisewright, or is cut short; train it again or copy it once more."
+    )

@@ -1,0 +1,185 @@
+"""The best attacker on codes, recognisers on pictures, and how the risk grows with epsilon and with a second release.
+
+Statistical tests have fixed seeds. Their tolerances are four standard errors of the draws or more.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from face_support import cartoon_faces
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.images.attackers import BayesAttacker, LabelledFaces, Recogniser, gallery_risk, picture_risks
+from noisewright.images.faces import CodeSpace, LatentObfuscator, NoisyCodes, train_eigenfaces
+from noisewright.mechanisms.numbers.geometric import geometric
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def gaussian_gallery(size: int, epsilon: Any, seed: int = 5) -> BayesAttacker:
+    codes = rng(seed).normal(size=(67, size))
+    return BayesAttacker(NoisyCodes(Fraction(epsilon), CodeSpace.of(codes.min(0), codes.max(0))), codes)
+
+
+# On codes -----------------------------------------------------------------------------------------------------------------
+
+
+def test_beliefs_are_those_of_bayes_by_the_law_of_each_element() -> None:
+    space = CodeSpace.of([0, 0], [1, 1], steps=5, weights=[2, 3])
+    noisy = NoisyCodes(Fraction(3), space)
+    assert space.steps == (4, 6)
+    gallery = np.array([[0, 2], [4, 6], [1, 3]])
+    attacker = BayesAttacker(noisy, space.codes(gallery))
+    laws = [geometric(epsilon=1 / noisy.scale, within=(0, top)).channel().matrix for top in space.steps]
+    outputs = np.array([[x, y] for x in range(5) for y in range(7)])
+    chances = np.array([[laws[0][a, x] * laws[1][b, y] for a, b in gallery] for x, y in outputs])
+    true = chances / chances.sum(1, keepdims=True)
+    assert np.abs(attacker.beliefs(space.codes(outputs)) - true).max() < 1e-12
+    best = float(chances.max(1).sum()) / 3  # the success of the best attacker, over all outputs
+    assert attacker.success(4000, rng()) == pytest.approx(best, abs=4 * 0.5 / math.sqrt(12_000))
+    assert true.max() <= attacker.bound + 1e-12
+
+
+def test_im_fact_4_no_output_moves_the_odds_by_more_than_epsilon_times_the_distance() -> None:
+    attacker = gaussian_gallery(12, 30)
+    space = attacker.mechanism.space
+    outputs = space.codes(attacker.mechanism.drawn(np.repeat(attacker.gallery[:20], 20, 0), rng()))
+    logs = np.log(attacker.beliefs(outputs))[:, :50]
+    allowed = 30 * space.apart(attacker.gallery, attacker.gallery)[:50, :50]
+    assert (logs[:, :, None] - logs[:, None, :] - allowed).max() < 1e-9
+
+
+@pytest.mark.parametrize(("size", "share"), [(16, 0.86), (64, 0.53), (256, 0.18)])
+def test_a_longer_code_is_harder_to_attack_at_the_same_epsilon(size: int, share: float) -> None:
+    assert gaussian_gallery(size, 100).success(8, rng()) == pytest.approx(share, abs=0.09)
+
+
+def test_im_fact_6_two_releases_are_weaker_than_one_at_twice_the_epsilon() -> None:
+    once, twice = gaussian_gallery(64, 100), gaussian_gallery(64, 200)
+    two, one = once.success(15, rng(), releases=2), twice.success(15, rng())
+    assert two == pytest.approx(0.81, abs=0.06)
+    assert one == pytest.approx(0.95, abs=0.04)
+    both = once.mechanism.guarantee.compose(once.mechanism.guarantee)
+    assert both == twice.mechanism.guarantee  # although the promise is the same
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "bound", "success"), [(5, 0.057, 0.02), (10, 0.19, 0.05), (20, 0.76, 0.09), (50, 1.0, None)]
+)
+def test_im_fact_7_the_bound_of_a_gallery_is_above_what_the_best_attacker_reaches(
+    epsilon: int, bound: float, success: float | None
+) -> None:
+    attacker = gaussian_gallery(16, epsilon, seed=0)
+    assert attacker.bound == pytest.approx(bound, abs=0.05)
+    found = attacker.success(20, rng())
+    assert found <= attacker.bound
+    if success is not None:
+        assert found == pytest.approx(success, abs=0.03)
+
+
+def test_the_bound_of_a_gallery_at_its_ends() -> None:
+    apart = 1 - np.eye(4)
+    assert gallery_risk(apart, 10**6) == 1
+    assert gallery_risk(apart, "1/1000000000") == pytest.approx(1 / 4)
+    assert gallery_risk(np.zeros((4, 4)), 10**6) == pytest.approx(1 / 4)  # four faces with one code
+    for wrong in ([[0, 1]], [[-1.0]], [], [[math.nan]]):
+        with pytest.raises(DataError, match="square"):
+            gallery_risk(wrong, 1)
+
+
+def test_attackers_refuse_what_they_cannot_use() -> None:
+    attacker = gaussian_gallery(3, 1)
+    codes = attacker.mechanism.space.codes(attacker.gallery)
+    with pytest.raises(DataError, match="one release or more"):
+        attacker.guesses()
+    with pytest.raises(DataError, match="a row for each"):
+        attacker.guesses(codes[:3], codes[:2])
+    with pytest.raises(DataError, match="two people"):
+        BayesAttacker(attacker.mechanism, codes[:1])
+    with pytest.raises(ParameterError, match="whole numbers"):
+        attacker.success(0)
+
+
+# On pictures --------------------------------------------------------------------------------------------------------------
+
+
+def split(people: int, seed: int) -> tuple[LabelledFaces, LabelledFaces]:
+    """Three expressions of everybody are known, and one is asked for."""
+    faces, who = cartoon_faces(people, seed=seed)
+    asked = np.arange(len(faces)) % 4 == 2
+    return LabelledFaces(faces[~asked], who[~asked]), LabelledFaces(faces[asked], who[asked])
+
+
+def test_a_recogniser_is_the_discriminant_of_another_library() -> None:
+    faces, who = cartoon_faces(12)
+    mine = Recogniser(components=10, shrinkage=0.2).fit(faces, who)
+    places = mine._basis.forward(faces.reshape(len(faces), -1) / 255)
+    away = places - np.array([places[who == person].mean(0) for person in range(12)])[who]
+    covariance = away.T @ away / len(away)
+    shrunk = 0.8 * covariance + 0.2 * covariance.trace() / 10 * np.eye(10)
+
+    class Shrunk:
+        def fit(self, X: Any) -> Any:
+            self.covariance_ = shrunk
+            return self
+
+    oracle = LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=Shrunk()).fit(places, who)
+    other, _ = cartoon_faces(12, seed=4)
+    there = mine._basis.forward(other.reshape(len(other), -1) / 255)
+    assert np.abs(mine.scores(other) - oracle.predict_proba(there)).max() < 1e-8
+
+
+def test_a_recogniser_tells_clean_people_apart_even_by_one_face_each() -> None:
+    known, asked = split(60, seed=2)
+    assert (Recogniser().fit(known.pictures, known.people).predict(asked.pictures) == asked.people).mean() > 0.98
+    once = Recogniser().fit(known.pictures[::3], np.asarray(known.people)[::3])
+    assert (once.predict(asked.pictures) == asked.people).mean() > 0.9
+
+
+def test_risks_rise_with_epsilon_and_none_is_above_that_of_the_best_attacker(tmp_path: Path) -> None:
+    public, _ = cartoon_faces(60, 2, seed=7)
+    model = train_eigenfaces(tmp_path / "public.nwm", public, source="drawn in code")
+    known, asked = split(40, seed=8)
+    found: dict[int, dict[str, float]] = {}
+    for epsilon in (5, 1000):
+        hidden = LatentObfuscator(model, epsilon=epsilon, components=12)
+        random = rng()
+        found[epsilon] = picture_risks(known, asked, lambda faces, h=hidden, r=random: h.release(faces, r), copies=4)  # type: ignore[misc]
+        gallery = BayesAttacker(hidden.codes, model.encode(asked.pictures)[:, :12])
+        slack = 4 * 0.5 / math.sqrt(160)
+        best, composed = gallery.success(10, rng()), gallery.success(10, rng(), releases=2)
+        assert max(found[epsilon][name] for name in ("naive", "parrot")) <= best + slack
+        assert found[epsilon]["composed"] <= composed + slack
+    assert found[5]["clean"] == found[1000]["clean"] > 0.95
+    assert max(found[5][name] for name in ("naive", "parrot", "composed")) < 0.15  # chance is 0.025
+    assert found[1000]["parrot"] > 0.6
+    assert found[1000]["parrot"] > found[1000]["naive"] > found[5]["naive"]
+    assert found[1000]["reverse"] > 0.6
+
+
+def test_recognisers_refuse_what_they_cannot_use() -> None:
+    faces, who = cartoon_faces(3)
+    with pytest.raises(ParameterError, match="call fit first"):
+        Recogniser().predict(faces)
+    for labels in (who[:-1], np.zeros(len(faces))):
+        with pytest.raises(DataError, match="two people or more"):
+            Recogniser().fit(faces, labels)
+    with pytest.raises(DataError, match="pictures, rows"):
+        Recogniser().fit(faces[:, 0], who)
+    for wrong in ({"components": 0}, {"shrinkage": 0}):
+        with pytest.raises(ParameterError):
+            Recogniser(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="label of its person"):
+        LabelledFaces(faces, who[1:])
+    faces_and_names = LabelledFaces(faces, who)
+    with pytest.raises(ParameterError, match="copies"):
+        picture_risks(faces_and_names, faces_and_names, lambda given: given, copies=0)
