@@ -188,6 +188,10 @@ def test_text_files(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
     assert [text_of(path) for path in text_files([tmp_path])] == ["one", "two", "three"]
+    (tmp_path / "sub" / "LAST.TXT").write_bytes(b"four")
+    (tmp_path / "sub" / "link.txt").symlink_to(tmp_path / "a.txt")
+    found = text_files([tmp_path, tmp_path / "b.txt", tmp_path / "sub"])  # each once, however often it is named
+    assert sorted(map(text_of, found)) == ["four", "one", "three", "two"]
     for content, problem in ((b"a\0b", "binary"), (b"\xff\xfe", "not UTF-8"), (b" \n", "is empty")):
         (tmp_path / "bad").write_bytes(content)
         with pytest.raises(DataError, match=problem):

@@ -338,6 +338,9 @@ def _warnings(plan: Plan) -> list[str]:
     shown = [listed(c.names) for c in plan.columns if not c.keep and c.missing == "keep" and c.fill is None]
     if shown:
         found.append(f"{listed(shown)}: whether a value is missing is shown as it is, which may itself be a secret.")
+    for column in plan.columns:
+        if column.in_the_clear:
+            found.append(f"{listed(column.names)}: in the clear, so NOT protected: {listed(column.in_the_clear)}.")
     if plan.kept:
         found.append(f"{listed(plan.kept)}: kept as it is, so not protected; make sure that it points to nobody.")
     perturbed = [listed(c.names) for c in plan.columns if not c.keep]

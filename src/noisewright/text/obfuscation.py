@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import FileFormatError
 from noisewright.files.atomic import rename_new, sync_folder
 from noisewright.noise.integers import uniform_below
 from noisewright.text.documents.files import text_of
 from noisewright.text.noisy_documents import PrivateDocuments
 
-__all__ = ["Obfuscated", "obfuscate_files", "sizes_in_words"]
+__all__ = ["Obfuscated", "in_the_clear", "obfuscate_files", "sizes_in_words"]
 
 TOGETHER = 64
 """So many documents are drawn together: words that they share are looked up once."""
@@ -77,7 +79,7 @@ def obfuscate_files(
             done, key=lambda one: one.target.name
         ):  # in the order of their new names: times tell of no other
             (staged / one.target.name).write_text(" ".join(one.after) + "\n", encoding="utf-8")
-        (staged / CERTIFICATE).write_text(mechanism.certificate().to_json(), encoding="utf-8")
+        (staged / CERTIFICATE).write_text(_certificate(mechanism, keep_names).to_json(), encoding="utf-8")
         staged.chmod(0o755)
         rename_new(staged, folder)
         sync_folder(folder.parent)
@@ -86,6 +88,11 @@ def obfuscate_files(
     finally:
         shutil.rmtree(staged, ignore_errors=True)
     return done
+
+
+def in_the_clear(mechanism: PrivateDocuments, keep_names: bool) -> list[str]:
+    """What the folder shows unprotected, in words; its certificate states the same."""
+    return [*mechanism.in_the_clear, *(["the names of the files"] if keep_names else [])]
 
 
 def sizes_in_words(done: Sequence[Obfuscated]) -> str:
@@ -99,6 +106,13 @@ def sizes_in_words(done: Sequence[Obfuscated]) -> str:
 
 def _parts(things: list[tuple[Path, str]]) -> Iterator[list[tuple[Path, str]]]:
     return (things[start : start + TOGETHER] for start in range(0, len(things), TOGETHER))
+
+
+def _certificate(mechanism: PrivateDocuments, keep_names: bool) -> Certificate:
+    found = mechanism.certificate()
+    clear = in_the_clear(mechanism, keep_names)
+    document = {**found.document, **({"in_the_clear": clear} if clear else {})}
+    return Certificate.from_document({**document, "digest": checker.digest(document)})
 
 
 def _names(files: Sequence[Path], keep: bool) -> list[str]:

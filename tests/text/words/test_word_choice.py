@@ -241,6 +241,28 @@ def test_bad_parameters_get_one_sentence(bad, says: str) -> None:
         exact_words(clusters(), **bad)
 
 
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "{}",
+        '{"beta": "x", "slope": "1"}',
+        '{"beta": 1, "slope": null}',
+        '{"beta": "1/0", "slope": "0"}',
+        '{"beta": "-1", "slope": "0"}',
+        '{"beta": "5", "slope": "0"}',
+    ],
+)
+def test_a_damaged_cache_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str) -> None:
+    monkeypatch.setenv("NOISEWRIGHT_CACHE", str(tmp_path))
+    embedding = clusters()
+    words = exact_words(embedding, epsilon=2)
+    (place,) = tmp_path.iterdir()
+    place.write_text(damaged)
+    again = exact_words(embedding, epsilon=2)
+    assert (again.beta, again.slope) == (words.beta, words.slope)
+    assert again.true_epsilon <= 2
+
+
 def test_an_interrupted_preparation_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOISEWRIGHT_CACHE", str(tmp_path))
     words = truncated_exponential_words(clusters(), epsilon=2)

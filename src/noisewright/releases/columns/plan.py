@@ -122,6 +122,11 @@ class ColumnPlan:
         return () if self.mechanism is None else described(self.mechanism).resources or ()
 
     @property
+    def in_the_clear(self) -> tuple[str, ...]:
+        """What its certificate says to come out unprotected, such as the number of words of a document."""
+        return tuple(what for found in self.certificates() for what in found.document.get("in_the_clear", ()))
+
+    @property
     def output_types(self) -> tuple[pa.DataType, ...]:
         """The types of the released columns."""
         return self.types if self.secret is None else self.secret.output_types

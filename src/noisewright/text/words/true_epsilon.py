@@ -72,9 +72,9 @@ def true_epsilons(embedding: Embedding, betas: Sequence[Fraction]) -> list[Fract
 
 def calibrated(embedding: Embedding, epsilon: Fraction) -> tuple[Weights, Fraction]:
     """Weights whose true epsilon is at most ``epsilon``, nearly the largest, and their slope; kept for the next time."""
-    known = kept(embedding, "epsilon", epsilon)
+    known = _known(embedding, epsilon)
     if known is not None:
-        return Weights.of(embedding, Fraction(known["beta"])), Fraction(known["slope"])
+        return Weights.of(embedding, known[0]), known[1]
     low, high = free(embedding, epsilon).beta, epsilon
     best: tuple[Weights, Fraction] | None = None
     for number in range(PASSES):
@@ -103,6 +103,16 @@ def free(embedding: Embedding, epsilon: Fraction, reach: Fraction | None = None)
         if beta <= 0:
             break
     raise ParameterError("epsilon is too small for the steps that this embedding is stored in; choose a larger one.")
+
+
+def _known(embedding: Embedding, epsilon: Fraction) -> tuple[Fraction, Fraction] | None:
+    """The beta and the slope that were kept, if they can be those of this epsilon: a damaged file is computed again."""
+    found = kept(embedding, "epsilon", epsilon) or {}
+    try:
+        beta, slope = Fraction(found["beta"]), Fraction(found["slope"])
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        return None
+    return (beta, slope) if beta > 0 and slope >= 0 and beta + slope <= epsilon else None
 
 
 def _short(beta: Fraction) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 import sys
 from pathlib import Path
@@ -85,6 +86,51 @@ def test_what_is_in_the_clear_is_said(call, notes, few, tmp_path):
     assert "z@example.org" in (tmp_path / "out" / "smith-1.txt").read_text(encoding="utf-8")
     verified = call("verify", tmp_path / "out" / "certificate.json")
     assert "in the clear, as stated" in verified.words
+    assert "names of the files" in verified.words
+
+
+def test_a_file_that_is_found_twice_is_drawn_from_once(call, notes, few, tmp_path):
+    (notes / "again.txt").symlink_to(notes / "smith-1.txt")
+    words = ("--epsilon", "3", "--size", "4", "--embedding", few, "--json")
+    said = call("text", "obfuscate", notes, notes / "jones-2.txt", notes, "-o", tmp_path / "out", *words).json
+    assert (said["documents"], said["words"]) == (len(NOTES), 4 * len(NOTES))
+
+
+@pytest.mark.parametrize("page", ["out.html", "text.html"])
+def test_a_preview_takes_nobodys_place(call, few, tmp_path, page):
+    (tmp_path / "text.html").write_text("cough and fever", encoding="utf-8")
+    words = ("--epsilon", "3", "--size", "4", "--embedding", few, "--preview", tmp_path / "sub" / ".." / page)
+    (tmp_path / "sub").mkdir()
+    answer = call("text", "obfuscate", tmp_path / "text.html", "-o", tmp_path / "out.html", *words)
+    assert answer.code == 2
+    assert "name another file" in answer.err
+    assert not (tmp_path / "out.html").exists()
+    assert (tmp_path / "text.html").read_text(encoding="utf-8") == "cough and fever"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes on Linux")
+def test_a_preview_shows_files_with_names_that_are_no_text(call, notes, few, tmp_path):
+    (notes / "smith-1.txt").rename(os.fsdecode(os.fsencode(notes) + b"/\xff.txt"))
+    words = ("--epsilon", "3", "--size", "4", "--embedding", few, "--preview", tmp_path / "page.html")
+    assert call("text", "obfuscate", notes, "-o", tmp_path / "out", *words).code == 0
+    assert "\\udcff.txt" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_release_says_which_words_of_a_column_are_in_the_clear(call, few, tmp_path):
+    (tmp_path / "notes.csv").write_text("note\ncough Zylberstein\nback pain\n", encoding="utf-8")
+    policy = (
+        'dataset = "notes"\nbudget.epsilon = 9\n[[columns]]\nname = "note"\nmechanism = "private-documents"\n'
+        f'embedding = "{few}"\nprotect = 1\nepsilon = 3\nunknown = "keep"\n'
+    )
+    (tmp_path / "policy.toml").write_text(policy, encoding="utf-8")
+    named = (tmp_path / "policy.toml", tmp_path / "notes.csv")
+    clear = "note: in the clear, so NOT protected: the number of words and everything outside of the vocabulary"
+    assert clear in call("plan", *named).words
+    made = call("release", *named, "-o", tmp_path / "released", "--ledger", tmp_path / "ledger.sqlite")
+    assert clear in made.words
+    page = (tmp_path / "released" / "report.html").read_text(encoding="utf-8")
+    assert clear in page
+    assert "the number of words and everything outside of the vocabulary: NOT protected" in page
 
 
 def test_noise_in_floats_says_so(call, notes, few, tmp_path):

@@ -56,16 +56,23 @@ def obfuscate(
 
     Nothing is recorded in a ledger here; a table with a column of documents goes through noisewright release.
     """
+    from pathlib import Path
+
     from noisewright.cli.commands.text._preview import preview as page_of
+    from noisewright.core.errors import ParameterError
     from noisewright.files.atomic import write_atomically
     from noisewright.text.documents.files import text_files
     from noisewright.text.embeddings.measuring import QUANTILES, summary
     from noisewright.text.noisy_documents import private_documents
-    from noisewright.text.obfuscation import CERTIFICATE, obfuscate_files, sizes_in_words
+    from noisewright.text.obfuscation import CERTIFICATE, in_the_clear, obfuscate_files, sizes_in_words
     from noisewright.text.words.true_epsilon import telling
 
     page = None if preview is None else target_file(preview, "a preview", (".html",))
     files = text_files(texts)
+    if page is not None and page.resolve() in {Path(output).resolve(), *(file.resolve() for file in files)}:
+        raise ParameterError(
+            f"{preview}: the preview would take the place of the folder, or of a text; name another file."
+        )
     found, language_of = word_options(embedding, language)
     with counting("comparing all pairs of words", "blocks") as progress, telling(progress):
         mechanism = private_documents(
@@ -82,11 +89,11 @@ def obfuscate(
         done = obfuscate_files(mechanism, files, output, keep_names=keep_names, progress=progress)
     promise = mechanism.in_words()
     if page is not None:
-        write_atomically(page, page_of(done, promise).encode())
+        write_atomically(page, page_of(done, promise).encode(errors="backslashreplace"))
     kept, came = sum(one.kept for one in done), sum(len(one.after) for one in done)
     near = summary(mechanism.embedding, 200).nearest[QUANTILES.index(0.5)]
     one_word = mechanism.map(near)
-    clear = [*mechanism.in_the_clear, *(["the names of the files"] if keep_names else [])]
+    clear = in_the_clear(mechanism, keep_names)
     data = {
         "documents": len(done),
         "words": came,
