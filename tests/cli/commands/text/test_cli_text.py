@@ -244,3 +244,14 @@ def test_attackers_recognise_doctors_until_words_are_noisy(call, tmp_path):
     page = call("attack", "author", tmp_path / "notes.csv", *words)
     assert "knows the mechanism" in page.out
     assert call("attack", "author", tmp_path / "notes.csv", *words[:4], "--epsilon", "1", "--topic", "gone").code == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [((), "the texts have no word of the vocabulary"), (("--pair", "cough"), "two words with a comma between them")],
+)
+def test_a_calibration_without_words_is_refused(call, few, tmp_path, more, said):
+    (tmp_path / "numbers.txt").write_text("0171 555", encoding="utf-8")
+    answer = call("text", "calibrate", tmp_path / "numbers.txt", "--embedding", few, *more)
+    assert answer.code == 2
+    assert said in answer.err

@@ -43,7 +43,7 @@ def calibrate(
     """
     import numpy as np
 
-    from noisewright.core.errors import ParameterError
+    from noisewright.core.errors import DataError, ParameterError
     from noisewright.core.exact import positive_fraction
     from noisewright.text.documents.files import text_files, text_of
     from noisewright.text.documents.reading import Reader
@@ -59,9 +59,13 @@ def calibrate(
     reader = Reader(found, language=language_of)
     wanted = None
     if pair is not None:
-        first, _, second = pair.partition(",")
+        first, comma, second = pair.partition(",")
+        if not comma:
+            raise ParameterError("--pair needs two words with a comma between them, such as cough,fever.")
         wanted = epsilon_between(found, first.strip(), second.strip(), times)
     words = [word for file in text_files(texts) for word in reader.read(text_of(file)).words]
+    if not words:
+        raise DataError("the texts have no word of the vocabulary; give others, or another embedding.")
     sample = words[:: -(-len(words) // MOST_WORDS)]
     with counting("comparing all pairs of words", "blocks") as progress, telling(progress):
         nearest = neighbour_distances(found, sample)
