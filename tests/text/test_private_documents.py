@@ -257,6 +257,13 @@ def test_files_are_obfuscated_into_a_folder_without_their_names(tiny: Embedding,
         assert one.kept == (Counter(one.before) & Counter(one.after)).total()
 
 
+def test_random_words_in_the_place_of_unknown_ones_are_not_shown_as_read(tiny: Embedding, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("tea Zylberstein ship 0171", encoding="utf-8")
+    mechanism = private_documents(tiny, epsilon=3, unknown="replace")
+    (one,) = obfuscate_files(mechanism, [tmp_path / "a.txt"], tmp_path / "out")
+    assert (one.before, len(one.after), one.filled) == (("tea", "ship"), 4, 2)
+
+
 def test_times_of_files_follow_their_new_names(tiny: Embedding, tmp_path: Path) -> None:
     files = []
     for number in range(40):

@@ -31,7 +31,7 @@ Reference: Fernandes, Dras and McIver, *Generalised differential privacy for tex
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
@@ -162,8 +162,9 @@ class PrivateDocuments:
         return [part.tolist() for part in np.split(words, np.cumsum(lengths)[:-1])] if documents else []
 
     def read(self, text: str) -> tuple[str, ...]:
-        """The words of a text that go into the mechanism, before they are brought to its size: a secret."""
-        return self._reader.read(text).words
+        """The words of a text that go into the mechanism, before random ones take the place of others or fill it up: a secret."""
+        reader = replace(self._reader, unknown="drop") if self.unknown == "replace" else self._reader
+        return reader.read(text).words
 
     def check(self, values: Any) -> None:
         """Refuse what ``release`` would refuse."""
