@@ -1,5 +1,6 @@
 """Draws the pictures of the documentation.  Run:  python docs/make_pictures.py"""
 
+import tempfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -602,6 +603,25 @@ def photographs() -> None:
     (PICTURES / "images-without-guarantee.png").write_bytes(png_of(strip(adhoc)))
 
 
+def people() -> None:
+    """Made-up faces through noise on their codes at several epsilons, and through k-same."""
+    from noisewright.images import baselines, png_of
+    from noisewright.images.faces import LatentObfuscator, cartoon_faces, train_eigenfaces
+    from noisewright.images.pictures import strip
+
+    public, _ = cartoon_faces(250, 2, size=56, seed=1)
+    some, rng = cartoon_faces(6, 1, size=56, seed=5)[0], np.random.default_rng(3)
+    with tempfile.TemporaryDirectory() as folder:
+        model = train_eigenfaces(Path(folder, "public.nwm"), public, components=100, source="drawn in code")
+        rows = [("original", some), ("no noise", LatentObfuscator(model, epsilon=1, components=100).clean(some))]
+        for epsilon in (3000, 1000, 300, 100, 30):
+            hidden = LatentObfuscator(model, epsilon=epsilon)
+            rows.append((f"{epsilon:,} ({hidden.components})", hidden.release(some, rng)))
+        rows.append(("k-same, 3", baselines.k_same_codes(model, some, 3)[0]))
+    titled = [(title if not place else "", face) for title, row in rows for place, face in enumerate(row)]
+    (PICTURES / "faces.png").write_bytes(png_of(strip(titled, columns=6)))
+
+
 def how_many_bits() -> None:
     """How many true neighbours are returned, by the number of bits, where the loss that is allowed fixes the price of a bit."""
     from noisewright.matching import price_of_a_bit, true_odds
@@ -630,6 +650,7 @@ def how_many_bits() -> None:
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     photographs()
+    people()
     how_many_bits()
     price_of_a_public_seed()
     certified_against_raw()

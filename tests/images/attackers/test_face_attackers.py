@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from face_support import cartoon_faces
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.images.attackers import BayesAttacker, LabelledFaces, Recogniser, gallery_risk, picture_risks
-from noisewright.images.faces import CodeSpace, LatentObfuscator, NoisyCodes, train_eigenfaces
+from noisewright.images.faces import CodeSpace, LatentObfuscator, NoisyCodes, cartoon_faces, train_eigenfaces
 from noisewright.mechanisms.numbers.geometric import geometric
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from face_support import cartoon_faces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
@@ -14,7 +13,7 @@ from scipy.spatial.distance import cdist, pdist
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.images.attackers import Recogniser, composed_guesses, intersections, without
 from noisewright.images.baselines import cluster_means, k_clusters, k_same_codes, k_same_pixels
-from noisewright.images.faces import train_eigenfaces
+from noisewright.images.faces import cartoon_faces, train_eigenfaces
 
 
 @settings(max_examples=60, deadline=None)

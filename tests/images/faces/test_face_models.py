@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from face_support import cartoon_faces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
@@ -19,6 +18,7 @@ from noisewright.images.faces import (
     CodeSpace,
     Eigenfaces,
     LatentObfuscator,
+    cartoon_faces,
     component_count,
     read_model,
     train_eigenfaces,

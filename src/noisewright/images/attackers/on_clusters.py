@@ -47,11 +47,11 @@ def composed_guesses(
     """The most likely of the candidates by both releases of each person: scores are added up."""
     if not len(first) == len(second) == len(candidates):
         raise DataError("both releases have one face for each person, with the candidates for it.")
-    scores = np.log(np.maximum(recogniser.scores(first) + recogniser.scores(second), 1e-300))
+    scores = recogniser.scores(first) + recogniser.scores(second)
     allowed = np.array([np.isin(recogniser.people, list(those)) for those in candidates])
     if not allowed.any(1).all():
         raise DataError("the recogniser knows none of the candidates for somebody; let it learn all people.")
-    return np.asarray(recogniser.people[np.where(allowed, scores, -np.inf).argmax(1)])
+    return np.asarray(recogniser.people[np.where(allowed, scores, -1).argmax(1)])
 
 
 def _cluster_of(clusters: Sequence[Collection[Any]]) -> dict[Any, set[Any]]:

@@ -6,6 +6,7 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.images.faces.basis import Basis as Basis
+    from noisewright.images.faces.cartoons import cartoon_faces as cartoon_faces
     from noisewright.images.faces.code_space import CodeSpace as CodeSpace
     from noisewright.images.faces.code_space import LatentMetric as LatentMetric
     from noisewright.images.faces.code_space import least_error_weights as least_error_weights

@@ -68,16 +68,17 @@ class Basis:
         """The public range of each component."""
         return self.high - self.low
 
-    def forward(self, codes: ArrayLike) -> Floats:
-        """The components of codes."""
-        return np.asarray((np.asarray(codes, np.float64) - self.mean) @ self.directions.T)
+    def forward(self, codes: ArrayLike, components: int | None = None) -> Floats:
+        """The components of codes; the first ``components`` of them, or all. In the precision of the directions."""
+        away = np.asarray(codes, self.directions.dtype) - self.mean
+        return np.asarray(away @ self.directions[:components].T, np.float64)
 
     def backward(self, components: ArrayLike) -> Floats:
         """The codes with these components; those that are not given are 0, their public mean."""
-        given = np.asarray(components, np.float64)
+        given = np.asarray(components, self.directions.dtype)
         if given.shape[-1] > self.size:
             raise DataError(f"the basis has {self.size} components; give as many or fewer.")
-        return np.asarray(given @ self.directions[: given.shape[-1]] + self.mean)
+        return np.asarray(given @ self.directions[: given.shape[-1]] + self.mean, np.float64)
 
 
 def _directions(away: Floats, components: int | None) -> Floats:

@@ -81,9 +81,9 @@ class Eigenfaces:
         """The standard deviations of components among public faces."""
         return self.basis.spreads
 
-    def encode(self, pictures: Picture) -> Floats:
-        """The components of faces, one face in each row."""
-        return self.basis.forward(_flat(pictures, self.shape))
+    def encode(self, pictures: Picture, elements: int | None = None) -> Floats:
+        """The components of faces, one face in each row; the first ``elements`` of them, or all."""
+        return self.basis.forward(_flat(pictures, self.shape), elements)
 
     def decode(self, codes: Floats) -> Picture:
         """The faces with these components; those that are not given are the mean of public faces."""
@@ -94,7 +94,11 @@ class Eigenfaces:
         about, arrays = read_model(self.resource, KIND)
         wrong = FileFormatError(f"{self.resource.name} has arrays that make no eigenfaces; train it again.")
         sizes: list[Any] = [about.get(key) for key in ("height", "width", "channels")]
-        if set(arrays) != set(PARTS) or not all(type(size) is int and size > 0 for size in sizes):
+        if (
+            set(arrays) != set(PARTS)
+            or not all(type(size) is int and size > 0 for size in sizes)
+            or sizes[2] not in CHANNELS.values()
+        ):
             raise wrong
         many, pixels = arrays["low"].size, int(np.prod(np.array(sizes, dtype=object)))
         shapes: dict[str, tuple[int, ...]] = {"mean": (pixels,), "directions": (many, pixels)}

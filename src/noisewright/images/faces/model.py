@@ -42,8 +42,11 @@ class FaceModel(Protocol):
     def clear(self) -> tuple[str, ...]:
         """What of a face gets into a decoded picture beside its code, in words."""
 
-    def encode(self, pictures: Picture) -> Floats:
-        """The codes of pictures (several: pictures, rows, columns, channels), one in each row."""
+    def encode(self, pictures: Picture, elements: int | None = None) -> Floats:
+        """The codes of pictures (several: pictures, rows, columns, channels), one in each row.
+
+        Their first ``elements`` elements, or all: a mechanism that releases few need not have the others computed.
+        """
 
     def decode(self, codes: Floats) -> Picture:
         """The pictures of codes; a code may be shorter than the model's, and the elements that it lacks are constant then."""

@@ -109,7 +109,7 @@ def _is_array(entry: Any) -> bool:
     if not isinstance(entry, dict) or set(entry) != {"name", "type", "shape"} or entry["type"] not in TYPES:
         return False
     shape = entry["shape"]
-    sizes = isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
+    sizes = isinstance(shape, list) and all(type(size) is int and 0 <= size <= MOST_NUMBERS for size in shape)
     return sizes and isinstance(entry["name"], str) and math.prod(shape) <= MOST_NUMBERS
 
 

@@ -23,10 +23,11 @@ LatentObfuscator(epsilon = 20 for 4 components of 'noise.nwm')
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
@@ -39,9 +40,13 @@ from noisewright.images.faces.counting import ALPHA, component_count
 from noisewright.images.faces.model import FaceModel
 from noisewright.images.faces.noisy_codes import NoisyCodes
 from noisewright.images.pictures.reading import Picture
-from noisewright.noise.bits import Rng
+from noisewright.noise.bits import Rng, bits_from
 
 __all__ = ["LatentObfuscator"]
+
+Points = NDArray[np.int64]
+TOGETHER = 64
+"""So many faces are encoded and decoded together."""
 
 
 class LatentObfuscator:
@@ -110,21 +115,28 @@ class LatentObfuscator:
 
     def release(self, faces: Picture, rng: Rng = None) -> Picture:
         """One new face for each: a picture, or several with an axis in front."""
-        given = np.asarray(faces)
-        drawn = self.codes.drawn(self._points(self._several(given)), rng)
-        return self.model.decode(self.space.codes(drawn)).reshape(given.shape)
+        bits = bits_from(rng)
+        return self._decoded(faces, lambda points: self.codes.drawn(points, bits))
 
     def clean(self, faces: Picture) -> Picture:
         """NO GUARANTEE: what the model makes of faces without noise, to compare with."""
+        return self._decoded(faces, lambda points: points)
+
+    def _decoded(self, faces: Picture, change: Callable[[Points], Points]) -> Picture:
         given = np.asarray(faces)
-        return self.model.decode(self.space.codes(self._points(self._several(given)))).reshape(given.shape)
+        several = self._several(given)
+        result = [np.empty((0, *self.model.shape), np.uint8)]
+        for start in range(0, len(several), TOGETHER):  # a few at a time: codes in floats are much larger than pixels
+            points = self._points(several[start : start + TOGETHER])
+            result.append(self.model.decode(self.space.codes(change(points))))
+        return np.concatenate(result).reshape(given.shape)
 
     def _several(self, faces: Picture) -> Picture:
         given = np.asarray(faces)
         return given[None] if given.ndim == 3 else given
 
-    def _points(self, faces: Picture) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-        return self.space.points(self.model.encode(faces)[:, : self.components])
+    def _points(self, faces: Picture) -> Points:
+        return self.space.points(self.model.encode(faces, self.components))
 
     def __repr__(self) -> str:
         name = self.model.resource.name
