@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from release_samples import COLUMNS, sample_plan
 
+import noisewright as nw
 from noisewright.cli import run
 from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
 from noisewright.core.certificates.checker.checker import NotProved
@@ -450,6 +451,27 @@ def test_words_about_what_is_protected_do_not_go_beyond_the_distance(protects: s
         assert "what it says to protect is not what the distance" in refusal(document)
     everything = released(noise, distance="110", price="110", protects="any two values")
     assert "whole numbers at most 110 apart" in checker.check(everything)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "protects"),
+    [
+        ("x", {"mechanism": "truncated-laplace", "within": [0, 100]}, "any two values"),
+        ("x", {"mechanism": "snapped-laplace", "within": [0, 100]}, "any two values"),
+        ("x", {"mechanism": "laplace", "within": [0, 100], "protect": "1/3"}, "at most 1/3"),
+        (["x", "y"], {"mechanism": "product-laplace", "protect": 2}, "at most 2 (manhattan)"),
+        ("v", {"mechanism": "curve", "grid": [0, 1, 2], "protect": 2}, "at most 2 (largest of 3 differences)"),
+        ("v", {"mechanism": "lshrr", "bits": 8, "seed": "00" * 32, "protect": 4}, "at most 4 differing bits"),
+        (["x", "y"], {"mechanism": "geo-laplace", "reference": [1, 2], "protect": 500}, "at most 500 metres"),
+    ],
+)
+def test_words_of_every_kind_are_proved_where_they_are_paid_for(name: Any, asked: Document, protects: str) -> None:
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array([1.0, 2.0, 3.0]), 3)
+    table = pa.table({"x": [1.0], "y": [2.0], "v": vectors})
+    column = {"name": name, "epsilon": 1, **asked}
+    done = nw.release({"dataset": "d", "budget": {"epsilon": 9}, "columns": [column]}, table, seed=1)
+    assert done.certificate.document["parts"][0]["protects"] == protects
+    assert nw.verify(done.certificate).proved
 
 
 @pytest.mark.parametrize(
