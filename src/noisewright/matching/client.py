@@ -10,8 +10,8 @@ batches of codes take them through AES, as releases do, where a cipher is instal
 >>> code.shape, code.dtype.name
 ((8,), 'uint8')
 >>> print(client.promise)  # doctest: +NORMALIZE_WHITESPACE
-Whatever is sent, codes that differ in k bits are told apart by a factor of at most e^(1 k), and any two
-profiles by at most e^64.
+Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most e^(1 k), and
+any two profiles by at most e^64.
 
 **Every code costs.** Who sends n codes of one profile under one scheme can be told apart n times as well. Send one, and keep it.
 """
@@ -81,8 +81,8 @@ class Client:
         """What holds for everything that is sent, now that the seed is known, in words."""
         each, most = self.scheme.epsilon, self.scheme.epsilon * self.scheme.bits
         return (
-            f"Whatever is sent, codes that differ in k bits are told apart by a factor of at most e^({upward(each)} k), and any "
-            f"two profiles by at most e^{upward(most)}."
+            f"Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most e^({upward(each)} "
+            f"k), and any two profiles by at most e^{upward(most)}."
         )
 
 

@@ -63,6 +63,8 @@ def evaluate(
     Odds are the mean over ``sampled`` people.
     """
     people = number_of(profiles)
+    if people < 2:
+        raise DataError("neighbours are found among 2 profiles or more, and there are fewer that are not all zeros.")
     if not 1 <= neighbours < people:
         raise DataError(
             f"{people} people have 1 to {people - 1} neighbours each, not {neighbours}; give more profiles."
@@ -91,7 +93,9 @@ def with_direction(profiles: Any) -> tuple[Any, NDArray[np.int64]]:
         rows = np.flatnonzero([len(items) > 0 for items in profiles])
     else:
         sparse = hasattr(profiles, "tocsr")
-        rows = np.flatnonzero(np.diff(profiles.tocsr().indptr) if sparse else np.any(np.asarray(profiles) != 0, axis=1))
+        rows = np.flatnonzero(
+            np.diff((profiles.tocsr() != 0).indptr) if sparse else np.any(np.asarray(profiles) != 0, axis=1)
+        )
     return taken(profiles, rows), rows
 
 

@@ -1,10 +1,11 @@
 """Profiles in files: rows of numbers, or sets of items, with a name each, as arrays, sparse matrices and tables have them.
 
 ========================  ==================================================================================================
-``.npy``                  an array with a row for each profile; names are the numbers of the rows, from 0 on ``.npz``
-a sparse matrix of SciPy (``scipy.sparse.save_npz``), named in the same way ``.parquet``, ``.csv``    one column with names
-(the first, unless another is named), and the numbers: a column of lists, or all others ========================
-==================================================================================================
+``.npy``                  an array with a row for each profile; names are the numbers of the rows, from 0 on
+``.npz``                  a sparse matrix of SciPy (``scipy.sparse.save_npz``), named in the same way
+``.parquet``, ``.csv``    one column with names (the first if it holds texts, or the one that is named), and the numbers: a
+                          column of lists, or all others
+========================  ==================================================================================================
 
 >>> import tempfile
 >>> from pathlib import Path
@@ -70,6 +71,8 @@ def _array(place: Path) -> Profiles:
 
             rows: Any = load_npz(place)
             rows = rows.tocsr()
+            rows.check_format(full_check=True)  # a file may name columns that are not there
+            rows.sum_duplicates()
         else:
             rows = np.load(place, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, KeyError, AttributeError):
@@ -97,16 +100,35 @@ def _table(place: Path, names: str | None) -> Profiles:
             table = read_table(place)
     except pa.ArrowException:
         raise FileFormatError(f"{place.name} is not the table that its name says, or is cut short.") from None
-    chosen = table.column_names[0] if names is None and table.column_names else names
-    if table.column_names.count(chosen) != 1:
+    if len(set(table.column_names)) < len(table.column_names):
+        raise FileFormatError(f"{place.name} has two columns of one name; give every column its own.")
+    if names is not None and names not in table.column_names:
         raise FileFormatError(
-            f"{place.name} has no column {chosen!r} for names; its columns are {', '.join(table.column_names)}."
+            f"{place.name} has no column {names!r} for names; its columns are {', '.join(table.column_names)}."
         )
+    if names is None and not (table.num_columns and _is_text(table.schema.types[0])):
+        # What is a number may belong to the profile, and names are sent in the clear.
+        raise FileFormatError(
+            f"{place.name}: the first column holds no texts, and names are sent in the clear; say which column holds the names."
+        )
+    chosen = table.column_names[0] if names is None else names
     others = [name for name in table.column_names if name != chosen]
     spelled = table[chosen]
     if spelled.null_count:
         raise FileFormatError(f"{place.name}: a name is missing in the column {chosen!r}; every profile has one.")
-    return Profiles(spelled.cast(pa.string()).to_pylist(), _numbers(table, others, place.name))
+    try:
+        called = spelled.cast(pa.string()).to_pylist()
+    except pa.ArrowException:
+        raise FileFormatError(
+            f"{place.name}: the column {chosen!r} holds no names; they are texts (UTF-8) or numbers."
+        ) from None
+    return Profiles(called, _numbers(table, others, place.name))
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return any(is_kind(kind) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary))
 
 
 def _numbers(table: Any, columns: list[str], called: str) -> Any:

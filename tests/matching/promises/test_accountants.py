@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -346,3 +347,21 @@ def test_what_differs_is_between_none_and_all() -> None:
     for wrong in (-1, 9, 1.5):
         with pytest.raises(ParameterError, match="differ in 0 to 8"):
             per_hash(wrong, bits=8, epsilon=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bits", [1, 3, 257, 1000])
+@pytest.mark.parametrize("epsilon", ["1e-9", "0.001", "0.5", "20"])
+@pytest.mark.parametrize("delta", [1e-300, 1e-12, 0.01, 0.3])
+def test_the_exact_loss_is_enough_in_eighty_digits(bits: int, epsilon: str, delta: float) -> None:
+    """All bits differ, so that the loss is (2m - bits) epsilon with binomial weights: a loss for tiny prices is not too small."""
+    loss = exact_xdp(1.0, bits=bits, epsilon=epsilon, delta=delta)
+    with localcontext(prec=80):
+        price, allowed = Decimal(epsilon), Decimal(loss)
+        lie = 1 / (1 + price.exp())
+        needed = sum(
+            math.comb(bits, m) * (1 - lie) ** m * lie ** (bits - m) * (1 - (allowed - (2 * m - bits) * price).exp())
+            for m in range(bits + 1)
+            if (2 * m - bits) * price > allowed
+        )
+        assert needed <= Decimal(delta)
+        assert allowed <= bits * price * (1 + Decimal("1e-15"))

@@ -144,3 +144,8 @@ def test_codes_of_the_same_person_are_as_near_as_the_flips_say() -> None:
     flip = float(scheme.flip)
     law = stats.binom(4000, 2 * flip * (1 - flip))
     assert law.ppf(5e-7) <= int(hamming(one, other)) <= law.isf(5e-7)
+
+
+def test_more_bits_than_a_code_may_have_are_never_asked_for():
+    for accountant in ("exact-xdp", "chernoff", "binomial"):
+        assert most_bits(20, radius=0.001, epsilon=0.05, delta=0.01, accountant=accountant) == 1 << 16

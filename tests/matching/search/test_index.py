@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from noisewright.core.errors import DataError, FileFormatError, MissingPartError, ParameterError
+from noisewright.matching.search import code_file
 from noisewright.matching.search import nearest as kernels
 from noisewright.matching.search.code_file import CodeFile, read_codes, write_codes
 from noisewright.matching.search.index import Index
@@ -210,9 +213,6 @@ def test_every_changed_byte_is_noticed(tmp_path: Path) -> None:
 
 def test_a_file_that_lies_with_the_right_digest(tmp_path: Path) -> None:
     """Whoever writes a digest of its own: sizes that do not fit, bits beyond the last, names that are no text."""
-    import hashlib
-    import json
-
     path = tmp_path / "codes.nwc"
     write_codes(path, CodeFile(SCHEME, 12, ["ann", "bob"], made(2, 12)))
     whole = path.read_bytes()[:-32]
@@ -296,3 +296,49 @@ def test_a_sentence_where_faiss_is_missing(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(kernels, "faiss_is_here", lambda: False)
     with pytest.raises(MissingPartError, match=r"noisewright\[matching\]"):
         Index(SCHEME, 16, kind="hnsw")
+
+
+def sealed(header: object, starts: list[int], text: bytes, codes: bytes) -> bytes:
+    """A file of codes with any content, and the digest that belongs to it."""
+    spelled = header if isinstance(header, bytes) else json.dumps(header).encode()
+    content = code_file.MAGIC + len(spelled).to_bytes(8, "little") + spelled
+    content += np.array(starts, dtype="<u8").tobytes() + text + codes
+    return content + hashlib.sha256(content).digest()
+
+
+HEADER = {"bits": 12, "codes": 3, "format": 1, "scheme": "ab" * 32, "text": 9}
+CODES = bytes(6)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        sealed(b"[" * 4000, [0], b"", b""),
+        sealed(json.dumps(HEADER).encode()[:-1] + b', "bits": 12}', [0, 3, 6, 9], b"annbobeve", CODES),
+        sealed(json.dumps(HEADER).encode("utf-16"), [0, 3, 6, 9], b"annbobeve", CODES),
+        sealed({**HEADER, "bits": 10**3000}, [0, 3, 6, 9], b"annbobeve", CODES),
+        sealed({**HEADER, "codes": 2**62}, [0, 3, 6, 9], b"annbobeve", CODES),
+        sealed({**HEADER, "bits": 0, "codes": 0, "text": 0}, [0], b"", b""),
+        sealed(HEADER, [0, 3, 6, 2**64 - 1], b"annbobeve", CODES),  # a name that ends far beyond the text
+        sealed(HEADER, [3, 4, 5, 9], b"annbobeve", CODES),  # text that is nobody's
+        sealed(HEADER, [0, 1, 2, 8], b"annbobeve", CODES),
+        sealed(HEADER, [0, 6, 3, 9], b"annbobeve", CODES),  # names that overlap
+        sealed(HEADER, [0, 0, 6, 9], b"annbobeve", CODES),
+    ],
+)
+def test_a_file_that_lies_about_itself_is_refused_although_its_digest_is_right(tmp_path: Path, content: bytes) -> None:
+    place = tmp_path / "lies.nwc"
+    place.write_bytes(content)
+    with pytest.raises(FileFormatError, match=r"^lies\.nwc holds no codes; make them with noisewright match encode\.$"):
+        read_codes(place)
+
+
+def test_names_are_told_apart_and_can_be_written(tmp_path: Path) -> None:
+    place = tmp_path / "twice.nwc"
+    place.write_bytes(sealed(HEADER, [0, 3, 6, 9], b"annannbob", CODES))
+    with pytest.raises(DataError, match="a name was given twice"):
+        read_codes(place)  # a query is read from here too, and an answer for each of two of one name would say nothing
+    index = Index("ab" * 32, bits=12)
+    with pytest.raises(DataError, match="names are texts"):
+        index.add(["half a pair \ud800"], np.zeros((1, 2), np.uint8))
+    assert len(index) == 0

@@ -8,8 +8,8 @@ from pathlib import Path
 __all__ = ["json_file", "picture_file", "target_file"]
 
 
-def target_file(output: str, what: str, suffixes: tuple[str, ...]) -> Path:
-    """Refuse a place that cannot take a file before any work is done."""
+def target_file(output: str, what: str, suffixes: tuple[str, ...], *, new: bool = False) -> Path:
+    """Refuse a place that cannot take a file before any work is done; with ``new``, one where something is already."""
     from noisewright.core.errors import ParameterError
 
     target = Path(output)
@@ -18,6 +18,8 @@ def target_file(output: str, what: str, suffixes: tuple[str, ...]) -> Path:
         raise ParameterError(f"{output}: {what} is written to a {allowed} file; choose a name that ends in {allowed}.")
     if target.is_dir() or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
         raise ParameterError(f"{output} cannot be written; name a file in a directory that exists and can be written.")
+    if new and os.path.lexists(target):
+        raise ParameterError(f"{output} is there already; name a new file, so that nothing is overwritten.")
     return target
 
 

@@ -37,7 +37,7 @@ from noisewright.core.certificates.checker import checker
 from noisewright.core.channels.certified import LARGEST_EPSILON
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, downward, in_words
+from noisewright.core.exact import Exact, as_fraction, in_words, upward
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.seed import SHOWN, Seed
 from noisewright.files.atomic import file_path, write_atomically
@@ -225,7 +225,7 @@ class Scheme:
     def __str__(self) -> str:
         what = "items" if self.dimension is None else f"{self.dimension} numbers"
         return (
-            f"{self.bits} bits by {self.family} of {what}, epsilon = {downward(self.epsilon)} for every bit, "
+            f"{self.bits} bits by {self.family} of {what}, epsilon = {upward(self.epsilon)} for every bit, "
             f"seed {self.seed.hex[:SHOWN]}..."
         )
 

@@ -88,6 +88,7 @@ def most_bits(loss: Exact, *, radius: float, epsilon: Exact, delta: float, accou
     low, high = 0, 1
     while high <= LARGEST_BITS and holds(high):
         low, high = high, 2 * high
+    high = min(high, LARGEST_BITS + 1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)

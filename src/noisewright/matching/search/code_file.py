@@ -31,6 +31,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.atomic import file_path, whole_file
 from noisewright.files.regular import check_regular
@@ -109,10 +110,13 @@ def read_codes(path: str | os.PathLike[str]) -> CodeFile:
     starts = np.frombuffer(content[first : first + 8 * (number + 1)], dtype="<u8").tolist()
     after = first + 8 * (number + 1)
     spelled = bytes(content[after : after + text])
+    if starts[0] != 0 or starts[-1] != text or any(a >= b for a, b in pairwise(starts)):
+        raise no_codes
     try:
         names = [spelled[a:b].decode() for a, b in pairwise(starts)]
     except UnicodeDecodeError:
         raise no_codes from None
+    check_names(names, number)
     codes = np.frombuffer(content[after + text : -32], dtype=np.uint8).reshape(number, width).copy()
     return CodeFile(str(header["scheme"]), bits, names, as_codes(codes, bits))
 
@@ -121,17 +125,25 @@ def check_names(names: Sequence[str], rows: int) -> None:
     """Refuse names that cannot be told apart, or that are none; no name is quoted."""
     if len(names) != rows:
         raise DataError(f"there are {rows} codes and {len(names)} names; every code has one name.")
-    if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME for name in names):
+    if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and _is_text(name) for name in names):
         raise DataError(f"names are texts of 1 to {LONGEST_NAME} characters.")
     if len(set(names)) < len(names):
         raise DataError("a name was given twice; every name has one code.")
 
 
+def _is_text(name: str) -> bool:
+    """Whether it can be written as UTF-8: half a pair of surrogates cannot."""
+    try:
+        return name.isascii() or bool(name.encode())
+    except UnicodeEncodeError:
+        return False
+
+
 def _header(document: bytes) -> dict[str, int | str] | None:
     """The header, if it says what a header says."""
     try:
-        found = json.loads(document)
-    except ValueError:
+        found = checker.read(document.decode())
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or set(found) != {"bits", "codes", "format", "scheme", "text"}:
         return None

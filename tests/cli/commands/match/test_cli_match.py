@@ -107,7 +107,7 @@ def test_all_kinds_of_files_and_of_indexes_say_the_same(place, call, monkeypatch
     )
     monkeypatch.setattr("noisewright.matching.client.flipped", lambda codes, *_: codes)  # hashes alone can be compared
     found = []
-    for suffix, more in (("npy", ()), ("npz", ()), ("csv", ()), ("parquet", ("--names", "who"))):
+    for suffix, more in (("npy", ()), ("npz", ()), ("csv", ("--names", "who")), ("parquet", ("--names", "who"))):
         done = call("match", "encode", f"people.{suffix}", "--public", "public.json", "-o", f"{suffix}.nwc", *more)
         assert done.code == 0, done.err
         found.append(Path(f"{suffix}.nwc").read_bytes())
@@ -141,6 +141,7 @@ def test_a_family_without_a_theorem_promises_nothing_by_distance(place, call):
     assert not Path("fast.json").exists()
     made = call(*words, "--epsilon", "4", "--json")
     assert made.json["before_the_seed"] is None
+    Path("fast.json").unlink()
     assert "nothing is promised by distance" in call(*words, "--epsilon", "4").words
     assert call("match", "encode", "people.npy", "--public", "fast.json", "-o", "codes.nwc").code == 0
     found = call("match", "search", "codes.nwc", "--public", "fast.json", "-k", "1", "--json").json["matches"]
@@ -257,9 +258,11 @@ def test_wrong_profiles_get_a_sentence(place, call, file, sentence):
         ("seed -o p.json --epsilon 1", "dimension"),
         ("seed -o p.txt --dimension 8 --epsilon 1", ".json"),
         ("encode people.npy --public public.json -o codes.txt", ".nwc"),
-        ("encode people.npy --public people.npy -o codes.nwc", "no public scheme"),
-        ("encode people.npy --public none.json -o codes.nwc", "cannot be read"),
+        ("encode people.npy --public people.npy -o new.nwc", "no public scheme"),
+        ("encode people.npy --public none.json -o new.nwc", "cannot be read"),
         ("encode people.npy --public public.json --names who -o none/codes.nwc", "cannot be written"),
+        ("encode people.npy --public public.json -o codes.nwc", "there already"),
+        ("seed -o public.json --dimension 8 --epsilon 1", "there already"),
         ("search codes.nwc --public public.json -k 0", "1 neighbour or more"),
         ("search codes.nwc --public public.json --kind tree", "flat, hnsw or ivf"),
         ("search codes.nwc --public public.json --for nobody", "not in the index"),
@@ -274,6 +277,7 @@ def test_wrong_profiles_get_a_sentence(place, call, file, sentence):
         ("evaluate people.npy --epsilon x", "epsilon"),
         ("evaluate people.npy -k 60", "1 to 59 neighbours"),
         ("evaluate people.npy --delta 0", "delta"),
+        ("evaluate people.npy --public public.json --bits 8", "--public, or --bits and --epsilon"),
     ],
 )
 def test_wrong_words_get_a_sentence(place, call, words, sentence):
@@ -289,3 +293,76 @@ def test_wrong_words_get_a_sentence(place, call, words, sentence):
     assert sorted(path.name for path in place.iterdir()) == before
     again = call("match", *words.split(), "--json")
     assert json.loads(again.out)["error"]
+
+
+@pytest.mark.parametrize("command", ["encode", "evaluate"])
+@pytest.mark.parametrize(
+    ("suffix", "content", "more", "sentence"),
+    [
+        ("csv", b"age,a,b\n31,1,2\n47,2,1\n", (), "names are sent in the clear"),
+        ("csv", b"age,a,b\n3.5,1,2\n4.7,2,1\n", (), "names are sent in the clear"),
+        ("csv", "who,a,b\nJos\u00e9,1,2\n".encode("latin-1"), (), "names are sent in the clear"),
+        ("csv", "who,a,b\nJos\u00e9,1,2\n".encode("latin-1"), ("--names", "who"), "holds no names"),
+        ("csv", b"who,a,a\nann,1,2\nbob,2,1\n", (), "two columns of one name"),
+        ("csv", b"who,who,a\nann,1,2\nbob,2,1\n", ("--names", "who"), "two columns of one name"),
+        ("parquet", pa.table({"v": pa.array([[1.0, 2.0]], pa.list_(pa.float64(), 2))}), (), "in the clear"),
+        ("parquet", pa.table({"v": [[1.0, 2.0]], "who": [1]}), ("--names", "v"), "holds no names"),
+        ("parquet", pa.table({}), (), "names are sent in the clear"),
+    ],
+)
+def test_a_column_of_the_profile_never_becomes_a_name(
+    tmp_path, monkeypatch, call, command, suffix, content, more, sentence
+):
+    monkeypatch.chdir(tmp_path)
+    Scheme(dimension=2, bits=8, epsilon=1).save("two.json")
+    path = Path(f"people.{suffix}")
+    path.write_bytes(content) if isinstance(content, bytes) else pq.write_table(content, path)
+    output = ("-o", "codes.nwc") if command == "encode" else ("-k", "1")
+    answer = call("match", command, path, "--public", "two.json", *output, *more)
+    assert answer.code == 2
+    assert sentence in answer.err
+    assert "inside Noisewright" not in answer.err
+    assert not Path("codes.nwc").exists()
+
+
+def test_numbers_may_be_names_if_that_is_said(tmp_path, monkeypatch, call):
+    monkeypatch.chdir(tmp_path)
+    Scheme(dimension=2, bits=8, epsilon=1).save("two.json")
+    Path("people.csv").write_text("id,a,b\n31,1,2\n47,2,1\n")
+    done = call("match", "encode", "people.csv", "--public", "two.json", "-o", "c.nwc", "--names", "id", "--json")
+    assert done.json["in_the_clear"] == ["names", "the order of the profiles", "how many there are"]
+    assert list(read_codes("c.nwc").names) == ["31", "47"]
+
+
+def test_a_sparse_file_with_columns_that_are_not_there_is_refused(place, call):
+    given = csr_array(np.load("people.npy"))
+    outside = given.indices.copy()
+    outside[3] = 77
+    parts = {"data": given.data, "indptr": given.indptr, "shape": given.shape, "format": b"csr"}
+    np.savez("outside.npz", indices=outside, **parts)
+    answer = call("match", "encode", "outside.npz", "--public", "public.json", "-o", "codes.nwc")
+    assert answer.code == 2
+    assert "holds no rows of numbers" in answer.err
+
+
+def test_profiles_of_zeros_that_a_sparse_file_spells_out_are_left_out(place, call):
+    people = csr_array(np.load("people.npy"))
+    people.data[people.indptr[5] : people.indptr[6]] = 0
+    save_npz("zeros.npz", people)
+    tried = call("match", "evaluate", "zeros.npz", "--bits", "64", "--epsilon", "4", "-k", "1", "--json").json
+    assert (tried["people"], tried["left_out"]) == (59, 1)
+    assert tried["seed_scope"] == "two profiles that were fixed before the seed was drawn"
+    np.save("nobody.npy", np.zeros((3, 8)))
+    assert "among 2 profiles or more" in call("match", "evaluate", "nobody.npy", "-k", "1").err
+
+
+def test_a_page_with_distances_or_flips_says_no_more_than_holds(place, call):
+    call("match", "encode", "people.npy", "--public", "public.json", "-o", "codes.nwc")
+    assert (
+        "for profiles that were fixed before the seed"
+        in call("match", "search", "codes.nwc", "--public", "public.json", "-k", "1").words
+    )
+    told = call("match", "seed", "-o", "dear.json", "--dimension", "8", "--epsilon", "2000", "--bits", "8").words
+    assert "probability 2.576e-869" in told  # 1 / (1 + e^2000), which is no float, and not 0
+    third = call("match", "seed", "-o", "third.json", "--dimension", "8", "--epsilon", "1/3", "--bits", "8").words
+    assert "epsilon = 0.333334 for every bit" in third  # what is said of a price is not below it

@@ -25,7 +25,8 @@ def encode(
     public: Annotated[str, typer.Option(metavar="FILE.json", help="The public scheme of the service.")],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.nwc", help="Where the codes go.")],
     names: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of a table that holds names. [default: the first]")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column with names. [default: the first, if it holds texts]"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -39,7 +40,7 @@ def encode(
     from noisewright.matching.profiles import read_profiles
     from noisewright.matching.search.code_file import SUFFIX, CodeFile, write_codes
 
-    target = target_file(output, "a file of codes", (SUFFIX,))
+    target = target_file(output, "a file of codes", (SUFFIX,), new=True)
     client = Client.at(public)
     given = read_profiles(profiles, names=names)
     parts = [np.empty((0, client.scheme.code_bytes), dtype=np.uint8)]
@@ -60,12 +61,12 @@ def encode(
         "epsilon_for_each_bit": str(client.scheme.epsilon),
         "flip": float(client.scheme.flip),
         "promise": client.promise,
-        "in_the_clear": ["names", "how many profiles there are"],
+        "in_the_clear": ["names", "the order of the profiles", "how many there are"],
     }
     rows = [
         ("promise", client.promise),
         ("scheme", f"{client.scheme} ({client.scheme.fingerprint[:12]}...)"),
-        ("in the clear", "the names, and how many there are"),
+        ("in the clear", "the names, their order, and how many there are"),
         ("sha256", digest),
     ]
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "evaluate"]
 
 RADIUS, DELTA = "0.05", "0.01"
+BITS, EPSILONS = "64,128,256", "0.5,1,2,4"
 
 
 def evaluate(
@@ -31,15 +32,20 @@ def evaluate(
         str | None,
         typer.Option(metavar="FILE.json", help="The public scheme of a service; or else bits and epsilons to try."),
     ] = None,
-    bits: Annotated[str, typer.Option(metavar="N,N,...", help="Numbers of bits to try.")] = "64,128,256",
-    epsilon: Annotated[str, typer.Option(metavar="E,E,...", help="Epsilons of a bit to try.")] = "0.5,1,2,4",
+    bits: Annotated[
+        str | None, typer.Option(metavar="N,N,...", help=f"Numbers of bits to try. [default: {BITS}]")
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="E,E,...", help=f"Epsilons of a bit to try. [default: {EPSILONS}]")
+    ] = None,
     neighbours: Annotated[int, typer.Option("--neighbours", "-k", metavar="K", help="How many are returned.")] = 10,
     radius: Annotated[str, typer.Option(metavar="D", help="The distance at which the loss is told.")] = RADIUS,
     delta: Annotated[str, typer.Option(metavar="D", help="How likely that loss may be exceeded.")] = DELTA,
     people: Annotated[int, typer.Option(metavar="N", help="Take so many of the profiles, at random.", min=2)] = 2000,
     runs: Annotated[int, typer.Option(metavar="N", help="Draw the noise so often.", min=1)] = 1,
     names: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of a table that holds names. [default: the first]")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column with names. [default: the first, if it holds texts]"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -52,7 +58,7 @@ def evaluate(
     from noisewright.matching.evaluation import evaluate as tried
     from noisewright.matching.evaluation import taken, with_direction
     from noisewright.matching.profiles import read_profiles
-    from noisewright.matching.promises.about_seeds import scheme_promise
+    from noisewright.matching.promises.about_seeds import SEED_SCOPE, scheme_promise
     from noisewright.matching.promises.accountants import worst_case
 
     rng = np.random.default_rng()
@@ -81,6 +87,7 @@ def evaluate(
         "neighbours": neighbours,
         "radius": at,
         "delta": share,
+        "seed_scope": SEED_SCOPE,
         "schemes": [
             {
                 "bits": scheme.bits,
@@ -101,13 +108,18 @@ def _number(text: str, name: str) -> Any:
     return as_fraction(check_number(text, name), name)
 
 
-def _schemes(public: str | None, rows: Any, bits: str, epsilon: str) -> list[Scheme]:
+def _schemes(public: str | None, rows: Any, bits: str | None, epsilon: str | None) -> list[Scheme]:
     """Those to try: the one in a file, or all numbers of bits with all epsilons, each with a seed of its own."""
     from noisewright.core.errors import ParameterError
     from noisewright.matching.hashing.scheme import Scheme
 
     if public is not None:
+        if bits is not None or epsilon is not None:
+            raise ParameterError(
+                "a public scheme has its bits and its epsilon; give --public, or --bits and --epsilon."
+            )
         return [Scheme.at(public)]
+    bits, epsilon = BITS if bits is None else bits, EPSILONS if epsilon is None else epsilon
     if not all(part.strip().isdecimal() for part in bits.split(",")):
         raise ParameterError(f"--bits is a list of whole numbers between commas, such as 64,128, not {bits!r}.")
     sets = not hasattr(rows, "shape")

@@ -143,7 +143,7 @@ def _page(names: list[str], found: Matches, codes: int, output: str | None, save
     told += [f"The index is in {save}."] if save else []
     told.append(
         f"Distances are those of profiles, from 0 to 1, without the bias of the noise; the intervals of all {codes} codes "
-        f"hold together with a confidence of {found.confidence:g}."
+        f"hold together with a confidence of {found.confidence:g}, for profiles that were fixed before the seed was drawn."
     )
     title = f"neighbours of {plural(len(names), 'code')}"
     prose = (Padding(Text(line), 0) for line in told)

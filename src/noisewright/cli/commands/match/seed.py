@@ -58,7 +58,7 @@ def seed(
     from noisewright.matching.promises.about_seeds import scheme_promise
     from noisewright.matching.promises.calibration import price_of_a_bit
 
-    target = target_file(output, "a public scheme", (".json",))
+    target = target_file(output, "a public scheme", (".json",), new=True)
     if (epsilon is None) == (loss is None):
         raise ParameterError("give --epsilon, the price of a bit, or --loss, from which it is computed; one of them.")
     at, share = (
@@ -98,7 +98,7 @@ def seed(
     rows = [
         ("scheme", str(scheme)),
         ("distance", scheme.words.distance),
-        ("flips", f"every bit with probability {float(scheme.flip):.4g}, exactly and independently"),
+        ("flips", f"every bit with probability {downward(scheme.flip, 4)}, exactly and independently"),
         ("a known seed", Client(scheme).promise),
         ("before the seed", promise.in_words() if promise else "nothing is promised by distance for this family"),
         ("fingerprint", scheme.fingerprint),
