@@ -1,4 +1,4 @@
-"""Rows about pictures: windows by likeness against their enumeration, single pixels, and files apart."""
+"""Rows about pictures: windows by likeness against their enumeration, single pixels, files apart, and faces."""
 
 from __future__ import annotations
 
@@ -45,5 +45,16 @@ ROWS = [
         size="1024 x 1024 pixels in colour",
         ours=Task("bench.ours.images:files", {"side": 1024}, {"side": 256}),
         unit="pixels",
+    ),
+    *(
+        Row(
+            name=f"faces by noisy codes, {together} together",
+            compares="encoded by eigenfaces, exact noise on 32 components, decoded; from pixels to pixels in memory",
+            size="128 x 128 pixels in colour",
+            ours=Task("bench.ours.images:faces", {"side": 128, "together": together}, {"side": 24, "together": 2}),
+            unit="faces",
+            memory_limit=400 * MB,
+        )
+        for together in (1, 8, 64)
     ),
 ]

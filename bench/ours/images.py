@@ -5,7 +5,9 @@ The picture is made up with a fixed seed: shades, edges and texture. Reading and
 
 from __future__ import annotations
 
+import tempfile
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,10 @@ from scipy.ndimage import gaussian_filter
 
 from bench.work import Work
 from noisewright.images import pixel_exponential, pixel_laplace, pixel_windows, png_of, read_picture
+from noisewright.images.faces import LatentObfuscator, cartoon_faces, train_eigenfaces
 from noisewright.images.pictures.similarity import ssim_of
 
-__all__ = ["enumeration", "files", "pixels", "windows"]
+__all__ = ["enumeration", "faces", "files", "pixels", "windows"]
 
 
 def pixels(kind: str, side: int, share: int) -> Work:
@@ -60,6 +63,16 @@ def files(side: int) -> Work:
     """A noisy picture packed into a PNG file and read again."""
     drawn = np.random.default_rng(1).integers(0, 256, (side, side, 3), dtype=np.uint8)
     return Work(lambda: read_picture(png_of(drawn)), side * side, _mean)
+
+
+def faces(side: int, together: int) -> Work:
+    """Made-up faces through noise on their codes, so many in one call; the model is made of other ones, once."""
+    with tempfile.TemporaryDirectory() as folder:
+        public, _ = cartoon_faces(40, 2, size=side, seed=1)
+        hidden = LatentObfuscator(train_eigenfaces(Path(folder, "public.nwm"), public), epsilon=300, components=32)
+        given, _ = cartoon_faces(together, 1, size=side, seed=2)
+        hidden.release(given)  # the file is mapped into memory
+    return Work(lambda: hidden.release(given), together, _mean)
 
 
 def _picture(side: int) -> np.ndarray:

@@ -28,6 +28,7 @@ import noisewright as nw
 from noisewright.core.certificates import Part, product_certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError, NoisewrightError
+from noisewright.images.faces import CodeSpace, NoisyCodes
 from noisewright.images.pixels import WindowChoice
 from noisewright.mechanisms import (
     approximate_laplace,
@@ -148,6 +149,7 @@ def honest() -> tuple[Document, ...]:
         nw.images.pixel_windows(epsilon=9, width=9, height=8, block=2, window=2, between="pixels"),
         nw.images.pixel_laplace(epsilon=9, width=9, height=8, block=2, between="pixels"),
         nw.images.pixel_exponential(epsilon=9, width=3, height=2, levels=3),
+        NoisyCodes(Fraction(5), CodeSpace.of([0, 0, 0], [1, 1, 1], steps=4, weights=[1, 2, 1])),
         nw.mechanisms.product([(bit, 7)]),
         nw.mechanisms.product([(nw.geometric(epsilon="1/10", within=(0, 255)), None)], metric="manhattan"),
     ]

@@ -165,6 +165,21 @@ def test_risks_rise_with_epsilon_and_none_is_above_that_of_the_best_attacker(tmp
     assert found[1000]["reverse"] > 0.6
 
 
+def test_the_composed_attack_adds_up_two_different_releases() -> None:
+    known, asked = split(10, seed=3)
+    calls: list[int] = []
+
+    def only_the_third_time(faces: Any) -> Any:
+        """Of what is known, then twice of what is asked for: noise that hides all but the last."""
+        calls.append(len(faces))
+        return faces if len(calls) == 3 else rng(len(calls)).integers(120, 130, faces.shape).astype(np.uint8)
+
+    found = picture_risks(known, asked, only_the_third_time, copies=1)
+    assert calls == [30, 10, 10]
+    assert found["naive"] < 0.3
+    assert found["composed"] > 0.45  # where the first release has no firm opinion, the second decides
+
+
 def test_recognisers_refuse_what_they_cannot_use() -> None:
     faces, who = cartoon_faces(3)
     with pytest.raises(ParameterError, match="call fit first"):

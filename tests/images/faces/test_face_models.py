@@ -247,6 +247,34 @@ def test_a_release_is_of_the_shape_given_and_its_noise_is_new_every_time(model: 
     assert hidden.in_words().endswith("In the clear: nothing but the declared size of pictures.")
 
 
+def test_many_faces_are_done_in_pieces_and_come_out_in_order(model: Eigenfaces) -> None:
+    faces, _ = cartoon_faces(150, 1, seed=6)
+    sharp = LatentObfuscator(model, epsilon=10**9, components=20)
+    assert (sharp.release(faces) == np.stack([sharp.release(face) for face in faces])).all()
+    assert sharp.release(faces[:0]).shape == (0, 24, 24, 3)
+    assert np.abs(model.encode(faces, 20) - model.encode(faces)[:, :20]).max() < 1e-2  # in single precision
+
+
+def test_grey_faces_have_one_channel(tmp_path: Path) -> None:
+    faces = cartoon_faces(20, 1)[0][..., :1]
+    grey = train_eigenfaces(tmp_path / "grey.nwm", faces)
+    assert repr(grey) == "Eigenfaces('grey.nwm', 24 x 24 pixels in grey, 19 components)"
+    assert LatentObfuscator(grey, epsilon=100).release(faces).shape == faces.shape
+
+
+def test_made_up_people_differ_more_than_expressions_do() -> None:
+    faces, who = cartoon_faces(30, seed=3)
+    flat = faces.reshape(len(faces), -1).astype(float)
+    apart = np.abs(flat[:, None] - flat[None]).mean(-1)
+    same = who[:, None] == who[None]
+    assert apart[same & (apart > 0)].max() < apart[~same].min()
+    assert (apart[same] > 0).sum() == 30 * 4 * 3  # every expression is another picture
+    assert (cartoon_faces(30, seed=3)[0] == faces).all()
+    for wrong in ({"people": 0}, {"people": 1, "expressions": 5}, {"people": 1, "size": 2.5}):
+        with pytest.raises(ParameterError, match="expressions"):
+            cartoon_faces(**wrong)  # type: ignore[arg-type]
+
+
 def test_what_a_model_passes_by_the_noise_is_in_the_certificate(model: Eigenfaces) -> None:
     class Posed(Eigenfaces):
         clear = ("the pose of the head",)
