@@ -130,3 +130,13 @@ def test_every_family_finds_what_is_expected(family: str) -> None:
 def test_the_door() -> None:
     assert nw.matching.Server is Server
     assert {"Server", "Client", "Scheme", "Index", "true_odds", "search_quality"} <= set(dir(nw.matching))
+
+
+@pytest.mark.parametrize("bits", [9, 16])
+def test_a_file_that_gives_its_scheme_another_number_of_bits_is_refused(tmp_path: Path, bits: int) -> None:
+    scheme = Scheme(dimension=4, bits=12, epsilon=1, seed=Seed(bytes(32)))
+    write_codes(tmp_path / "c.nwc", CodeFile(scheme.fingerprint, bits, ["ann"], np.zeros((1, 2), np.uint8)))
+    server = Server(scheme)
+    with pytest.raises(FileFormatError, match=f"codes have {bits} bits, and those of its scheme have 12"):
+        server.add_file(tmp_path / "c.nwc")
+    assert len(server) == 0

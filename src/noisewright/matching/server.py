@@ -85,7 +85,7 @@ class Server:
     def add_file(self, path: str | os.PathLike[str]) -> int:
         """Take the codes of a file that a client or a server wrote; how many there were."""
         found = read_codes(path)
-        check_scheme(found, self.scheme.fingerprint, Path(path).name)
+        check_scheme(found, self.scheme.fingerprint, Path(path).name, self.scheme.bits)
         self.index.add(found.names, found.codes)
         return len(found.names)
 

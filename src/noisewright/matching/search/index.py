@@ -172,10 +172,14 @@ class Index:
         return int(neighbours)
 
 
-def check_scheme(found: CodeFile, fingerprint: str, called: str) -> None:
+def check_scheme(found: CodeFile, fingerprint: str, called: str, bits: int | None = None) -> None:
     """Refuse codes of another scheme."""
     if found.fingerprint != fingerprint:
         raise FileFormatError(
             f"the codes in {called} were made with the scheme {found.fingerprint[:12]}..., not with {fingerprint[:12]}...; "
             "codes of two schemes cannot be compared: encode the profiles again with one public file."
+        )
+    if bits is not None and found.bits != bits:
+        raise FileFormatError(
+            f"{called} says that its codes have {found.bits} bits, and those of its scheme have {bits}; get it once more."
         )

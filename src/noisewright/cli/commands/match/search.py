@@ -74,7 +74,7 @@ def search(
     with working("searching"):
         if query is not None:
             asked = read_codes(query)
-            check_scheme(asked, server.scheme.fingerprint, query)
+            check_scheme(asked, server.scheme.fingerprint, query, server.scheme.bits)
             names = list(asked.names)
             found = server.search(asked.codes, neighbours, confidence=confidence)
         else:
