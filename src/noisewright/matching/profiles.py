@@ -51,7 +51,11 @@ def read_profiles(path: str | os.PathLike[str], *, names: str | None = None) -> 
     place = file_path(path)
     suffix = place.suffix.lower()
     if suffix not in SUFFIXES:
-        raise FileFormatError(f"{place.name}: profiles are read from {', '.join(SUFFIXES)} files.")
+        raise FileFormatError(f"{place}: profiles are read from {', '.join(SUFFIXES)} files.")
+    if names is not None and suffix in (".npy", ".npz"):
+        raise FileFormatError(
+            f"{place.name} has no columns with names; its rows are named by their numbers, from 0 on."
+        )
     try:
         check_regular(place)
         if suffix in (".npy", ".npz"):
@@ -109,7 +113,7 @@ def _table(place: Path, names: str | None) -> Profiles:
     if names is None and not (table.num_columns and _is_text(table.schema.types[0])):
         # What is a number may belong to the profile, and names are sent in the clear.
         raise FileFormatError(
-            f"{place.name}: the first column holds no texts, and names are sent in the clear; say which column holds the names."
+            f"{place.name}: the first column holds no texts, and names are sent in the clear; say which column holds the names (--names), or add one."
         )
     chosen = table.column_names[0] if names is None else names
     others = [name for name in table.column_names if name != chosen]

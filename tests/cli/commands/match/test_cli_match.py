@@ -262,6 +262,8 @@ def test_wrong_profiles_get_a_sentence(place, call, file, sentence):
         ("encode people.npy --public none.json -o new.nwc", "cannot be read"),
         ("encode people.npy --public public.json --names who -o none/codes.nwc", "cannot be written"),
         ("encode people.npy --public public.json -o codes.nwc", "there already"),
+        ("encode people.npy --public public.json --names who -o new.nwc", "named by their numbers"),
+        ("encode . --public public.json -o new.nwc", ".: profiles are read from"),
         ("seed -o public.json --dimension 8 --epsilon 1", "there already"),
         ("search codes.nwc --public public.json -k 0", "1 neighbour or more"),
         ("search codes.nwc --public public.json --kind tree", "flat, hnsw or ivf"),
