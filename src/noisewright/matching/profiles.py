@@ -113,7 +113,8 @@ def _table(place: Path, names: str | None) -> Profiles:
     if names is None and not (table.num_columns and _is_text(table.schema.types[0])):
         # What is a number may belong to the profile, and names are sent in the clear.
         raise FileFormatError(
-            f"{place.name}: the first column holds no texts, and names are sent in the clear; say which column holds the names (--names), or add one."
+            f"{place.name}: the first column holds no texts, and names are sent in the clear; say which column holds the names "
+            "(--names), or add one."
         )
     chosen = table.column_names[0] if names is None else names
     others = [name for name in table.column_names if name != chosen]
