@@ -133,7 +133,8 @@ def _table(place: Path, names: str | None) -> Profiles:
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
-    return any(is_kind(kind) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary))
+    spelled = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(spelled) or pa.types.is_large_string(spelled))
 
 
 def _numbers(table: Any, columns: list[str], called: str) -> Any:

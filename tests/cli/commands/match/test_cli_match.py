@@ -310,6 +310,7 @@ def test_wrong_words_get_a_sentence(place, call, words, sentence):
         ("parquet", pa.table({"v": pa.array([[1.0, 2.0]], pa.list_(pa.float64(), 2))}), (), "in the clear"),
         ("parquet", pa.table({"v": [[1.0, 2.0]], "who": [1]}), ("--names", "v"), "holds no names"),
         ("parquet", pa.table({}), (), "names are sent in the clear"),
+        ("parquet", pa.table({"age": pa.array([31, 47]).dictionary_encode(), "a": [1, 2], "b": [2, 1]}), (), "clear"),
     ],
 )
 def test_a_column_of_the_profile_never_becomes_a_name(
