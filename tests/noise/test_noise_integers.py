@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from noise_support import LEVEL, Scripted, chi_square
 
 from noisewright.core.errors import ParameterError
-from noisewright.noise import uniform_below
+from noisewright.noise import random_order, uniform_below
 
 
 @pytest.mark.parametrize(
@@ -117,3 +119,12 @@ def test_bad_sizes() -> None:
         uniform_below(6, size=2.5)
     with pytest.raises(ParameterError, match=r"shape \(3,\), which does not fit size \(2,\)"):
         uniform_below([1, 2, 3], size=2)
+
+
+def test_a_random_order_is_uniform() -> None:
+    """Over the 24 orders of four things."""
+    rng = np.random.default_rng(3)
+    numbers = {order: number for number, order in enumerate(permutations(range(4)))}
+    drawn = np.array([numbers[tuple(random_order(4, rng))] for _ in range(4800)])
+    assert chi_square(drawn, lambda _: 1 / 24, range(24)) > LEVEL
+    assert random_order(0) == []

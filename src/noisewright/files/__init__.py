@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from noisewright.files.channels import load_exact_csv as load_exact_csv
     from noisewright.files.channels import load_labelled_csv as load_labelled_csv
     from noisewright.files.channels import save as save
+    from noisewright.files.folders import files_in as files_in
+    from noisewright.files.folders import own_names as own_names
+    from noisewright.files.folders import whole_folder as whole_folder
     from noisewright.files.processes import alive as alive
     from noisewright.files.processes import dead as dead
     from noisewright.files.processes import place as place

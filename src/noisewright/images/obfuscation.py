@@ -8,8 +8,6 @@ in one sentence, and the rest is done. Pictures stream through: a few at a time 
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,11 +16,12 @@ from pathlib import Path
 
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
-from noisewright.files.atomic import rename_new, sync_folder, write_atomically
+from noisewright.files.atomic import write_atomically
+from noisewright.files.folders import files_in, own_names, whole_folder
 from noisewright.images.methods import Method
 from noisewright.images.pictures.reading import Colours, Picture, read_picture
 from noisewright.images.pictures.writing import png_of
-from noisewright.noise.integers import uniform_below
+from noisewright.noise.integers import random_order
 
 __all__ = ["SUFFIXES", "Obfuscated", "obfuscate_picture", "obfuscate_pictures", "picture_files"]
 
@@ -46,18 +45,8 @@ class Obfuscated:
 
 
 def picture_files(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """The files that are named, and all pictures in the folders that are named, sorted by path within each folder."""
-    found: list[Path] = []
-    for place in map(Path, given):
-        if place.is_dir():
-            found += sorted(path for path in place.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
-        elif place.is_file():
-            found.append(place)
-        else:
-            raise FileFormatError(f"there is no file or folder {place}; name pictures that are there.")
-    if not found:
-        raise FileFormatError(f"there are no pictures: a folder needs files that end with {', '.join(SUFFIXES)}.")
-    return found
+    """The files that are named, and all pictures in the folders that are named; see :mod:`noisewright.files.folders`."""
+    return files_in(given, SUFFIXES, "pictures")
 
 
 def obfuscate_picture(
@@ -93,20 +82,14 @@ def obfuscate_pictures(
     no folder is made, and what is wrong with the first is the error.
     """
     folder = Path(target).absolute()
-    if os.path.lexists(folder):
-        raise FileFormatError(f"{folder} is there already; name a new folder, so that nothing is mixed or overwritten.")
     if not is_whole(workers) or not 1 <= workers <= 256:
         raise ParameterError("workers is a whole number from 1 to 256.")
-    names = _names(files) if keep_names else None
-    try:
-        staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    except OSError as problem:
-        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
-    order = list(range(len(files))) if keep_names else _shuffled(len(files))
+    names = own_names(files, ".png") if keep_names else None
+    order = list(range(len(files))) if keep_names else random_order(len(files))
     shown, results = set(range(min(thumbnails, len(files)))), {}
     sizes: set[tuple[int, int, int]] = set()
     width, done = len(str(len(files))), 0
-    try:
+    with whole_folder(folder) as staged:
         jobs = ((files[place], colours, method, place in shown) for place in order)
         for place, (wrong, content, size, small) in zip(order, _ahead(jobs, workers), strict=True):
             if content is None:
@@ -122,17 +105,10 @@ def obfuscate_pictures(
         if not done:
             raise FileFormatError(f"not one picture could be done; {results[0].source.name}: {results[0].problem}")
         for size in sorted(sizes):
-            for name, certificate in _certificates(method, *size):
+            for name, certificate in _certificates(method, *size, ["the names of the files"] if keep_names else []):
                 (staged / name).write_bytes(certificate)
         for path in sorted(staged.iterdir()):
             os.utime(path, (0, 0))
-        staged.chmod(0o755)
-        rename_new(staged, folder)
-        sync_folder(folder.parent)
-    except OSError as problem:
-        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
     return [results[place] for place in range(len(files))]
 
 
@@ -170,26 +146,14 @@ def thumbnail(picture: Picture, side: int = 160) -> bytes:
     return png_of(picture[::step, ::step].copy())
 
 
-def _certificates(method: Method, height: int, width: int, channels: int) -> Iterator[tuple[str, bytes]]:
-    """For each mechanism that pictures of this size are drawn by, the name of a file and its content."""
+def _certificates(
+    method: Method, height: int, width: int, channels: int, also: Sequence[str] = ()
+) -> Iterator[tuple[str, bytes]]:
+    """For each mechanism that pictures of this size are drawn by, the name of a file and its content; what is ``also`` seen is
+    stated."""
     made = method.mechanisms(height, width, channels)
     size = f"{width}x{height}{'-grey' if channels == 1 else ''}"
     for place, mechanism in enumerate(made, start=1):
-        name = f"certificate-{size}{f'-{place}' if len(made) > 1 else ''}.json"
-        yield name, mechanism.certificate().to_json().encode()
-
-
-def _names(files: Sequence[Path]) -> list[str]:
-    names = [file.with_suffix(".png").name for file in files]
-    if len(set(names)) < len(names):
-        raise FileFormatError("two files have the same name; leave out --keep-names, or rename one.")
-    return names
-
-
-def _shuffled(count: int) -> list[int]:
-    """All numbers below a count in uniformly random order."""
-    order = list(range(count))
-    for last in range(count - 1, 0, -1):
-        other = uniform_below(last + 1)
-        order[last], order[other] = order[other], order[last]
-    return order
+        name, found = f"certificate-{size}{f'-{place}' if len(made) > 1 else ''}.json", mechanism.certificate()
+        stated = found.with_clear([*found.document.get("in_the_clear", ()), *also])
+        yield name, stated.to_json().encode()

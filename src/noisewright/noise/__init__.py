@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from noisewright.noise.bits import Bits as Bits
     from noisewright.noise.bits import Rng as Rng
     from noisewright.noise.bits import bits_from as bits_from
+    from noisewright.noise.integers import random_order as random_order
     from noisewright.noise.integers import uniform_below as uniform_below
     from noisewright.noise.lattice import Lattice as Lattice
     from noisewright.noise.laws.gaussian import discrete_gaussian as discrete_gaussian

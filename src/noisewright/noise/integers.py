@@ -20,7 +20,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.noise._blocks import BLOCK, Size, draw_blocks, shape_from
 from noisewright.noise.bits import Bits, Rng, bits_from, half_words
 
-__all__ = ["uniform_below"]
+__all__ = ["random_order", "uniform_below"]
 
 
 def uniform_below(bound: Any, size: Size | None = None, rng: Rng = None) -> Any:
@@ -55,6 +55,21 @@ def uniform_below(bound: Any, size: Size | None = None, rng: Rng = None) -> Any:
         tops = np.broadcast_to(np.uint64(top), BLOCK)
         return draw_blocks(size, _dtype(top), lambda count: _below_masked(tops[:count], bits))
     return draw_blocks(size, np.object_, lambda count: _below_big([top] * count, bits))
+
+
+def random_order(count: int, rng: Rng = None) -> list[int]:
+    """The numbers ``0, ..., count - 1`` in an order that is uniform among all.
+
+    >>> sorted(random_order(5))
+    [0, 1, 2, 3, 4]
+
+    Reference: Fisher and Yates (1938).
+    """
+    order, bits = list(range(count)), bits_from(rng)
+    for last in range(count - 1, 0, -1):
+        other = uniform_below(last + 1, rng=bits)
+        order[last], order[other] = order[other], order[last]
+    return order
 
 
 def _dtype(top: int) -> type[np.generic]:

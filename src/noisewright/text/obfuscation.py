@@ -7,18 +7,13 @@ certificate of the mechanism. The comparison with the originals is for the owner
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker
-from noisewright.core.errors import FileFormatError
-from noisewright.files.atomic import rename_new, sync_folder
-from noisewright.noise.integers import uniform_below
+from noisewright.files.folders import own_names, whole_folder
+from noisewright.noise.integers import random_order
 from noisewright.text.documents.files import text_of
 from noisewright.text.noisy_documents import PrivateDocuments
 
@@ -59,34 +54,19 @@ def obfuscate_files(
     progress: Callable[[int, int | None], None] | None = None,
 ) -> list[Obfuscated]:
     """Every file through the mechanism, into the new folder ``target``; the results in the order of ``files``."""
-    folder = Path(target).absolute()
-    if os.path.lexists(folder):
-        raise FileFormatError(f"{folder} is there already; name a new folder, so that nothing is mixed or overwritten.")
-    names = _names(files, keep_names)
-    try:
-        staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    except OSError as problem:
-        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
+    folder, names = Path(target).absolute(), _names(files, keep_names)
     done: list[Obfuscated] = []
-    try:
+    with whole_folder(folder) as staged:
         for some in _parts(list(zip(files, names, strict=True))):
             texts = [text_of(file) for file, _ in some]
             for (file, name), text, words in zip(some, texts, mechanism.release_words(texts), strict=True):
                 done.append(Obfuscated(file, mechanism.read(text), folder / name, tuple(words)))
                 if progress is not None:
                     progress(len(done), len(files))
-        for one in sorted(
-            done, key=lambda one: one.target.name
-        ):  # in the order of their new names: times tell of no other
+        for one in sorted(done, key=lambda one: one.target.name):  # of their new names: times tell of no other order
             (staged / one.target.name).write_text(" ".join(one.after) + "\n", encoding="utf-8")
-        (staged / CERTIFICATE).write_text(_certificate(mechanism, keep_names).to_json(), encoding="utf-8")
-        staged.chmod(0o755)
-        rename_new(staged, folder)
-        sync_folder(folder.parent)
-    except OSError as problem:
-        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
+        stated = mechanism.certificate().with_clear(in_the_clear(mechanism, keep_names))
+        (staged / CERTIFICATE).write_text(stated.to_json(), encoding="utf-8")
     return done
 
 
@@ -108,21 +88,9 @@ def _parts(things: list[tuple[Path, str]]) -> Iterator[list[tuple[Path, str]]]:
     return (things[start : start + TOGETHER] for start in range(0, len(things), TOGETHER))
 
 
-def _certificate(mechanism: PrivateDocuments, keep_names: bool) -> Certificate:
-    found = mechanism.certificate()
-    clear = in_the_clear(mechanism, keep_names)
-    document = {**found.document, **({"in_the_clear": clear} if clear else {})}
-    return Certificate.from_document({**document, "digest": checker.digest(document)})
-
-
 def _names(files: Sequence[Path], keep: bool) -> list[str]:
     """Their own names, or numbers that are dealt out at random."""
     if keep:
-        names = [file.with_suffix(".txt").name for file in files]
-        if len(set(names)) < len(names):
-            raise FileFormatError("two files have the same name; leave out --keep-names, or rename one.")
-        return names
-    numbers = list(range(1, len(files) + 1))
+        return own_names(files, ".txt")
     width = len(str(len(files)))
-    dealt = [numbers.pop(uniform_below(left)) for left in range(len(files), 0, -1)]
-    return [f"document-{number:0{width}}.txt" for number in dealt]
+    return [f"document-{number + 1:0{width}}.txt" for number in random_order(len(files))]

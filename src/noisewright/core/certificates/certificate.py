@@ -12,7 +12,7 @@ with :mod:`noisewright.core.certificates.checker.checker_noise` beside it for th
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -153,6 +153,13 @@ class Certificate:
         if problem:
             raise CertificateError(f"the certificate is incomplete or malformed: {problem}.")
         return cls(document)
+
+    def with_clear(self, clear: Sequence[str]) -> Certificate:
+        """The same, stating that what ``clear`` lists is seen as it is; what was listed before must be among it."""
+        if list(clear) == list(self.document.get("in_the_clear", ())):
+            return self
+        document = {**self.document, "in_the_clear": list(clear)}
+        return Certificate({**document, "digest": checker.digest(document)})
 
     def to_json(self) -> str:
         """The certificate as JSON text."""

@@ -88,6 +88,15 @@ def test_names_follow_a_random_order(call: Any, tmp_path: Path) -> None:
         assert sorted(widths) == list(range(8, 28))
         assert (widths == sorted(widths)) is kept
         assert min(path.name for path in out.glob("*.png")) == ("00.png" if kept else "picture-01.png")
+        proved = call("verify", out / "certificate-8x6.json")
+        assert (proved.code, "the names of the files" in proved.words) == (0, kept)
+
+
+def test_a_picture_that_is_named_twice_is_drawn_from_once(call: Any, photos: Path, tmp_path: Path) -> None:
+    (photos / "again.png").symlink_to(photos / "more/jones.png")
+    out = tmp_path / "out"
+    given = (photos, photos / "smith.jpg", photos / "more")
+    assert call("images", "obfuscate", *given, "-o", out, "--epsilon", "9", "--json").json["pictures"] == 4
 
 
 def test_one_file_with_regions(call: Any, photos: Path, tmp_path: Path) -> None:

@@ -1,0 +1,67 @@
+"""Folders of files: those that are read one by one, and those that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from noisewright.core.errors import FileFormatError
+from noisewright.files.atomic import rename_new, sync_folder
+
+__all__ = ["files_in", "own_names", "whole_folder"]
+
+
+def files_in(given: Iterable[str | os.PathLike[str]], suffixes: Sequence[str], what: str) -> list[Path]:
+    """The files that are named, and those in the folders that are named which end with one of the suffixes, sorted by path.
+
+    A file that is found twice, by its folder and by its name or by a link, is one: drawn from twice, it would be hidden less.
+    ``what`` is the plural of what is looked for, for messages.
+    """
+    found: list[Path] = []
+    for place in map(Path, given):
+        if place.is_dir():
+            found += sorted(path for path in place.rglob("*") if path.suffix.lower() in suffixes and path.is_file())
+        elif place.is_file():
+            found.append(place)
+        else:
+            raise FileFormatError(f"there is no file or folder {place}; name {what} that are there.")
+    if not found:
+        raise FileFormatError(f"there are no {what}: a folder needs files that end with {', '.join(suffixes)}.")
+    once: dict[tuple[int, int], Path] = {}
+    for path in found:
+        about = path.stat()
+        once.setdefault((about.st_dev, about.st_ino), path)
+    return list(once.values())
+
+
+def own_names(files: Sequence[Path], suffix: str) -> list[str]:
+    """The names of files with another suffix, which must differ."""
+    names = [file.with_suffix(suffix).name for file in files]
+    if len(set(names)) < len(names):
+        raise FileFormatError("two files have the same name; leave out --keep-names, or rename one.")
+    return names
+
+
+@contextmanager
+def whole_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
+    """A folder to write into, which becomes the new folder ``target`` at the end, and is gone after any error."""
+    folder = Path(target).absolute()
+    if os.path.lexists(folder):
+        raise FileFormatError(f"{folder} is there already; name a new folder, so that nothing is mixed or overwritten.")
+    try:
+        staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as problem:
+        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
+    try:
+        yield staged
+        staged.chmod(0o755)
+        rename_new(staged, folder)
+        sync_folder(folder.parent)
+    except OSError as problem:
+        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
