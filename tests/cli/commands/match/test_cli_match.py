@@ -369,3 +369,13 @@ def test_a_page_with_distances_or_flips_says_no_more_than_holds(place, call):
     assert "probability 2.576e-869" in told  # 1 / (1 + e^2000), which is no float, and not 0
     third = call("match", "seed", "-o", "third.json", "--dimension", "8", "--epsilon", "1/3", "--bits", "8").words
     assert "epsilon = 0.333334 for every bit" in third  # what is said of a price is not below it
+
+
+def test_names_that_a_spreadsheet_would_run_are_harmless_in_the_table_of_neighbours(place, call):
+    pq.write_table(pa.table({"who": ["=cmd()", "bob"], "a": [1.0, 2.0], "b": [2.0, 1.0]}), "two.parquet")
+    Scheme(dimension=2, bits=64, epsilon=4).save("two.json")
+    assert call("match", "encode", "two.parquet", "--public", "two.json", "-o", "two.nwc").code == 0
+    assert call("match", "search", "two.nwc", "--public", "two.json", "-k", "1", "-o", "found.csv").code == 0
+    with open("found.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))[1:]
+    assert [(row[0], row[2]) for row in rows] == [("'=cmd()", "bob"), ("bob", "'=cmd()")]

@@ -105,13 +105,18 @@ def _one(name: str, found: Matches, i: int) -> dict[str, Any]:
 
 
 def _csv(names: list[str], found: Matches) -> bytes:
+    from noisewright.mechanisms.arrow import arrow_array
+    from noisewright.releases.sources.formulas import harmless
+
+    everybody = list(dict.fromkeys([*names, *(name for name in found.names.ravel().tolist() if name is not None)]))
+    spelled = dict(zip(everybody, harmless(arrow_array(everybody)).to_pylist(), strict=True))
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(HEADS)
     for i, name in enumerate(names):
         for rank, one in enumerate(_one(name, found, i)["neighbours"], 1):
             numbers = (f"{one[part]:.6g}" for part in ("distance", "low", "high"))
-            writer.writerow((name, rank, one["name"], one["bits_that_differ"], *numbers))
+            writer.writerow((spelled[name], rank, spelled[one["name"]], one["bits_that_differ"], *numbers))
     return text.getvalue().encode()
 
 
