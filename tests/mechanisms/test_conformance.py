@@ -528,7 +528,7 @@ def test_conforms(case):
 
 
 def test_every_registered_mechanism_is_in_the_cases():
-    assert set(registry.names()) <= set(CASES)
+    assert set(registry.names()) <= {case.partition(",")[0] for case in CASES}
 
 
 def test_registry_refuses_a_taken_name_and_an_unknown_one():

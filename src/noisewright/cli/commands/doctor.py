@@ -33,6 +33,7 @@ ADDS = {
     "transport": "distances between populations, for any metric",
     "text": "attackers that learn topics and authors from words",
     "matching": "fast search among many codes",
+    "images": "photographs, read and written",
 }
 """What an extra is for; which extras there are is read from the package itself."""
 

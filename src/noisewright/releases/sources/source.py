@@ -40,6 +40,8 @@ SUFFIXES: dict[str, Format] = {
 BATCH = 65_536
 PARQUET_BUFFER = 1 << 20
 """Column chunks are read through a window of this size, so that a file of one huge row group needs no more memory."""
+TOGETHER = 32 << 20
+"""Small row groups are read together up to so many bytes."""
 MAPPED = 256 << 20
 """Arrow files with batches of more bytes are mapped, so that one huge batch needs no more memory."""
 
@@ -196,13 +198,14 @@ class Source:
 def _together(groups: Sequence[int], metadata: Any) -> Iterator[list[int]]:
     """Row groups to read in one go: pyarrow keeps what it read of all of them until the last one is through."""
     waiting: list[int] = []
-    rows = 0
+    rows = size = 0
     for group in groups:
         waiting.append(group)
         rows += metadata.row_group(group).num_rows
-        if rows >= BATCH:
+        size += metadata.row_group(group).total_byte_size
+        if rows >= BATCH or size >= TOGETHER:
             yield waiting
-            waiting, rows = [], 0
+            waiting, rows, size = [], 0, 0
     if waiting:
         yield waiting
 

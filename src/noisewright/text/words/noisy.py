@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import one_of
 from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
 from noisewright.core.guarantee import Guarantee
@@ -74,8 +75,7 @@ def laplace_words(
     ``decoding="index"`` takes a word that is nearest or nearly so, by an index (:mod:`~noisewright.text.words.indexed`): faster
     for vocabularies of some hundred thousand words, with the same promise.
     """
-    if decoding not in ("exact", "index"):
-        raise ParameterError(f"decoding is exact or index, not {decoding!r}.")
+    one_of(decoding, "decoding", ("exact", "index"))
     found = as_embedding(embedding, limit)
     return NoisyWords(found, positive_fraction(epsilon, "epsilon"), LAPLACE, indexed=decoding == "index")
 
