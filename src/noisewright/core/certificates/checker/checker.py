@@ -71,7 +71,7 @@ RELEASE_FILE = "checker_release.py"
 WORDS_FILE = "checker_words.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
-    RELEASE_FILE: "a3a33063275f1946e57e2da6811b7df4ecb9ddbd77b600bf6a54355345cae09a",
+    RELEASE_FILE: "29b9934ecdc1a2c233ac118dd80aaefb7f0fee978e5b229060e79141c7d5665c",
     WORDS_FILE: "8bbb0ec06c166d84bbd84561a5343b76fd7465db523b18c64f4d11274f49c896",
 }
 RELEASE = "noisewright-release"

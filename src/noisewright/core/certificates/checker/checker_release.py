@@ -506,10 +506,8 @@ def span(stated: Any, proof: Any, factor: Fraction, base: str, name: str) -> tup
         raise NotProved("the values that its certificate is about end before they begin.")
     unit = step / factor
     first, last = plain(low * unit, ROUND_CEILING), plain(high * unit)
-    if math.floor(number(last) / unit) <= math.ceil(
-        number(first) / unit
-    ):  # rounded, no two values would be between them
-        first, last = str(low * unit), str(high * unit)
+    if math.floor(number(last) / unit) <= math.ceil(number(first) / unit):
+        first, last = str(low * unit), str(high * unit)  # rounded, no two values would be between them
     many = 1 if proof.get("norm") == "sup" else whole(proof.get("coordinates", 1))  # each may differ by all of it
     return many * (high - low) * step, f"any two {noun(stated, proof, factor)} from {first} to {last} ({name})"
 
@@ -556,10 +554,8 @@ def words_are_paid(words: str, distance: Any, certificate: Any) -> bool:
         return number(found[1]) * LENGTHS.get((found[2] or "").strip().removesuffix("s"), 1) <= apart
     try:
         return distance != "radius" and number(distance) >= span(claim["distances"], proof, factor, base, base)[0]
-    except (
-        NotProved
-    ):  # noise without bounds: the values are those of the policy's range, which is in the lock, not here
-        return True
+    except NotProved:
+        return True  # noise without bounds: the values are those of the policy's range, which is in the lock, not here
 
 
 def one_of(unit: Any) -> str:
