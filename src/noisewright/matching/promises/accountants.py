@@ -110,7 +110,7 @@ def exact_xdp(distance: float, *, bits: int, epsilon: Exact, delta: float, answe
     # weights of P in the opposite order.
     p, q = (np.cumsum(part)[::-1] for part in (law.weights[::-1], law.weights))
     asked = p > limit
-    with np.errstate(divide="ignore", over="ignore"):  # a q too small for a float is taken for 0: the worst case is the limit
+    with np.errstate(divide="ignore", over="ignore"):  # what is too small for a float counts as 0
         found = float(np.log((p[asked] - limit) / q[asked]).max(initial=-math.inf))
     found += bits * 2.0**-50  # sums of floats: what their logarithm is off by does not shrink with it
     return min(max(found, 0.0) * (1 + SAFE), worst_case(bits=bits, epsilon=epsilon))
