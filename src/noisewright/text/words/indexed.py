@@ -21,6 +21,9 @@ __all__ = ["WordIndex"]
 LOOKED_AT = 128
 """So many words are compared in full for each vector."""
 TRAINED_ON = 20_000
+TOGETHER = 64
+"""So many words are compared roughly at a time: faster than the 32 that faiss takes."""
+BLOCK = 1 << 14
 SEED = 1
 
 
@@ -35,15 +38,13 @@ class WordIndex:
                 "an index of words needs faiss; install noisewright[text], or use decoding='exact'."
             ) from None
         faiss.omp_set_num_threads(cores())
-        vectors = embedding.vectors()
         parts = embedding.dimension // 2 if embedding.dimension % 2 == 0 else embedding.dimension
-        rough: Any = faiss.index_factory(embedding.dimension, f"PQ{parts}x4fs")
+        self._index: Any = faiss.index_factory(embedding.dimension, f"PQ{parts}x4fs_{TOGETHER},Refine(SQfp16)")
         sample = np.random.default_rng(SEED).permutation(embedding.size)[:TRAINED_ON]
-        rough.train(vectors[sample])
-        self._index: Any = faiss.IndexRefineFlat(rough)
-        self._index.add(vectors)
+        self._index.train(embedding.vectors(sample))
+        for start in range(0, embedding.size, BLOCK):
+            self._index.add(embedding.vectors(np.arange(start, min(start + BLOCK, embedding.size))))
         self._index.k_factor = float(min(looked_at, embedding.size))
-        self._rough = rough  # the index refers to it
 
     def nearest(self, vectors: NDArray[np.floating]) -> Rows:
         """The row of a word that is nearest to each vector, or nearly."""
