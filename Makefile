@@ -52,7 +52,7 @@ $(READY): pyproject.toml constraints.txt
 
 # Tests also need tools, other libraries to compare with, and Spark with a Java runtime of its own.
 $(READY_TO_TEST): $(READY)
-	$(PIP) -e ".[dev,all,java]"
+	$(PIP) -e ".[dev,all,networks,java]"
 	$(PIP) --no-deps -e examples/signbits
 	touch $(READY_TO_TEST)
 

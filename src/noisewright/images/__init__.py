@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from noisewright.images import attackers as attackers
     from noisewright.images import baselines as baselines
     from noisewright.images import faces as faces
+    from noisewright.images import networks as networks
     from noisewright.images.methods import PixelMethod as PixelMethod
     from noisewright.images.obfuscation import obfuscate_picture as obfuscate_picture
     from noisewright.images.obfuscation import obfuscate_pictures as obfuscate_pictures

@@ -34,6 +34,7 @@ ADDS = {
     "text": "attackers that learn topics and authors from words",
     "matching": "fast search among many codes",
     "images": "photographs, read and written",
+    "networks": "faces drawn by networks, and their training",
 }
 """What an extra is for; which extras there are is read from the package itself."""
 

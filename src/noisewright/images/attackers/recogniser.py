@@ -59,20 +59,38 @@ class Recogniser:
         # One face each tells nothing of how a face varies: then all directions count as they vary among people.
         sphere = covariance.trace() / len(covariance) or float(self._basis.spreads[0] ** 2)
         covariance = (1 - self._shrinkage) * covariance + self._shrinkage * sphere * np.eye(len(covariance))
+        self._covariance: Floats = covariance
         self._slopes: Floats = np.asarray(np.linalg.solve(covariance, means.T), np.float64)
         self._offsets: Floats = -0.5 * np.einsum("ij,ji->i", means, self._slopes)
         return self
 
     def scores(self, faces: Picture) -> Floats:
         """The probability of each person (a column) for each face (a row)."""
-        if not hasattr(self, "_basis"):
-            raise ParameterError("the recogniser has learned nothing yet; call fit first.")
+        self._learned()
         return np.asarray(softmax(self._basis.forward(_flat(faces)) @ self._slopes + self._offsets, axis=1))
 
     def predict(self, faces: Picture) -> NDArray[Any]:
         """The most likely person for each face."""
         scores = self.scores(faces)
         return np.asarray(self.people[scores.argmax(1)])
+
+    @property
+    def linear(self) -> tuple[Floats, Floats]:
+        """Slopes (pixels between 0 and 1, people) and offsets of the logarithms of scores, up to what all people share."""
+        self._learned()
+        slopes = self._basis.directions.T @ self._slopes
+        return slopes, self._offsets - self._basis.mean @ slopes
+
+    @property
+    def features(self) -> tuple[Floats, Floats]:
+        """Slopes and offsets of coordinates in which one person varies as a sphere: what is left without the last step."""
+        self._learned()
+        slopes = np.linalg.solve(np.linalg.cholesky(self._covariance), self._basis.directions).T
+        return np.asarray(slopes), np.asarray(-self._basis.mean @ slopes)
+
+    def _learned(self) -> None:
+        if not hasattr(self, "_basis"):
+            raise ParameterError("the recogniser has learned nothing yet; call fit first.")
 
 
 def _flat(faces: Picture) -> Floats:

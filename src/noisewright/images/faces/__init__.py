@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from noisewright.images.faces.identities import Mixture as Mixture
     from noisewright.images.faces.identities import identity_weights as identity_weights
     from noisewright.images.faces.model import FaceModel as FaceModel
+    from noisewright.images.faces.model import open_model as open_model
     from noisewright.images.faces.model_file import read_model as read_model
     from noisewright.images.faces.model_file import write_model as write_model
     from noisewright.images.faces.noisy_codes import NoisyCodes as NoisyCodes
     from noisewright.images.faces.obfuscator import LatentObfuscator as LatentObfuscator
+    from noisewright.images.faces.public_faces import PublicFaces as PublicFaces
+    from noisewright.images.faces.public_faces import read_faces as read_faces
     from noisewright.images.faces.snapped_law import SnappedLaw as SnappedLaw
 else:
     __getattr__, __dir__ = door(__name__)

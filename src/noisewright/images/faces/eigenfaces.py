@@ -85,7 +85,17 @@ class Eigenfaces:
         """The components of faces, one face in each row; the first ``elements`` of them, or all."""
         return self.basis.forward(_flat(pictures, self.shape), elements)
 
-    def decode(self, codes: Floats) -> Picture:
+    def keeping(self, *names: str) -> Eigenfaces:
+        """Eigenfaces know no attributes: all of a face is in its code."""
+        if names:
+            raise ParameterError("eigenfaces know no attributes that could be kept; train a network on labelled faces.")
+        return self
+
+    def attributes_of(self, pictures: Picture) -> Floats:
+        """Nothing passes around the code."""
+        return np.empty((len(pictures), 0))
+
+    def decode(self, codes: Floats, attributes: Floats | None = None) -> Picture:
         """The faces with these components; those that are not given are the mean of public faces."""
         return as_pixels(self.basis.backward(np.atleast_2d(codes))).reshape(-1, *self.shape)
 

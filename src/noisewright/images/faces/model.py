@@ -2,17 +2,35 @@
 
 Whatever the model (principal components, a network), a mechanism asks no more of it than this. A code is the secret; the
 model, its ranges and its spreads are public, and must come from *public* faces: nothing here protects the faces that a model
-was trained on. What a model passes around the code, such as a pose or an attribute, it names in ``clear``."""
+was trained on. What a model passes around the code, such as a pose or an attribute, it names in ``clear``: a decoded picture is
+a function of the noisy code and of these attributes, and of nothing else of the face."""
 
 from __future__ import annotations
 
-from typing import Protocol
+import os
+from collections.abc import Sequence
+from typing import Protocol, cast
 
 from noisewright.core.arrays import Floats
+from noisewright.core.errors import FileFormatError
+from noisewright.core.loading.addresses import Addresses
 from noisewright.core.resource import Resource
+from noisewright.images.faces.model_file import kind_of
 from noisewright.images.pictures.reading import Picture
 
-__all__ = ["FaceModel"]
+__all__ = ["MODELS", "FaceModel", "open_model"]
+
+MODELS = Addresses(
+    "noisewright.face_models",
+    "kind of face model",
+    {
+        "eigenfaces": "noisewright.images.faces.eigenfaces:Eigenfaces",
+        "autoencoder": "noisewright.images.networks.autoencoder:AutoEncoder",
+        "identities": "noisewright.images.networks.identity_generator:IdentityGenerator",
+        "attgan": "noisewright.images.networks.attgan:AttGan",
+    },
+)
+"""The kinds of models, by what their files call them: each is a class that is made of a :class:`Resource`."""
 
 
 class FaceModel(Protocol):
@@ -48,5 +66,27 @@ class FaceModel(Protocol):
         Their first ``elements`` elements, or all: a mechanism that releases few need not have the others computed.
         """
 
-    def decode(self, codes: Floats) -> Picture:
-        """The pictures of codes; a code may be shorter than the model's, and the elements that it lacks are constant then."""
+    def keeping(self, *names: str) -> FaceModel:
+        """The same model with these attributes of a face passing around its code, in the clear; at first there are none."""
+
+    def attributes_of(self, pictures: Picture) -> Floats:
+        """What of each face passes around its code, one face in each row; rows are empty where nothing does."""
+
+    def decode(self, codes: Floats, attributes: Floats | None = None) -> Picture:
+        """The pictures of codes; a code may be shorter than the model's, and the elements that it lacks are constant then.
+
+        Without ``attributes`` they are public constants, the same for all faces.
+        """
+
+
+def open_model(path: str | os.PathLike[str] | Resource, *, keep: Sequence[str] = ()) -> FaceModel:
+    """The model in a file, whatever its kind, checked; ``keep`` names attributes that pass around the noise."""
+    resource = path if isinstance(path, Resource) else Resource.at(path)
+    kind = kind_of(resource)
+    if kind not in MODELS:
+        raise FileFormatError(
+            f"{resource.name} is a model of the kind {kind!r}, which is not known here; install what made it."
+        )
+    model = cast(FaceModel, MODELS.load(kind)(resource))
+    _ = model.shape  # reads and checks the file
+    return model.keeping(*keep) if keep else model

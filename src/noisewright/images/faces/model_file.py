@@ -28,14 +28,14 @@ from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.resource import Resource
 from noisewright.files.atomic import whole_file
 
-__all__ = ["SUFFIX", "read_model", "write_model"]
+__all__ = ["SUFFIX", "kind_of", "read_model", "write_model"]
 
 SUFFIX = ".nwm"
 MAGIC = b"\x89NWM\r\n\x1a\n"
 """Like that of PNG: a copy that changed the ends of lines is noticed."""
 ALIGN = 64
 LONGEST_HEADER = 1 << 20
-TYPES = ("<f4", "<f8", "<i8")
+TYPES = ("<f4", "<f8", "<i8", "|u1")
 MOST_NUMBERS = 1 << 36
 
 
@@ -77,6 +77,11 @@ def read_model(resource: Resource, kind: str) -> tuple[dict[str, Any], dict[str,
     return header["about"], found
 
 
+def kind_of(resource: Resource) -> str:
+    """Which kind of model a file holds."""
+    return str(_header(resource.open(), resource.name)["kind"])
+
+
 def _start(header: Mapping[str, Any]) -> bytes:
     document = json.dumps(header, ensure_ascii=False, sort_keys=True, allow_nan=False).encode()
     if len(document) > LONGEST_HEADER:
@@ -101,6 +106,8 @@ def _header(content: NDArray[np.uint8], called: str) -> dict[str, Any]:
         raise FileFormatError(f"{called} is a model of a later format; install a newer version of Noisewright.")
     listed = header["arrays"]
     if not isinstance(header["about"], dict) or not isinstance(listed, list) or not all(map(_is_array, listed)):
+        raise _wrong(called)
+    if not isinstance(header["kind"], str):
         raise _wrong(called)
     return header
 

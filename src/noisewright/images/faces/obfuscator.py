@@ -113,22 +113,26 @@ class LatentObfuscator:
 
     # Drawing ------------------------------------------------------------------------------------------------------------
 
-    def release(self, faces: Picture, rng: Rng = None) -> Picture:
-        """One new face for each: a picture, or several with an axis in front."""
+    def release(self, faces: Picture, rng: Rng = None, *, attributes: Floats | None = None) -> Picture:
+        """One new face for each: a picture, or several with an axis in front.
+
+        ``attributes``, a row for each face, are taken instead of what the model reads off the faces, for those that it keeps.
+        """
         bits = bits_from(rng)
-        return self._decoded(faces, lambda points: self.codes.drawn(points, bits))
+        return self._decoded(faces, lambda points: self.codes.drawn(points, bits), attributes)
 
-    def clean(self, faces: Picture) -> Picture:
+    def clean(self, faces: Picture, *, attributes: Floats | None = None) -> Picture:
         """NO GUARANTEE: what the model makes of faces without noise, to compare with."""
-        return self._decoded(faces, lambda points: points)
+        return self._decoded(faces, lambda points: points, attributes)
 
-    def _decoded(self, faces: Picture, change: Callable[[Points], Points]) -> Picture:
+    def _decoded(self, faces: Picture, change: Callable[[Points], Points], attributes: Floats | None) -> Picture:
         given = np.asarray(faces)
         several = self._several(given)
         result = [np.empty((0, *self.model.shape), np.uint8)]
         for start in range(0, len(several), TOGETHER):  # a few at a time: codes in floats are much larger than pixels
-            points = self._points(several[start : start + TOGETHER])
-            result.append(self.model.decode(self.space.codes(change(points))))
+            some = several[start : start + TOGETHER]
+            beside = self.model.attributes_of(some) if attributes is None else attributes[start : start + TOGETHER]
+            result.append(self.model.decode(self.space.codes(change(self._points(some))), beside))
         return np.concatenate(result).reshape(given.shape)
 
     def _several(self, faces: Picture) -> Picture:

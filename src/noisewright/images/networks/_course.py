@@ -1,0 +1,122 @@
+"""A course of training: epochs one after another, with a checkpoint after each, so that it goes on where it was stopped.
+
+The checkpoint lies beside the model that is to be, as ``model.nwm.part``: arrays and JSON like a model, with what the
+networks and their optimisers know, and is gone when the model is there. Whatever is random in an epoch follows from the seed
+and the number of the epoch, so a course that was stopped and resumed ends with the same model, bit by bit, on the same
+machine. A checkpoint of other faces or other options is refused.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.choices import is_whole
+from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.core.resource import Resource
+from noisewright.images.faces.model_file import read_model, write_model
+from noisewright.images.networks._torch import Module, arrays_of, float_tensor, torch
+
+__all__ = ["Learner", "batches", "cosine", "run_course", "seeded"]
+
+KIND = "checkpoint"
+Arrays = dict[str, NDArray[Any]]
+Progress = Callable[[int, int | None], None]
+
+
+class Learner(Protocol):
+    """Networks that learn."""
+
+    modules: dict[str, Module]
+    optimisers: dict[str, Any]
+
+    def epoch(self, number: int, of: int) -> None:
+        """Learn from all faces once; everything random follows from the number."""
+
+
+def run_course(
+    learner: Learner,
+    path: str | os.PathLike[str],
+    epochs: int,
+    setup: Mapping[str, Any],
+    progress: Progress | None = None,
+) -> Path:
+    """So many epochs, those left out that a checkpoint has already; ``setup`` tells courses apart. Returns the checkpoint."""
+    if not is_whole(epochs) or not 1 <= epochs <= 1_000_000:
+        raise ParameterError("epochs is a whole number from 1 to 1,000,000.")
+    checkpoint = Path(f"{os.fspath(path)}.part")
+    stated = {**setup, "epochs": epochs}
+    done = _resumed(learner, checkpoint, stated) if checkpoint.exists() else 0
+    for number in range(done, epochs):
+        if progress is not None:
+            progress(number, epochs)
+        learner.epoch(number, epochs)
+        arrays = _known(learner)
+        if not all(np.isfinite(array).all() for array in arrays.values()):
+            raise DataError("training went astray and the network has numbers that are not finite; take another seed.")
+        write_model(checkpoint, KIND, {"setup": stated, "done": number + 1}, arrays)
+    if progress is not None:
+        progress(epochs, epochs)
+    return checkpoint
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """New networks start from this seed, and nothing else of the process notices."""
+    if not is_whole(seed) or not 0 <= seed < 1 << 62:
+        raise ParameterError("a seed for training is a whole number from 0 on.")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(seed))
+        yield
+
+
+def batches(many: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+    """All places in random order, so many at a time; what is left at the end goes with the last, so that none is alone."""
+    order = rng.permutation(many)
+    count = max(1, many // size)
+    yield from np.array_split(order, count)
+
+
+def cosine(rate: float, done: float) -> float:
+    """A rate of learning that falls to nothing along a cosine; ``done`` is from 0 to 1."""
+    return rate * 0.5 * (1 + math.cos(math.pi * done))
+
+
+def _known(learner: Learner) -> Arrays:
+    found: Arrays = {}
+    for name, module in learner.modules.items():
+        found |= {f"{name}.{key}": array for key, array in arrays_of(module).items()}
+    for name, optimiser in learner.optimisers.items():
+        for place, state in optimiser.state_dict()["state"].items():
+            found |= {f"{name}.{place}.{key}": tensor.numpy() for key, tensor in state.items()}
+    return found
+
+
+def _resumed(learner: Learner, checkpoint: Path, setup: Mapping[str, Any]) -> int:
+    """Give the learner what a checkpoint knows; how many epochs that were."""
+    about, arrays = read_model(Resource.at(checkpoint), KIND)
+    if about.get("setup") != dict(setup) or not is_whole(about.get("done")):
+        raise FileFormatError(
+            f"{checkpoint.name} is the checkpoint of another training; finish that one, or remove the file."
+        )
+    try:
+        for name, module in learner.modules.items():
+            own = {key: float_tensor(arrays[f"{name}.{key}"]) for key in arrays_of(module)}
+            module.load_state_dict(own, strict=False)
+        for name, optimiser in learner.optimisers.items():
+            state: dict[int, dict[str, Any]] = {}
+            for key in arrays:
+                if key.startswith(f"{name}."):
+                    place, _, what = key.removeprefix(f"{name}.").partition(".")
+                    state.setdefault(int(place), {})[what] = float_tensor(arrays[key])
+            optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+    except (LookupError, RuntimeError, ValueError):
+        raise FileFormatError(f"{checkpoint.name} does not fit this network; remove the file and train anew.") from None
+    return int(about["done"])

@@ -1,0 +1,54 @@
+"""PyTorch, an optional part that networks alone import, and the way between its modules and arrays with names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.errors import MissingPartError
+
+__all__ = ["Module", "Tensor", "arrays_of", "filled", "float_tensor", "nn", "torch"]
+
+try:
+    torch: Any = import_module("torch")
+except ImportError:
+    raise MissingPartError(
+        "networks of faces need PyTorch; install it with pip install 'noisewright[networks]'."
+    ) from None
+
+nn: Any = torch.nn
+Tensor = Any
+Module = Any
+COUNTERS = "num_batches_tracked"
+"""What a normalising layer counts and never uses."""
+
+
+def float_tensor(array: NDArray[Any]) -> Tensor:
+    """A copy of an array in single precision: arrays of files are read-only, which a tensor cannot be."""
+    return torch.from_numpy(np.array(array, np.float32))
+
+
+def arrays_of(module: Module) -> dict[str, NDArray[Any]]:
+    """Everything that a module has learned, by name."""
+    return {
+        name: tensor.detach().numpy().copy()
+        for name, tensor in module.state_dict().items()
+        if not name.endswith(COUNTERS)
+    }
+
+
+def filled(module: Module, arrays: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether the arrays are just what the module has learned; if so it has them now. The module may be without memory yet."""
+    wanted = {name: tensor for name, tensor in module.state_dict().items() if not name.endswith(COUNTERS)}
+    if {name: tuple(tensor.shape) for name, tensor in wanted.items()} != {name: a.shape for name, a in arrays.items()}:
+        return False
+    if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()):
+        return False
+    module.load_state_dict({name: float_tensor(array) for name, array in arrays.items()}, strict=False, assign=True)
+    module.eval()
+    module.requires_grad_(False)
+    return True

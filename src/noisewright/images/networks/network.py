@@ -1,0 +1,298 @@
+r"""What all networks of faces share: a file with weights and public ranges, attributes beside the code, and nothing else.
+
+A network is built of plain layers in a row from what its file says, on no memory at first, so that a file whose arrays do not
+fit is refused before anything is filled. Encoder and decoder are apart: a decoder is given codes and attributes, and there is
+no other way from a picture into it. In use, layers normalise by what they learned and never by the faces that happen to come
+along.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.arrays import Floats
+from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.core.resource import Resource
+from noisewright.images.faces.basis import Basis
+from noisewright.images.faces.model_file import read_model, write_model
+from noisewright.images.networks._readers import Reader, read_attribute
+from noisewright.images.networks._torch import Module, Tensor, arrays_of, filled, float_tensor, torch
+from noisewright.images.networks.attributes import Attribute, chosen
+from noisewright.images.pictures.reading import CHANNELS, Picture
+from noisewright.images.pictures.writing import as_pixels
+
+__all__ = ["EncodedFaces", "NetworkFaces", "encoded", "pixels_of", "write_network"]
+
+Arrays = dict[str, NDArray[Any]]
+RANGES = ("low", "high", "spreads")
+SIZES = ("height", "width", "channels")
+MOST_SIDE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """What is in a file, checked: sizes, attributes with their readers, the network, and the other arrays."""
+
+    about: dict[str, Any]
+    shape: tuple[int, int, int]
+    attributes: tuple[Attribute, ...]
+    readers: dict[str, Reader]
+    module: Module
+    arrays: Arrays
+
+
+class NetworkFaces(ABC):
+    """A network of faces in a file; nothing passes around its codes but the attributes that it is told to keep."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, resource: Resource, kept: tuple[str, ...] = (), shown: tuple[tuple[str, str], ...] = ()) -> None:
+        if not isinstance(resource, Resource):
+            raise ParameterError(f"{type(self).__name__} is read from a path with .at, or from a Resource.")
+        self.resource, self._kept, self._shown = resource, kept, shown
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> Self:
+        """The model in a file, checked."""
+        found = cls(Resource.at(path))
+        _ = found._opened
+        return found
+
+    # What each network is -----------------------------------------------------------------------------------------------
+
+    @staticmethod
+    @abstractmethod
+    def built(about: Mapping[str, Any], attributes: int) -> Module:
+        """The network that a file tells of, with so many numbers for attributes; errors of any kind where it tells nonsense."""
+
+    @abstractmethod
+    def _codes(self, pictures: Picture) -> Floats:
+        """The whole codes of faces."""
+
+    @abstractmethod
+    def _drawn(self, codes: Floats, attributes: Tensor) -> Tensor:
+        """Faces between 0 and 1 (faces, channels, rows, columns) from codes, perhaps shorter ones, and attributes."""
+
+    # What a model of faces is -------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, columns and channels of its pictures."""
+        return self._opened.shape
+
+    @property
+    def low(self) -> Floats:
+        """The low end of each element of a code among public faces."""
+        return self._opened.arrays["low"]
+
+    @property
+    def high(self) -> Floats:
+        """The high ends."""
+        return self._opened.arrays["high"]
+
+    @property
+    def spreads(self) -> Floats:
+        """The standard deviations of elements among public faces."""
+        return self._opened.arrays["spreads"]
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """What it can draw beside the code."""
+        return self._opened.attributes
+
+    @property
+    def clear(self) -> tuple[str, ...]:
+        """The attributes that are kept, in words."""
+        return tuple(f"the {name} of a face, as the model reads it or its owner states it" for name in self._kept)
+
+    def keeping(self, *names: str) -> Self:
+        """The same model with these attributes of a face passing around its code, in the clear."""
+        return type(self)(self.resource, chosen(self.attributes, names), self._shown)
+
+    def showing(self, **values: str) -> Self:
+        """The same model with a public constant for an attribute that is not kept, such as ``expression="3"`` for all faces."""
+        chosen(self.attributes, tuple(values))
+        for attribute in self.attributes:
+            if attribute.name in values and str(values[attribute.name]) not in attribute.values:
+                raise ParameterError(
+                    f"the attribute {attribute.name} is one of {', '.join(attribute.values) or 'no list'}."
+                )
+        shown = {**dict(self._shown), **{name: str(value) for name, value in values.items()}}
+        return type(self)(self.resource, self._kept, tuple(sorted(shown.items())))
+
+    def rows_of(self, labels: Mapping[str, Sequence[Any] | NDArray[Any]]) -> Floats:
+        """The rows of attributes for faces whose owner knows them: a list for each attribute that is kept."""
+        missing = [name for name in self._kept if name not in labels]
+        if missing or not self._kept:
+            wanted = ", ".join(missing) or "an attribute that is kept; see keeping"
+            raise ParameterError(f"the attributes of faces lack {wanted}.")
+        columns = [attribute.rows(labels[attribute.name]) for attribute in self._keepers]
+        if len({len(column) for column in columns}) > 1:
+            raise DataError("every attribute has one value for each face.")
+        return np.hstack(columns)
+
+    def attributes_of(self, pictures: Picture) -> Floats:
+        """The attributes that are kept, as the model reads them off faces."""
+        opened = self._opened
+        read = [read_attribute(one, opened.readers[one.name], self._checked(pictures)) for one in self._keepers]
+        return np.hstack([np.empty((len(pictures), 0)), *read])
+
+    def encode(self, pictures: Picture, elements: int | None = None) -> Floats:
+        """The codes of faces, one face in each row; the first ``elements`` of them, or all."""
+        return self._codes(self._checked(pictures))[:, :elements]
+
+    def decode(self, codes: Floats, attributes: Floats | None = None) -> Picture:
+        """The faces with these codes; elements and attributes that are not given are public constants."""
+        given = np.atleast_2d(np.asarray(codes, np.float64))
+        if given.shape[1] > len(self.low):
+            raise DataError(f"the codes of this model have {len(self.low)} elements; give as many or fewer.")
+        with torch.inference_mode():
+            drawn = self._drawn(given, float_tensor(self._beside(len(given), attributes)))
+        return as_pixels(drawn.permute(0, 2, 3, 1).numpy() * 255.0)
+
+    @property
+    def _keepers(self) -> list[Attribute]:
+        return [attribute for attribute in self.attributes if attribute.name in self._kept]
+
+    def _beside(self, many: int, kept: Floats | None) -> Floats:
+        """All attributes: what is given for those that are kept, and constants."""
+        width, shown = sum(attribute.width for attribute in self._keepers), dict(self._shown)
+        if kept is not None and np.shape(kept) != (many, width):
+            raise DataError(f"attributes have a row of {width} numbers for each face here; see rows_of.")
+        columns, place = [np.empty((many, 0))], 0
+        for attribute in self.attributes:
+            if kept is not None and attribute.name in self._kept:
+                columns.append(np.asarray(kept)[:, place : place + attribute.width])
+                place += attribute.width
+            else:
+                own = attribute.rows([shown[attribute.name]])[0] if attribute.name in shown else attribute.constant
+                columns.append(np.tile(own, (many, 1)))
+        return np.hstack(columns)
+
+    def _checked(self, pictures: Picture) -> Picture:
+        if pictures.dtype != np.uint8 or pictures.ndim != 4 or pictures.shape[1:] != self.shape:
+            rows, columns, channels = self.shape
+            raise DataError(
+                f"faces have {rows} rows, {columns} columns and {channels} channel{'s' if channels > 1 else ''} of eight bits "
+                "here; align and resize them first."
+            )
+        return pictures
+
+    @cached_property
+    def _opened(self) -> Opened:
+        about, arrays = read_model(self.resource, self.kind)
+        try:
+            return self._fitted(about, arrays)
+        except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
+            raise FileFormatError(
+                f"{self.resource.name} has arrays that make no network of faces; train it again."
+            ) from None
+
+    def _fitted(self, about: dict[str, Any], arrays: Arrays) -> Opened:
+        """The network with its arrays; any error that nonsense leads to."""
+        sizes = [about[name] for name in SIZES]
+        if not all(type(size) is int and 0 < size <= MOST_SIDE for size in sizes) or sizes[2] not in CHANNELS.values():
+            raise ValueError("sizes")
+        attributes = tuple(map(Attribute.from_json, about["attributes"]))
+        with torch.device("meta"):
+            module = self.built(about, sum(attribute.width for attribute in attributes))
+        learned = {name.removeprefix("net."): array for name, array in arrays.items() if name.startswith("net.")}
+        if not filled(module, learned):
+            raise ValueError("the network")
+        pixels, readers = sizes[0] * sizes[1] * sizes[2], {}
+        for one in attributes:
+            readers[one.name] = Reader(arrays[f"reads.{one.name}.slopes"], arrays[f"reads.{one.name}.offsets"])
+            if readers[one.name].slopes.shape != (pixels, one.width):
+                raise ValueError("a reader")
+        box = [arrays[name] for name in RANGES]
+        fine = all(array.ndim == 1 and array.dtype == np.float64 and np.isfinite(array).all() for array in box)
+        if not fine or not box[0].shape == box[1].shape == box[2].shape or not box[0].size:
+            raise ValueError("ranges")
+        if not (box[0] < box[1]).all() or not (box[2] > 0).all():
+            raise ValueError("ranges")
+        return Opened(about, (sizes[0], sizes[1], sizes[2]), attributes, readers, module, arrays)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.resource, self._kept, self._shown)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.__reduce__() == self.__reduce__()
+
+    def __hash__(self) -> int:
+        return hash((self.resource, self._kept, self._shown))
+
+    def __repr__(self) -> str:
+        height, width, channels = self.shape
+        colours, kept = (
+            "grey" if channels == 1 else "colour",
+            f", keeping {', '.join(self._kept)}" if self._kept else "",
+        )
+        size = f"{width} x {height} pixels in {colours}"
+        return f"{type(self).__name__}({self.resource.name!r}, {size}, {len(self.low)} elements{kept})"
+
+
+class EncodedFaces(NetworkFaces):
+    """A network with an encoder, whose codes are then the principal components of what the encoder says."""
+
+    centred: ClassVar[bool] = False
+    """Whether its pixels are between -1 and 1, not between 0 and 1."""
+
+    @cached_property
+    def basis(self) -> Basis:
+        """The components of the codes of public faces."""
+        return Basis(**{name: self._opened.arrays[name] for name in ("mean", "directions", *RANGES)})
+
+    def _codes(self, pictures: Picture) -> Floats:
+        return self.basis.forward(encoded(self._opened.module, pictures, centred=self.centred))
+
+    def _drawn(self, codes: Floats, attributes: Tensor) -> Tensor:
+        whole = float_tensor(self.basis.backward(codes))
+        drawn = self._opened.module["decoder"](torch.cat([whole, attributes], 1))
+        return (drawn + 1) / 2 if self.centred else drawn
+
+    def _fitted(self, about: dict[str, Any], arrays: Arrays) -> Opened:
+        opened, many = super()._fitted(about, arrays), arrays["low"].size
+        code = about["code"]
+        if arrays["directions"].shape != (many, code) or arrays["mean"].shape != (code,):
+            raise ValueError("a basis")
+        if not all(np.isfinite(arrays[name]).all() for name in ("directions", "mean")):
+            raise ValueError("a basis")
+        return opened
+
+
+def encoded(module: Module, pictures: Picture, *, centred: bool = False) -> Floats:
+    """What an encoder says of faces, some at a time."""
+    parts = []
+    with torch.inference_mode():
+        for start in range(0, max(1, len(pictures)), 256):
+            pixels = pixels_of(pictures[start : start + 256])
+            parts.append(module["encoder"](2 * pixels - 1 if centred else pixels).numpy())
+    return np.concatenate(parts).astype(np.float64)
+
+
+def pixels_of(pictures: Picture) -> Tensor:
+    """Pictures as a network takes them: between 0 and 1, channels first."""
+    return float_tensor(pictures).permute(0, 3, 1, 2).contiguous() / 255.0
+
+
+def write_network(
+    path: str | os.PathLike[str],
+    kind: str,
+    about: Mapping[str, Any],
+    module: Module,
+    readers: Mapping[str, Reader],
+    arrays: Mapping[str, NDArray[Any]],
+) -> Resource:
+    """The file of a network."""
+    named: Arrays = {f"net.{name}": array for name, array in arrays_of(module).items()}
+    for name, reader in readers.items():
+        named |= {f"reads.{name}.slopes": reader.slopes, f"reads.{name}.offsets": reader.offsets}
+    return write_model(path, kind, about, {**named, **arrays})
