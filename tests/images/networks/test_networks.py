@@ -65,7 +65,7 @@ def auto(tmp_path_factory: pytest.TempPathFactory) -> AutoEncoder:
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> IdentityGenerator:
     path = tmp_path_factory.mktemp("models") / "people.nwm"
-    return networks.train_identities(path, FACES, code=32, epochs=30, batch=16)
+    return networks.train_identities(path, FACES, code=32, epochs=25, batch=8)
 
 
 # What they learn ----------------------------------------------------------------------------------------------------------
