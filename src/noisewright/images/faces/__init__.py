@@ -24,5 +24,7 @@ if TYPE_CHECKING:
     from noisewright.images.faces.public_faces import PublicFaces as PublicFaces
     from noisewright.images.faces.public_faces import read_faces as read_faces
     from noisewright.images.faces.snapped_law import SnappedLaw as SnappedLaw
+    from noisewright.images.faces.sprites import SpriteFaces as SpriteFaces
+    from noisewright.images.faces.sprites import sprite_faces as sprite_faces
 else:
     __getattr__, __dir__ = door(__name__)
