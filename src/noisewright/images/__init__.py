@@ -20,5 +20,6 @@ if TYPE_CHECKING:
     from noisewright.images.pixels.exponential import pixel_exponential as pixel_exponential
     from noisewright.images.pixels.laplace import pixel_laplace as pixel_laplace
     from noisewright.images.pixels.windows import pixel_windows as pixel_windows
+    from noisewright.images.training import train_model as train_model
 else:
     __getattr__, __dir__ = door(__name__)

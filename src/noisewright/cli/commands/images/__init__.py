@@ -15,13 +15,14 @@ PHOTOGRAPHS = Addresses(
     {
         "obfuscate": "noisewright.cli.commands.images.obfuscate:COMMAND",
         "preview": "noisewright.cli.commands.images.preview:COMMAND",
+        "train": "noisewright.cli.commands.images.train:COMMAND",
     },
 )
 """What can be done with photographs."""
 
 
 def images(context: typer.Context) -> None:
-    """Obfuscate a file or a folder of photographs with a proved promise, or look at what an epsilon does to one."""
+    """Obfuscate a file or a folder of photographs with a proved promise, look at what an epsilon does to one, or train a model."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
