@@ -28,6 +28,8 @@ MODELS = Addresses(
         "autoencoder": "noisewright.images.networks.autoencoder:AutoEncoder",
         "identities": "noisewright.images.networks.identity_generator:IdentityGenerator",
         "attgan": "noisewright.images.networks.attgan:AttGan",
+        "onnx": "noisewright.images.faces.onnx_faces:OnnxFaces",
+        "modules": "noisewright.images.networks.own:OwnFaces",
     },
 )
 """The kinds of models, by what their files call them: each is a class that is made of a :class:`Resource`."""

@@ -15,5 +15,7 @@ if TYPE_CHECKING:
     from noisewright.images.networks.identity_generator import train_identities as train_identities
     from noisewright.images.networks.network import NetworkFaces as NetworkFaces
     from noisewright.images.networks.noise_aware import TrainingNoise as TrainingNoise
+    from noisewright.images.networks.own import OwnFaces as OwnFaces
+    from noisewright.images.networks.own import own_faces as own_faces
 else:
     __getattr__, __dir__ = door(__name__)

@@ -9,7 +9,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.images.networks._torch import Module, float_tensor, nn, torch
 from noisewright.images.pictures.reading import Picture
 
-__all__ = ["doubling", "from_mean", "halving", "halvings"]
+__all__ = ["doubling", "from_mean", "halving", "halvings", "normal_start"]
 
 SLOPE = 0.2
 """Of leaky rectifiers below 0."""
@@ -54,3 +54,11 @@ def from_mean(layers: Module, pictures: Picture) -> None:
     mean = float_tensor((pictures.mean((0, 1, 2)) / 255).clip(0.01, 0.99))
     with torch.no_grad():
         layers[-2].bias.copy_(torch.logit(mean))
+
+
+def normal_start(layers: Module) -> None:
+    """Let weights begin with normal numbers that keep the size of what goes through, and offsets with 0."""
+    for layer in layers.modules():
+        if isinstance(layer, (nn.Linear, nn.Conv2d)):
+            nn.init.kaiming_normal_(layer.weight, a=SLOPE)
+            nn.init.zeros_(layer.bias)

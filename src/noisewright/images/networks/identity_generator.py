@@ -26,7 +26,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.images.faces.identities import identity_weights
 from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, cosine, run_course, seeded
-from noisewright.images.networks._layers import doubling, from_mean, halvings
+from noisewright.images.networks._layers import doubling, from_mean, halvings, normal_start
 from noisewright.images.networks._readers import Reader, reads_attribute, reads_people
 from noisewright.images.networks._torch import Module, Tensor, float_tensor, nn, torch
 from noisewright.images.networks.attributes import Attribute, attributes_in
@@ -169,6 +169,7 @@ def train_identities(
     beside = float_tensor(np.hstack([np.empty((len(who), 0)), *rows]))
     with seeded(seed):
         module = IdentityGenerator.built(about, beside.shape[1])
+        normal_start(module)
     from_mean(module["drawing"], faces.pictures)
     about |= {"batch": batch, "seed": seed}
     learner = _Learner(module, faces, float_tensor(np.eye(len(names)))[who], beside, attributes, batch, seed)

@@ -69,9 +69,17 @@ class NetworkFaces(ABC):
     # What each network is -----------------------------------------------------------------------------------------------
 
     @staticmethod
-    @abstractmethod
     def built(about: Mapping[str, Any], attributes: int) -> Module:
-        """The network that a file tells of, with so many numbers for attributes; errors of any kind where it tells nonsense."""
+        """The network that a file tells of, with so many numbers for attributes; any error where it tells nonsense."""
+        raise NotImplementedError
+
+    def _network(self, about: Mapping[str, Any], attributes: int, learned: Arrays) -> Module:
+        """That network with what it has learned."""
+        with torch.device("meta"):  # nothing is filled before everything fits
+            module = self.built(about, attributes)
+        if not filled(module, learned):
+            raise ValueError("the network")
+        return module
 
     @abstractmethod
     def _codes(self, pictures: Picture) -> Floats:
@@ -191,6 +199,8 @@ class NetworkFaces(ABC):
         about, arrays = read_model(self.resource, self.kind)
         try:
             return self._fitted(about, arrays)
+        except FileFormatError:
+            raise
         except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
             raise FileFormatError(
                 f"{self.resource.name} has arrays that make no network of faces; train it again."
@@ -202,11 +212,8 @@ class NetworkFaces(ABC):
         if not all(type(size) is int and 0 < size <= MOST_SIDE for size in sizes) or sizes[2] not in CHANNELS.values():
             raise ValueError("sizes")
         attributes = tuple(map(Attribute.from_json, about["attributes"]))
-        with torch.device("meta"):
-            module = self.built(about, sum(attribute.width for attribute in attributes))
         learned = {name.removeprefix("net."): array for name, array in arrays.items() if name.startswith("net.")}
-        if not filled(module, learned):
-            raise ValueError("the network")
+        module = self._network(about, sum(attribute.width for attribute in attributes), learned)
         pixels, readers = sizes[0] * sizes[1] * sizes[2], {}
         for one in attributes:
             readers[one.name] = Reader(arrays[f"reads.{one.name}.slopes"], arrays[f"reads.{one.name}.offsets"])

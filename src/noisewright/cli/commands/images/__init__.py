@@ -22,7 +22,7 @@ PHOTOGRAPHS = Addresses(
 
 
 def images(context: typer.Context) -> None:
-    """Obfuscate a file or a folder of photographs with a proved promise, look at what an epsilon does to one, or train a model."""
+    """Obfuscate photographs with a proved promise, look at what an epsilon does to one, or train a model."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -47,7 +47,9 @@ def train(
     scale: Annotated[
         float | None, typer.Option(metavar="S", help="For attgan: the width of its layers, 1 being all of it.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Where networks start; not for eigenfaces.", min=0)] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Where networks start; not for eigenfaces.", min=0)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model of faces, in seconds (eigenfaces) or minutes (networks, which need PyTorch), and write it to a file.
@@ -67,7 +69,12 @@ def train(
         made = train_model(
             model, target, learned, progress, **{name: value for name, value in options.items() if value is not None}
         )
-    data = {"output": output, "model": model, **_found(made, learned), "seconds": round(time.perf_counter() - started, 1)}
+    data = {
+        "output": output,
+        "model": model,
+        **_found(made, learned),
+        "seconds": round(time.perf_counter() - started, 1),
+    }
     emit(data, lambda: _page(data), as_json)
 
 

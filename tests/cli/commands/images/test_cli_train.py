@@ -1,0 +1,125 @@
+"""``noisewright images train``: from folders and from the made-up faces; and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.images import png_of, train_model
+from noisewright.images.faces import PublicFaces, cartoon_faces, open_model, read_faces
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Six people in folders of their own, two pictures each, 20 pixels wide and 24 high."""
+    pictures, people = cartoon_faces(6, 2, size=24)
+    for number, (picture, person) in enumerate(zip(pictures, people.tolist(), strict=True)):
+        place = tmp_path / "faces" / f"p{person}"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{number:02}.png").write_bytes(png_of(np.ascontiguousarray(picture[:, 2:22])))
+    return tmp_path / "faces"
+
+
+def label(folder: Path, *columns: str) -> None:
+    rows = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.png"))
+    given = {"gender": lambda n: "fm"[n // 2 % 2], "yaw": lambda n: f"{n / 4:.2f}", "person": lambda n: f"q{n // 4}"}
+    lines = [",".join([row, *(given[column](number) for column in columns)]) for number, row in enumerate(rows)]
+    (folder / "labels.csv").write_text("\n".join([",".join(["file", *columns]), *lines]) + "\n")
+
+
+def test_faces_are_read_from_folders_of_people_or_with_a_table(folder: Path) -> None:
+    faces = read_faces(folder, size=16)
+    assert faces.pictures.shape == (12, 16, 16, 3)
+    assert list(faces.people or ()) == [f"p{person}" for person in range(6) for _ in range(2)]
+    assert (dict(faces.attributes), faces.source) == ({}, "faces")
+    label(folder, "person", "gender", "yaw")
+    told = read_faces(folder, size=16, colours="grey")
+    assert told.pictures.shape == (12, 16, 16, 1)
+    assert list(told.people or ())[3:5] == ["q0", "q1"]
+    assert told.attributes["gender"][:3] == ["f", "f", "m"]  # a category
+    assert told.attributes["yaw"][:2] == [0.0, 0.25]  # a number
+    assert told.digest != faces.digest
+    assert PublicFaces(faces.pictures, faces.people).digest == faces.digest
+    assert PublicFaces(faces.pictures[::-1], faces.people).digest != faces.digest
+
+
+@pytest.mark.parametrize("model", ["eigenfaces", "autoencoder", "identities", "attgan"])
+def test_every_kind_of_model_is_trained_from_a_folder(call: Any, folder: Path, tmp_path: Path, model: str) -> None:
+    label(folder, "person", "gender", "yaw")
+    out = tmp_path / "model.nwm"
+    more = {"eigenfaces": ["--code", "5"], "attgan": ["--scale", "0.01", "--epochs", "2"]}
+    words = more.get(model, ["--code", "6", "--epochs", "2"])
+    said = call("images", "train", folder, "-o", out, "--model", model, "--size", "16", *words, "--json").json
+    opened: Any = open_model(out)
+    assert said["sha256"] == opened.resource.sha256
+    assert (said["faces"], said["size"], said["elements"]) == (12, [16, 16, 3], len(opened.low))
+    assert said["attributes"] == ([] if model == "eigenfaces" else ["gender", "yaw"])
+    assert said["error_of_the_mean_face"] > 10
+    assert not list(tmp_path.glob("*.part"))
+    refused = call("images", "train", folder, "-o", out, "--model", model)
+    assert refused.code != 0
+    assert "is there already" in refused.err
+
+
+def test_without_a_folder_the_made_up_faces_are_learned(call: Any, tmp_path: Path) -> None:
+    page = call("images", "train", "-o", tmp_path / "sprites.nwm", "--code", "20", "--size", "24", "--grey")
+    assert page.code == 0
+    assert "1080 faces of made-up faces drawn by facesjs, 24 x 24 pixels" in page.words
+    assert "20 elements" in page.words
+    assert open_model(tmp_path / "sprites.nwm").shape == (24, 24, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--model", "gan"], "eigenfaces"),
+        (["--epochs", "3"], "epochs is not an option of the model eigenfaces"),
+        (["--model", "autoencoder", "--scale", "1"], "scale is not an option of the model autoencoder"),
+        (["--model", "identities", "--size", "17"], "such as 48, 64 or 128 pixels"),
+        (["--model", "attgan", "--size", "20"], "32, 48, 64 or 128 pixels"),
+        (["--model", "attgan", "--scale", "7", "--size", "16"], "from 1/256 to 1"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    call: Any, folder: Path, tmp_path: Path, words: list[str], message: str
+) -> None:
+    done = call("images", "train", folder, "-o", tmp_path / "no.nwm", *words)
+    assert done.code != 0
+    assert message in " ".join(done.err.split())
+    assert not list(tmp_path.glob("no.nwm*"))
+
+
+def test_bad_folders_are_refused_in_a_sentence(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="there is no folder"):
+        read_faces(tmp_path / "none", size=16)
+    with pytest.raises(ParameterError, match="from 1 to 1024"):
+        read_faces(folder, size=0)
+    for table, message in (
+        ("name,gender\nx,f\n", "has a column 'file'"),
+        ("file,gender\np0/00.png,f\n", "11 of the faces have none"),
+        ("file,gender\np0/00.png\n", "a value in every column"),
+        ('file,gender\n"p0/00.png,f\n', "no table in UTF-8"),
+    ):
+        (folder / "labels.csv").write_text(table)
+        with pytest.raises(FileFormatError, match=message):
+            read_faces(folder, size=16)
+    (folder / "labels.csv").unlink()
+    (folder / "p0" / "00.png").write_bytes(b"no picture")
+    with pytest.raises(DataError, match=r"00\.png: a file is no picture"):
+        read_faces(folder, size=16)
+    with pytest.raises(DataError, match="one person and one value"):
+        PublicFaces(np.zeros((3, 8, 8, 3), np.uint8), [1, 2])
+    with pytest.raises(DataError, match="one size"):
+        PublicFaces(np.zeros((3, 8, 8, 2), np.uint8))
+    with pytest.raises(ParameterError, match="model"):
+        train_model("gan", tmp_path / "x.nwm", PublicFaces(np.zeros((3, 8, 8, 3), np.uint8)))
