@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from noisewright.images.faces.model_file import write_model as write_model
     from noisewright.images.faces.noisy_codes import NoisyCodes as NoisyCodes
     from noisewright.images.faces.obfuscator import LatentObfuscator as LatentObfuscator
-    from noisewright.images.faces.onnx_faces import OnnxFaces as OnnxFaces
-    from noisewright.images.faces.onnx_faces import onnx_faces as onnx_faces
+    from noisewright.images.faces.onnx_model import OnnxFaces as OnnxFaces
+    from noisewright.images.faces.onnx_model import onnx_faces as onnx_faces
     from noisewright.images.faces.public_faces import PublicFaces as PublicFaces
     from noisewright.images.faces.public_faces import read_faces as read_faces
     from noisewright.images.faces.snapped_law import SnappedLaw as SnappedLaw

@@ -28,7 +28,7 @@ MODELS = Addresses(
         "autoencoder": "noisewright.images.networks.autoencoder:AutoEncoder",
         "identities": "noisewright.images.networks.identity_generator:IdentityGenerator",
         "attgan": "noisewright.images.networks.attgan:AttGan",
-        "onnx": "noisewright.images.faces.onnx_faces:OnnxFaces",
+        "onnx": "noisewright.images.faces.onnx_model:OnnxFaces",
         "modules": "noisewright.images.networks.own:OwnFaces",
     },
 )
