@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from noisewright.files.folders import files_in as files_in
     from noisewright.files.folders import own_names as own_names
     from noisewright.files.folders import whole_folder as whole_folder
+    from noisewright.files.places import user_data as user_data
     from noisewright.files.processes import alive as alive
     from noisewright.files.processes import dead as dead
     from noisewright.files.processes import place as place

@@ -9,7 +9,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from noisewright.core.errors import ResourceError
@@ -27,6 +27,8 @@ class Archive:
     version: str
     sha256: str
     """Of the archive that the registry sends."""
+    made_for: tuple[str, ...] = field(default=(), kw_only=True)
+    """For pip: which of several archives it is, in words of ``pip download``; the same is fetched on every system then."""
 
     def fetch(self, folder: Path, otherwise: str) -> Path:
         """The archive, fetched into an empty folder; ``otherwise`` says what to do where that fails."""
@@ -35,7 +37,14 @@ class Archive:
             command += ["--silent", "--pack-destination", str(folder)]
         else:
             command = [*_pip(otherwise), "download", "--no-deps", "--quiet", "--disable-pip-version-check"]
-            command += ["--only-binary", ":all:", "--dest", str(folder), f"{self.package}=={self.version}"]
+            command += [
+                "--only-binary",
+                ":all:",
+                *self.made_for,
+                "--dest",
+                str(folder),
+                f"{self.package}=={self.version}",
+            ]
         done = subprocess.run(
             command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
         )

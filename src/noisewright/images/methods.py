@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,8 +49,15 @@ SIZE, OUTSIDE = (
 class Method(Protocol):
     """What obfuscates single pictures."""
 
-    def obfuscated(self, picture: Picture, rng: Rng = None) -> Picture:
-        """The picture that may be shown; a ``NoisewrightError`` for one that cannot be done."""
+    @property
+    def scope(self) -> str:
+        """What a promise is for, in a sentence to begin with; nothing where it is for the whole picture."""
+
+    def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
+        """The picture that may be shown; a ``NoisewrightError`` for one that cannot be done.
+
+        ``source`` is its file, for methods that are told about each.
+        """
 
     def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
         """What pictures of this size are drawn by: their certificates are published with them."""
@@ -68,6 +76,7 @@ class PixelMethod:
     options: Mapping[str, Any] = field(default_factory=dict)
     regions: tuple[Region, ...] = ()
     mask: NDArray[np.bool_] | None = None
+    scope = ""
 
     def __post_init__(self) -> None:
         one_of(self.kind, "method", tuple(PIXELS))
@@ -79,7 +88,7 @@ class PixelMethod:
             if any(_overlap(one, other) for other in self.regions[:place]):
                 raise ParameterError("two regions overlap, and what they share would be drawn twice; join them.")
 
-    def obfuscated(self, picture: Picture, rng: Rng = None) -> Picture:
+    def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
         """The picture, or its regions, through the mechanism."""
         bits, (height, width, channels) = bits_from(rng), picture.shape
         if self.mask is not None and self.mask.shape != (height, width):

@@ -121,7 +121,7 @@ def _one(job: _Job) -> _Done:
     path, colours, method, shown = job
     try:
         picture = read_picture(path, colours=colours)
-        drawn = method.obfuscated(picture)
+        drawn = method.obfuscated(picture, source=path)
         small = (thumbnail(picture), thumbnail(drawn)) if shown else None
         return None, png_of(drawn), (picture.shape[0], picture.shape[1], picture.shape[2]), small
     except NoisewrightError as problem:

@@ -35,6 +35,7 @@ ADDS = {
     "matching": "fast search among many codes",
     "images": "photographs, read and written",
     "networks": "faces drawn by networks, and their training",
+    "detection": "faces found in photographs and videos",
 }
 """What an extra is for; which extras there are is read from the package itself."""
 

@@ -37,7 +37,7 @@ from noisewright.core.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from PIL import Image
 
-__all__ = ["CHANNELS", "FORMATS", "MOST_PIXELS", "Colours", "Picture", "pillow", "read_picture"]
+__all__ = ["CHANNELS", "FORMATS", "MOST_PIXELS", "Colours", "Picture", "opened", "pillow", "read_picture"]
 
 Picture = NDArray[np.uint8]
 """Rows, columns and channels: one for grey, three for red, green and blue."""
@@ -60,7 +60,7 @@ def read_picture(source: bytes | str | Path, *, colours: Colours | None = None) 
     content = source if isinstance(source, bytes) else _content(Path(source))
     image = pillow("Image")
     try:
-        with _opened(content) as found:
+        with opened(content) as found:
             _check(found)
             shown = _plain(found)
             mode = "L" if colours == "grey" or (colours is None and shown.mode == "L") else "RGB"
@@ -99,7 +99,7 @@ def _content(path: Path) -> bytes:
         raise DataError(f"a picture cannot be read: {problem.strerror or 'no such file'}.") from None
 
 
-def _opened(content: bytes) -> Image.Image:
+def opened(content: bytes) -> Image.Image:
     """The header alone is read here; how many pixels it claims is for :func:`_check` to refuse, not for a warning."""
     image = pillow("Image")
     with _one_at_a_time, warnings.catch_warnings():

@@ -27,13 +27,13 @@ def as_pixels(values: NDArray[np.floating]) -> Picture:
     return np.asarray(np.clip(np.rint(values), 0, 255), np.uint8)
 
 
-def png_of(picture: Picture) -> bytes:
-    """The bytes of a PNG file with these pixels: a function of them alone."""
+def png_of(picture: Picture, exif: bytes = b"") -> bytes:
+    """The bytes of a PNG file with these pixels: a function of them alone, and of a block of EXIF where one is given."""
     if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] not in (1, 3):
         raise ParameterError("a picture to write has rows, columns and one or three channels of eight bits.")
     image = pillow("Image").fromarray(picture[:, :, 0] if picture.shape[2] == 1 else picture)
     held = io.BytesIO()
-    image.save(held, format="PNG", compress_level=FAST)
+    image.save(held, format="PNG", compress_level=FAST, **({"exif": exif} if exif else {}))
     return held.getvalue()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+
+from noisewright.files.places import user_data
 
 __all__ = ["COMES_ALONG", "data_folder", "embedding_folders"]
 
@@ -13,9 +14,7 @@ COMES_ALONG = Path(__file__).parents[1] / "data"
 
 def data_folder() -> Path:
     """``$XDG_DATA_HOME/noisewright/embeddings``, which is usually ``~/.local/share/noisewright/embeddings``."""
-    data = os.environ.get("XDG_DATA_HOME")
-    base = Path(data) if data and os.path.isabs(data) else Path.home() / ".local" / "share"
-    return base / "noisewright" / "embeddings"
+    return user_data("embeddings")
 
 
 def embedding_folders() -> tuple[Path, Path]:

@@ -13,6 +13,8 @@ PHOTOGRAPHS = Addresses(
     "noisewright.commands.images",
     "sub-command of images",
     {
+        "find": "noisewright.cli.commands.images.find:COMMAND",
+        "get": "noisewright.cli.commands.images.get:COMMAND",
         "obfuscate": "noisewright.cli.commands.images.obfuscate:COMMAND",
         "preview": "noisewright.cli.commands.images.preview:COMMAND",
         "train": "noisewright.cli.commands.images.train:COMMAND",

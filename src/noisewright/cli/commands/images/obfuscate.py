@@ -21,6 +21,18 @@ from noisewright.cli.commands.images._options import (
     Window,
     method_of,
 )
+from noisewright.cli.commands.images._where import (
+    Boxes,
+    Expect,
+    Keep,
+    Margin,
+    Masks,
+    NoFaceFound,
+    Smallest,
+    Sure,
+    WhereName,
+    in_places,
+)
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
 from noisewright.cli.shared.targets import target_file
@@ -28,6 +40,7 @@ from noisewright.cli.shared.targets import target_file
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from noisewright.images.methods import Method
     from noisewright.images.obfuscation import Obfuscated
     from noisewright.images.pictures.reading import Colours
 
@@ -58,6 +71,15 @@ def obfuscate(
     levels: Levels = None,
     window: Window = None,
     sampler: Sampler = None,
+    where: WhereName = "whole",
+    boxes: Boxes = None,
+    masks: Masks = None,
+    keep: Keep = None,
+    no_face: NoFaceFound = "refuse",
+    expect: Expect = None,
+    smallest: Smallest = 32.0,
+    sure: Sure = 0.5,
+    margin: Margin = 1.0,
     grey: Annotated[
         bool, typer.Option("--grey", help="Read all pictures in grey: a third of the values to draw.")
     ] = False,
@@ -85,7 +107,7 @@ def obfuscate(
 
     page = None if sheet is None else target_file(sheet, "a contact sheet", (".html",))
     files = picture_files(pictures)
-    chosen = method_of(
+    chosen: Method = method_of(
         method,
         epsilon,
         block=block,
@@ -97,6 +119,19 @@ def obfuscate(
         levels=levels,
         window=window,
         sampler=sampler,
+    )
+    chosen = in_places(
+        chosen,
+        where,
+        files,
+        boxes=boxes,
+        masks=masks,
+        keep=keep,
+        no_face=no_face,
+        expect=expect,
+        smallest=smallest,
+        sure=sure,
+        margin=margin,
     )
     single = Path(output).suffix.lower() == ".png"
     if single and (len(files) > 1 or Path(pictures[0]).is_dir()):
@@ -118,7 +153,11 @@ def obfuscate(
             )
     sizes = list(dict.fromkeys(one.size for one in done if one.size is not None))
     made = chosen.mechanisms(*sizes[0])
-    promise = made[0].in_words() + (" The same holds for pictures of every other size." if len(sizes) > 1 else "")
+    promise = (
+        chosen.scope
+        + made[0].in_words()
+        + (" The same holds for pictures of every other size." if len(sizes) > 1 else "")
+    )
     if page is not None:
         write_atomically(page, contact_sheet(done, promise).encode())
     problems = [one for one in done if one.problem is not None]
@@ -136,7 +175,7 @@ def obfuscate(
         "sheet": sheet,
         "problems": [{"file": str(one.source), "problem": one.problem} for one in problems],
     }
-    emit(data, lambda: _page(data, problems, chosen.kind, len(chosen.regions)), as_json)
+    emit(data, lambda: _page(data, problems, method, len(region or ())), as_json)
     if problems:
         raise typer.Exit(NOT_ALL)
 

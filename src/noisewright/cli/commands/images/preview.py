@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +20,7 @@ from noisewright.cli.commands.images._options import (
     Window,
     method_of,
 )
+from noisewright.cli.commands.images._where import Margin, Smallest, Sure, WhereName, in_places
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, working
 from noisewright.cli.shared.targets import target_file
@@ -43,6 +45,10 @@ def preview(
     levels: Levels = None,
     window: Window = None,
     sampler: Sampler = None,
+    where: WhereName = "whole",
+    smallest: Smallest = 32.0,
+    sure: Sure = 0.5,
+    margin: Margin = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Draw one photograph at several epsilons: a strip with the original first, and how alike each of the others is to it.
@@ -58,7 +64,11 @@ def preview(
     target = target_file(output, "a strip", (".png",))
     options: dict[str, Any] = {"block": block, "blur": blur, "pixels": pixels, "region": region, "mask": mask}
     options |= {"quality": quality, "levels": levels, "window": window, "sampler": sampler}
-    methods = {word.strip(): method_of(method, word.strip(), **options) for word in epsilon.split(",")}
+    found: dict[str, Any] = {"smallest": smallest, "sure": sure, "margin": margin}
+    methods = {
+        word.strip(): in_places(method_of(method, word.strip(), **options), where, [Path(picture)], **found)
+        for word in epsilon.split(",")
+    }
     original = read_picture(picture)
     with working("drawing"):
         drawn = {word: made.obfuscated(original) for word, made in methods.items()}

@@ -1,0 +1,128 @@
+"""The options that say which parts of photographs are hidden: faces that are found, or boxes and masks of the owner's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from noisewright.images.methods import Method
+    from noisewright.images.pipeline.finding import FoundFaces
+    from noisewright.images.pipeline.hiding import Where
+    from noisewright.images.pipeline.places import Place
+
+__all__ = [
+    "Boxes",
+    "Expect",
+    "Keep",
+    "Margin",
+    "Masks",
+    "NoFaceFound",
+    "Smallest",
+    "Sure",
+    "WhereName",
+    "in_places",
+    "search",
+]
+
+WhereName = Annotated[
+    str,
+    typer.Option(
+        "--where", metavar="whole|faces", help="Hide the whole picture, or each face that is found, one by one."
+    ),
+]
+NoFaceFound = Annotated[
+    str,
+    typer.Option(
+        "--no-face",
+        metavar="refuse|whole|keep",
+        help="What becomes of a picture in which no face is found; keep shows it as it is.",
+    ),
+]
+Expect = Annotated[
+    int | None, typer.Option(metavar="N", help="Refuse pictures in which not exactly N faces are found.", min=0)
+]
+Smallest = Annotated[
+    float, typer.Option(metavar="PIXELS", help="Look for faces of so many pixels across, or more; fewer take longer.")
+]
+Sure = Annotated[
+    float, typer.Option(metavar="P", help="How sure the detector must be, from 0 to 1; less finds and hides more.")
+]
+Margin = Annotated[
+    float, typer.Option(metavar="TIMES", help="How large the place around a face is, against the usual.")
+]
+Boxes = Annotated[
+    str | None,
+    typer.Option(metavar="FILE.json", help="Hide these boxes, one by one: what noisewright images find writes."),
+]
+Masks = Annotated[
+    str | None, typer.Option(metavar="FOLDER", help="Hide what is not black in the mask of each picture's name.")
+]
+Keep = Annotated[
+    str | None,
+    typer.Option(metavar="FILE.json", help="Leave faces in these boxes as they are; written as for --boxes."),
+]
+
+
+def search(*, smallest: float, sure: float, margin: float, **more: Any) -> FoundFaces:
+    """How faces are looked for."""
+    from noisewright.images.pipeline.finding import FoundFaces
+
+    return FoundFaces(smallest=smallest, sure=sure, margin=margin, **more)
+
+
+def in_places(
+    method: Method,
+    where: str,
+    files: Sequence[Path],
+    *,
+    boxes: str | None = None,
+    masks: str | None = None,
+    keep: str | None = None,
+    no_face: str = "refuse",
+    expect: int | None = None,
+    **found: Any,
+) -> Method:
+    """The method on each place alone, or on whole pictures if no place is asked for."""
+    from noisewright.core.choices import one_of
+    from noisewright.core.errors import FileFormatError, ParameterError
+    from noisewright.images.pipeline.finding import OwnPlaces
+    from noisewright.images.pipeline.hiding import in_frames
+
+    one_of(where, "--where", ("whole", "faces"))
+    own = boxes is not None or masks is not None
+    if where == "whole" and not own:
+        if keep is not None or expect is not None or no_face != "refuse":
+            raise ParameterError("--keep, --expect and --no-face go with --where faces.")
+        return method
+    if where == "faces" and own:
+        raise ParameterError(
+            "--boxes and --masks say what is hidden, so no face is looked for; leave out --where faces."
+        )
+    if (own or keep is not None) and len({file.name for file in files}) < len(files):
+        raise FileFormatError("two files have the same name, so boxes and masks could be meant for either; rename one.")
+    if own:
+        folder = None if masks is None else Path(masks)
+        if folder is not None and not folder.is_dir():
+            raise FileFormatError(f"there is no folder {masks}; name one with a mask for each picture.")
+        places: Where = OwnPlaces({} if boxes is None else _places(boxes), folder)
+    else:
+        places = search(no_face=no_face, expect=expect, keep={} if keep is None else _places(keep), **found)
+    return in_frames(method, places)
+
+
+def _places(file: str) -> dict[str, list[Place]]:
+    from noisewright.core.errors import FileFormatError
+    from noisewright.images.pipeline.finding import places_of
+
+    try:
+        document = json.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise FileFormatError(f"{file} cannot be read: {problem.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise FileFormatError(f"{file} is not JSON; write boxes as noisewright images find does.") from None
+    return places_of(document, file)

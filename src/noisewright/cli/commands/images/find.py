@@ -1,0 +1,100 @@
+"""``noisewright images find``: where faces are found, to look at and to correct before anything is hidden."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.commands.images._where import Margin, Smallest, Sure, search
+from noisewright.cli.shared.commands import Command
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
+from noisewright.cli.shared.targets import target_file
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["COMMAND", "find"]
+
+SHOWN = 60
+NOT_ALL = 1
+
+
+def find(
+    pictures: Annotated[list[str], typer.Argument(metavar="PICTURES...", help="Photographs, or folders of them.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.json", help="Where the boxes are written.")],
+    smallest: Smallest = 32.0,
+    sure: Sure = 0.5,
+    margin: Margin = 1.0,
+    sheet: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.html", help="Write a page with the boxes drawn; it is for the owner alone."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find faces in photographs, and write a box for each: x, y, width, height and tilt, by the names of files.
+
+    Look whether all are there, add those that are missing, and hand the file to images obfuscate --boxes. It tells who is where:
+    it is for the owner of the photographs.
+    """
+    from noisewright.cli.commands.images._sheet import contact_sheet
+    from noisewright.core.errors import DataError, FileFormatError
+    from noisewright.files.atomic import write_atomically
+    from noisewright.images.obfuscation import Obfuscated, picture_files, thumbnail
+    from noisewright.images.pictures.reading import read_picture
+    from noisewright.images.pipeline.marking import marked
+
+    target = target_file(output, "a list of boxes", (".json",))
+    page = None if sheet is None else target_file(sheet, "a page", (".html",))
+    files = picture_files(pictures)
+    if len({file.name for file in files}) < len(files):
+        raise FileFormatError("two files have the same name, and boxes are listed by names; rename one.")
+    look = search(smallest=smallest, sure=sure, margin=margin)
+    boxes: dict[str, list[list[float]]] = {}
+    problems: list[tuple[Path, str]] = []
+    shown: list[Obfuscated] = []
+    with counting("pictures looked at", "pictures") as progress:
+        for number, file in enumerate(files, start=1):
+            try:
+                picture = read_picture(file)
+                places = [place for _, place in look.found(picture)]
+                boxes[file.name] = [place.box for place in places]
+                if page is not None and len(shown) < SHOWN:
+                    small = (thumbnail(picture), thumbnail(marked(picture, places)))
+                    shown.append(Obfuscated(file, Path(plural(len(places), "face")), None, None, small))
+            except DataError as problem:
+                problems.append((file, str(problem)))
+            if progress is not None:
+                progress(number, len(files))
+    if page is not None:
+        write_atomically(
+            page, contact_sheet(shown, "Faces that were found, with the places that would be hidden.").encode()
+        )
+    lines = ",\n".join(f" {json.dumps(name, ensure_ascii=False)}: {found}" for name, found in boxes.items())
+    write_atomically(target, f"{{\n{lines}\n}}\n".encode())
+    data: dict[str, Any] = {
+        "pictures": len(boxes),
+        "faces": sum(map(len, boxes.values())),
+        "output": output,
+        "without": sorted(name for name, found in boxes.items() if not found),
+        "sheet": sheet,
+        "problems": [{"file": str(file), "problem": problem} for file, problem in problems],
+    }
+    emit(data, lambda: _page(data), as_json)
+    if problems:
+        raise typer.Exit(NOT_ALL)
+
+
+def _page(data: dict[str, Any]) -> list[RenderableType]:
+    rows = [
+        ("faces", f"{data['faces']} in {plural(data['pictures'], 'picture')}"),
+        ("no face found", ", ".join(data["without"]) or "in none"),
+        ("next", f"look at them, correct {data['output']}, and use images obfuscate --boxes {data['output']}"),
+    ]
+    rows += [(Path(one["file"]).name, one["problem"]) for one in data["problems"]]
+    return [heading(data["output"], "for the owner alone"), facts(rows)]
+
+
+COMMAND = Command(find)

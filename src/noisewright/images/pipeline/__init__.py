@@ -1,0 +1,20 @@
+"""Faces in photographs and videos: found, hidden one by one, and put back; what is not found or not meant stays in the clear."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.loading.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.images.pipeline.detection import Face as Face
+    from noisewright.images.pipeline.detection import find_faces as find_faces
+    from noisewright.images.pipeline.finding import FoundFaces as FoundFaces
+    from noisewright.images.pipeline.finding import OwnPlaces as OwnPlaces
+    from noisewright.images.pipeline.heads import aligned_face as aligned_face
+    from noisewright.images.pipeline.hiding import HiddenPlaces as HiddenPlaces
+    from noisewright.images.pipeline.hiding import in_frames as in_frames
+    from noisewright.images.pipeline.landmarks import landmarks_of as landmarks_of
+    from noisewright.images.pipeline.networks import fetch_networks as fetch_networks
+    from noisewright.images.pipeline.places import Cover as Cover
+    from noisewright.images.pipeline.places import Place as Place
+else:
+    __getattr__, __dir__ = door(__name__)

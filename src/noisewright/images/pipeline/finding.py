@@ -1,0 +1,210 @@
+"""Which places of a picture are hidden: faces that a network finds, or boxes and masks of the owner's own.
+
+It fails closed. A picture in which no face is found is refused, unless something else is asked for; so is one in which not as
+many are found as the owner says, and one for which the owner's own boxes say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.choices import is_whole, one_of
+from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.images.pictures.reading import Picture, read_picture
+from noisewright.images.pipeline.detection import SMALLEST, SURE, Face, check_search, find_faces, upright
+from noisewright.images.pipeline.heads import aligned_head, covered, grown, loose_head
+from noisewright.images.pipeline.networks import NETWORKS, network
+from noisewright.images.pipeline.places import MOST_PLACES, Cover, Place
+
+__all__ = ["FoundFaces", "NoFace", "OwnPlaces", "places_of"]
+
+NoFace = Literal["refuse", "whole", "keep"]
+CERTAIN = 0.75
+"""A picture is shown only if one face or more is as sure as that: a false alarm must not stand for a face that was missed."""
+OUTSIDE = "everything outside of the places that are hidden, and whatever of a head reaches out of its place"
+WHERE = "how many places are hidden, where they are, how large and how tilted"
+
+
+@dataclass(frozen=True, eq=False)
+class FoundFaces:
+    """The heads of faces that the detector finds.
+
+    ``no_face`` says what becomes of a picture in which no face is found for sure (:data:`CERTAIN`): it is refused, hidden as a
+    ``whole``, or kept as it is but for faces that are doubtful; these are hidden like all others. ``expect``
+    refuses pictures in which another number of faces is found. ``margin`` makes places larger or smaller than usual. Faces whose
+    middle is in one of the places of ``keep``, for the file of that name, are left as they are. With ``aligned``, frames show
+    faces upright and near, for a model.
+    """
+
+    smallest: float = SMALLEST
+    sure: float = SURE
+    no_face: NoFace = "refuse"
+    expect: int | None = None
+    margin: float = 1.0
+    aligned: bool = False
+    keep: Mapping[str, Sequence[Place]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_search(self.smallest, self.sure)
+        one_of(self.no_face, "no_face", get_args(NoFace))
+        if self.expect is not None and (not is_whole(self.expect) or not 0 <= self.expect <= MOST_PLACES):
+            raise ParameterError(
+                f"expect is how many faces each picture has: a whole number from 0 to {MOST_PLACES:,}."
+            )
+        if not 0.5 <= self.margin <= 5:
+            raise ParameterError("margin is from 0.5 to 5 times the usual size of a place.")
+        network("detector")  # before anything is read
+
+    @cached_property
+    def clear(self) -> tuple[str, ...]:
+        """What is in the clear."""
+        by = f"{NETWORKS['detector'].file}, sha256 {NETWORKS['detector'].sha256[:12]}..."
+        told = [
+            OUTSIDE,
+            WHERE,
+            f"every face that was not found: those of less than {self.smallest:g} pixels were not looked for, and others may "
+            f"have been missed (by {by})",
+        ]
+        if self.keep:
+            told.append("faces that were kept as they are, on purpose")
+        if self.no_face == "keep":
+            told.append("pictures in which no face was found, as they are")
+        return tuple(told)
+
+    def found(self, picture: Picture) -> list[tuple[Face, Place]]:
+        """The faces and the places of their heads."""
+        kept: list[tuple[Face, Place]] = []
+        for face in find_faces(picture, smallest=self.smallest, sure=self.sure):
+            if any(covered(face, place) for _, place in kept):
+                continue  # it is hidden already, with one that is surer
+            turned = upright(picture, face)
+            same = next((i for i, (_, place) in enumerate(kept) if covered(turned, place)), None)
+            if same is not None and (wider := grown(kept[same][1], face)) is not None:
+                kept[same] = kept[same][0], wider
+            else:
+                kept.append((turned, loose_head(turned, self.margin)))
+        return kept
+
+    def cover(self, picture: Picture, source: Path | None = None) -> Cover:
+        """The places of all heads that are not kept."""
+        height, width = picture.shape[:2]
+        found = self.found(picture)
+        if self.expect is not None and len(found) != self.expect:
+            raise DataError(
+                f"{_many(len(found))} found where {self.expect} were expected; look at it with noisewright images find, and give "
+                "boxes of your own."
+            )
+        if not any(face.score >= CERTAIN for face, _ in found):
+            if self.no_face == "refuse":
+                what = "no face was found for sure" if found else "no face was found"
+                raise DataError(
+                    f"{what}, so it is not shown; look at it with noisewright images find and give boxes of your own, or choose "
+                    "with --no-face."
+                )
+            if self.no_face == "whole":
+                return Cover.of([Place.around(0, 0, width, height)], height, width)
+        kept = self.keep.get(source.name, ()) if source is not None else ()
+        hide = [(face, place) for face, place in found if not any(_meant(face, one) for one in kept)]
+        views = [aligned_head(picture, face) for face, _ in hide] if self.aligned else []
+        return Cover.of([place for _, place in hide], height, width, views=views)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnPlaces:
+    """Boxes and masks of the owner's own, by the names of files; a file for which there is nothing is refused."""
+
+    boxes: Mapping[str, Sequence[Place]] = field(default_factory=dict)
+    masks: Path | None = None
+    """A folder with a picture for each photograph, of the same name (whatever the suffix): what is not black is hidden."""
+
+    @property
+    def clear(self) -> tuple[str, ...]:
+        """What is in the clear."""
+        return OUTSIDE, WHERE
+
+    def cover(self, picture: Picture, source: Path | None = None) -> Cover:
+        """The boxes, and each part of the mask that hangs together."""
+        height, width = picture.shape[:2]
+        name = source.name if source is not None else ""
+        mask = self._mask(source, height, width)
+        if name not in self.boxes and mask is None:
+            raise DataError("there is no box or mask for it, so it is not shown; give one, or an empty list of boxes.")
+        parts = [] if mask is None else _parts(mask)
+        own = list(self.boxes.get(name, ()))
+        if any(_beyond(place, height, width) for place in own):
+            raise DataError(f"a box lies outside of its picture of {width} x {height} pixels; check the boxes.")
+        places = [*own, *(place for place, _ in parts)]
+        return Cover.of(places, height, width, [*[None] * len(own), *(part for _, part in parts)])
+
+    def _mask(self, source: Path | None, height: int, width: int) -> NDArray[np.bool_] | None:
+        if self.masks is None or source is None:
+            return None
+        found = sorted(path for path in self.masks.iterdir() if path.stem == source.stem and path.is_file())
+        if not found:
+            return None
+        mask = read_picture(found[0], colours="grey")[:, :, 0] > 0
+        if mask.shape != (height, width):
+            raise DataError(f"its mask is not of its size, which is {width} x {height} pixels; make another.")
+        return mask
+
+
+def places_of(document: Any, name: str) -> dict[str, list[Place]]:
+    """The places in a document such as ``{"photo.jpg": [[x, y, width, height], ...]}``; a fifth number is a tilt in degrees."""
+    wrong = FileFormatError(
+        f'{name} is not a list of boxes, which is written {{"photo.jpg": [[x, y, width, height], ...]}} in pixels.'
+    )
+    if not isinstance(document, dict):
+        raise wrong
+    found: dict[str, list[Place]] = {}
+    for file, boxes in document.items():
+        if not isinstance(boxes, list) or len(boxes) > MOST_PLACES:
+            raise wrong
+        for box in boxes:
+            if (
+                not isinstance(box, list)
+                or len(box) not in (4, 5)
+                or not all(type(number) in (int, float) and abs(number) < 1e9 for number in box)
+                or min(box[2:4]) <= 0
+            ):
+                raise wrong
+            x, y, width, height = box[:4]
+            place = Place.around(x, y, width, height)
+            found.setdefault(file, []).append(Place(place.x, place.y, width, height, *box[4:]))
+        found.setdefault(file, [])
+    return found
+
+
+def _many(number: int) -> str:
+    return "no face was" if not number else "one face was" if number == 1 else f"{number} faces were"
+
+
+def _meant(face: Face, kept: Place) -> bool:
+    """Whether the middle of a face is in a box of one to keep."""
+    across, down = kept.to_frame(*face.middle)
+    return bool(0 <= across < 1 and 0 <= down < 1)
+
+
+def _beyond(place: Place, height: int, width: int) -> bool:
+    rows, columns = place.bounds(height, width)
+    return bool(rows.start >= rows.stop or columns.start >= columns.stop)
+
+
+def _parts(mask: NDArray[np.bool_]) -> list[tuple[Place, NDArray[np.bool_]]]:
+    """The parts of a mask that hang together, each with its rectangle."""
+    from scipy.ndimage import find_objects, label
+
+    named, many = label(mask, structure=np.ones((3, 3)))
+    if many > MOST_PLACES:
+        raise DataError(f"its mask has more than {MOST_PLACES:,} parts; draw fewer and larger ones.")
+    found = []
+    for number, (rows, columns) in enumerate(find_objects(named), start=1):
+        place = Place.around(columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start)
+        found.append((place, named == number))
+    return found

@@ -1,0 +1,120 @@
+r"""Faces in photographs, hidden one by one by any mechanism on pictures of one size, and put back where they were.
+
+**What is promised.** For each place that is hidden, the promise of the mechanism between any two contents of its frame:
+``epsilon`` for each face. Two photographs that differ in the hidden places alone, and in which the same places are found, come
+out alike up to ``epsilon`` for each place in which they differ. Nothing is promised about anything else, whatever it tells:
+
+* all that lies outside of the places is in the clear, whatever of a head reaches out of its place included;
+* so are the number of the places, where they are, how large and how tilted, which depend on the faces;
+* and so is every face that was not found.
+
+What comes out inside of a place is a function of what was drawn, and of what is outside: not one pixel of a face is mixed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from noisewright.core.arrays import Floats
+from noisewright.core.errors import ParameterError
+from noisewright.images.methods import SIZE, Method, PixelMethod
+from noisewright.images.pictures.filling import filled
+from noisewright.images.pictures.reading import Picture
+from noisewright.images.pipeline.places import Cover
+from noisewright.images.pixels.mechanism import PictureMechanism
+from noisewright.noise.bits import Bits, Rng, bits_from
+
+__all__ = ["FRAME", "HiddenPlaces", "Where", "drawn_places", "hidden", "in_frames"]
+
+FRAME = 128
+"""Faces are drawn in frames of so many pixels across, by mechanisms on pixels."""
+
+
+class Where(Protocol):
+    """What says which places of a picture are hidden."""
+
+    @property
+    def clear(self) -> tuple[str, ...]:
+        """What is in the clear because of it, in words."""
+
+    def cover(self, picture: Picture, source: Path | None) -> Cover:
+        """The places; a :class:`~noisewright.core.errors.DataError` for a picture that must not be shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenPlaces:
+    """A :class:`~noisewright.images.methods.Method` that hides places of pictures; ``made`` makes the mechanism, for pictures of
+    one or of three channels, and ``blended`` says that what it draws are faces, to be blended in, and not blocks of pixels."""
+
+    where: Where
+    made: Callable[[int], PictureMechanism]
+    blended: bool = False
+    scope = (
+        "For each place that is hidden, between any two contents of it; who is in several places, or on several pictures, is "
+        "hidden by their sum. "
+    )
+
+    def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
+        """The picture with its places hidden."""
+        cover = self.where.cover(picture, source)
+        drawn = drawn_places(picture, cover, self.made(picture.shape[2]), bits_from(rng))
+        return hidden(picture, cover, drawn, self.blended)
+
+    def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
+        """The mechanism of every place, in pictures of every size."""
+        made = self.made(channels)
+        return (replace(made, clear=(*made.clear, SIZE, *self.where.clear)),)
+
+
+def in_frames(method: Method, where: Where) -> HiddenPlaces:
+    """A method on pictures of any size, on each place alone."""
+    if not isinstance(method, PixelMethod) or method.regions or "between" in method.options:
+        raise ParameterError(
+            "places are hidden one by one by a method for whole pictures: leave out regions, masks and pixels."
+        )
+    made = cache(lambda channels: method.mechanisms(FRAME, FRAME, channels)[0])
+    return HiddenPlaces(where, lambda channels: replace(made(channels), clear=()))
+
+
+def drawn_places(picture: Picture, cover: Cover, mechanism: PictureMechanism, bits: Bits) -> list[Picture]:
+    """What the mechanism draws for each place, in its frame."""
+    height, width, channels = mechanism.height, mechanism.width, mechanism.channels
+    frames = [_channels(cover.frame(picture, number, (height, width)), channels) for number in range(len(cover.places))]
+    return [_channels(mechanism.drawn(frame, bits), picture.shape[2]) for frame in frames]
+
+
+def hidden(picture: Picture, cover: Cover, drawn: list[Picture], blended: bool) -> Picture:
+    """The picture with what was drawn painted over its places; a function of that and of what is outside."""
+    if not drawn:
+        return picture
+    result = base = filled(picture, cover.hidden)
+    for number, frame in enumerate(drawn):
+        if blended:
+            result = cover.painted(result, number, frame, base, _oval(*frame.shape[:2]))
+        else:
+            result = cover.painted(result, number, frame)
+    return result
+
+
+def _channels(frame: Picture, many: int) -> Picture:
+    """Grey as colour, or colour as grey."""
+    if frame.shape[2] == many:
+        return frame
+    if many == 3:
+        return np.repeat(frame, 3, axis=2)
+    weights = np.array([299, 587, 114])  # those of Pillow
+    return np.asarray((frame @ weights + 500) // 1000, np.uint8)[..., None]
+
+
+@lru_cache(maxsize=8)
+def _oval(height: int, width: int) -> Floats:
+    """How much of a face in a frame is seen: all in the middle, nothing at the border."""
+    y, x = np.ogrid[:height, :width]
+    away = np.hypot((x + 0.5) / width * 2 - 1, (y + 0.5) / height * 2 - 1)
+    return np.asarray(np.clip((1 - away) / 0.2, 0, 1))

@@ -1,0 +1,214 @@
+r"""Where faces are in a picture: rectangles that may be tilted, which of them a pixel belongs to, and the way to frames and back.
+
+A **place** is a rectangle around a head. What is in it is looked at in a **frame** of a public size, such as 128 x 128 pixels,
+however large the head is: so one mechanism serves all faces, and the same epsilon means the same for each of them. What the
+mechanism draws is painted back over the whole place. A model of faces wants to see a face upright and near; so a place may have a
+**view**, another rectangle that its frame shows, while all of the place is hidden.
+
+A :class:`Cover` says to which place each pixel of a picture belongs. **A pixel belongs to one place at most**, the one whose
+middle is nearest, and only that place's frame is filled from it (the others see a constant grey there): so a pixel that is hidden
+is drawn from once. Pixels that belong to no place come out as they are.
+
+>>> picture = np.arange(48, dtype=np.uint8).reshape(6, 8, 1)
+>>> cover = Cover.of([Place.around(1, 1, 4, 4)], 6, 8)
+>>> cover.hidden.sum()
+np.int64(16)
+>>> cover.frame(picture, 0, (2, 2))[:, :, 0].tolist()
+[[14, 16], [30, 32]]
+>>> cover.painted(picture, 0, np.zeros((2, 2, 1)))[:3, :, 0].tolist()
+[[0, 1, 2, 3, 4, 5, 6, 7], [8, 0, 0, 0, 0, 13, 14, 15], [16, 0, 0, 0, 0, 21, 22, 23]]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisewright.core.arrays import Floats
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.images.pictures.reading import Picture
+from noisewright.images.pictures.writing import as_pixels
+
+__all__ = ["GREY", "MOST_PLACES", "Cover", "Place"]
+
+GREY = 127
+"""What a frame shows where it has no pixel of its own: beyond the picture, and in other places."""
+MOST_PLACES = 1000
+SAMPLES = 8
+"""At most so many samples across for each pixel of a frame."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A rectangle by its middle, its sides and its tilt (degrees, clockwise), in pixels of the picture."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    tilt: float = 0.0
+
+    def __post_init__(self) -> None:
+        sides = (self.x, self.y, self.width, self.height, self.tilt)
+        if not all(map(math.isfinite, sides)) or min(self.width, self.height) <= 0:
+            raise ParameterError("a place has a middle, a width and a height above 0, and a tilt: finite numbers.")
+
+    @classmethod
+    def around(cls, x: float, y: float, width: float, height: float) -> Place:
+        """The place of an upright rectangle, given by its left and upper corner."""
+        return cls(x + width / 2, y + height / 2, width, height)
+
+    @property
+    def box(self) -> list[float]:
+        """As owners write it: left, top, width and height before it is tilted, in pixels, and the tilt."""
+        return [
+            round(float(value), 1)
+            for value in (self.x - self.width / 2, self.y - self.height / 2, self.width, self.height, self.tilt)
+        ]
+
+    def to_picture(self, across: ArrayLike, down: ArrayLike) -> tuple[Floats, Floats]:
+        """Points of the picture: where fractions of the way across and down the rectangle are."""
+        a, b = (
+            (np.asarray(part, np.float64) - 0.5) * side for part, side in ((across, self.width), (down, self.height))
+        )
+        cos, sin = self._turn
+        return self.x + cos * a - sin * b, self.y + sin * a + cos * b
+
+    def to_frame(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+        """The fractions of the way across and down, of points of the picture: both from 0 to below 1 inside."""
+        a, b = np.asarray(x, np.float64) - self.x, np.asarray(y, np.float64) - self.y
+        cos, sin = self._turn
+        return (cos * a + sin * b) / self.width + 0.5, (-sin * a + cos * b) / self.height + 0.5
+
+    def bounds(self, height: int, width: int) -> tuple[slice, slice]:
+        """The rows and columns of a picture that hold all of the rectangle that lies in the picture."""
+        x, y = self.to_picture([0, 1, 0, 1], [0, 0, 1, 1])
+        (left, right), (top, bottom) = ((math.floor(min(ends)), math.ceil(max(ends))) for ends in (x, y))
+        return slice(_within(top, height), _within(bottom, height)), slice(_within(left, width), _within(right, width))
+
+    @property
+    def _turn(self) -> tuple[float, float]:
+        angle = math.radians(self.tilt)
+        return math.cos(angle), math.sin(angle)
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """The places of a picture, and which of them each pixel belongs to: its number, or -1 for none."""
+
+    places: tuple[Place, ...]
+    owner: NDArray[np.int16]
+    views: tuple[Place, ...] = ()
+    """What the frames show; the places themselves where there are none."""
+
+    @classmethod
+    def of(
+        cls,
+        places: Sequence[Place],
+        height: int,
+        width: int,
+        masks: Sequence[NDArray[np.bool_] | None] | None = None,
+        views: Sequence[Place] = (),
+    ) -> Cover:
+        """The cover of a picture of this size; a mask (of the whole picture) says which pixels of a place are meant."""
+        if len(places) > MOST_PLACES:
+            raise DataError(f"a picture has at most {MOST_PLACES:,} places to hide; obfuscate the whole of it.")
+        owner = np.full((height, width), -1, np.int16)
+        nearest = np.full((height, width), np.inf, np.float32)
+        for number, (place, mask) in enumerate(zip(places, masks or [None] * len(places), strict=True)):
+            rows, columns = place.bounds(height, width)
+            across, down = place.to_frame(*_centres(rows, columns))
+            meant = (across >= 0) & (across < 1) & (down >= 0) & (down < 1)
+            if mask is not None:
+                meant &= mask[rows, columns]
+            away = ((across - 0.5) ** 2 + (down - 0.5) ** 2).astype(np.float32)
+            won = meant & (away < nearest[rows, columns])
+            owner[rows, columns][won], nearest[rows, columns][won] = number, away[won]
+        return cls(tuple(places), owner, tuple(views))
+
+    @property
+    def hidden(self) -> NDArray[np.bool_]:
+        """The pixels that belong to a place."""
+        return np.asarray(self.owner >= 0)
+
+    def frame(self, picture: Picture, number: int, size: tuple[int, int]) -> Picture:
+        """What is in a place, in a frame of so many rows and columns: each pixel the mean of what it covers."""
+        place, (rows, columns) = self._view(number), size
+        fine_y, fine_x = (
+            _samples(side / many) for side, many in zip((place.height, place.width), (rows, columns), strict=True)
+        )
+        across, down = np.meshgrid(
+            (np.arange(columns * fine_x) + 0.5) / (columns * fine_x), (np.arange(rows * fine_y) + 0.5) / (rows * fine_y)
+        )
+        x, y = (np.floor(part).astype(np.int64) for part in place.to_picture(across, down))
+        inside = (x >= 0) & (x < picture.shape[1]) & (y >= 0) & (y < picture.shape[0])
+        x, y = np.where(inside, x, 0), np.where(inside, y, 0)
+        whose = self.owner[y, x]
+        seen = inside & ((whose == number) | (whose < 0))
+        values = np.where(seen[..., None], picture[y, x], np.uint8(GREY)).astype(np.uint32)
+        sums = values.reshape(rows, fine_y, columns, fine_x, -1).sum(axis=(1, 3))
+        many = fine_x * fine_y
+        return np.asarray((sums + many // 2) // many, np.uint8)
+
+    def painted(
+        self,
+        picture: Picture,
+        number: int,
+        drawn: NDArray[Any],
+        over: Picture | None = None,
+        share: Floats | None = None,
+    ) -> Picture:
+        """The picture with a place painted from what was drawn in its frame.
+
+        With ``share`` (one number for each pixel of the frame, from 0 to 1), only that much of what was drawn is seen, and for
+        the rest the picture ``over`` that it is painted over.
+        """
+        result = picture.copy()
+        rows, columns = self.places[number].bounds(*self.owner.shape)
+        own = self.owner[rows, columns] == number
+        across, down = (part[own] for part in self._view(number).to_frame(*_centres(rows, columns)))
+        if share is None or over is None:
+            high, wide = drawn.shape[:2]
+            y, x = (np.clip(part * many, 0, many - 1).astype(np.int64) for part, many in ((down, high), (across, wide)))
+            result[rows, columns][own] = drawn[y, x]
+            return result
+        new, much = (_between(np.asarray(part, np.float64), across, down) for part in (drawn, share[..., None]))
+        much[(across < 0) | (across >= 1) | (down < 0) | (down >= 1)] = 0
+        result[rows, columns][own] = as_pixels(much * new + (1 - much) * over[rows, columns][own])
+        return result
+
+    def _view(self, number: int) -> Place:
+        return (self.views or self.places)[number]
+
+
+def _between(frame: Floats, across: Floats, down: Floats) -> Floats:
+    """The values of a frame at points of it, by bilinear interpolation between the middles of its pixels."""
+    high, wide = frame.shape[:2]
+    y, x = np.clip(down * high - 0.5, 0, high - 1), np.clip(across * wide - 0.5, 0, wide - 1)
+    top, left = np.minimum(y.astype(np.int64), max(high - 2, 0)), np.minimum(x.astype(np.int64), max(wide - 2, 0))
+    below, right = np.minimum(top + 1, high - 1), np.minimum(left + 1, wide - 1)
+    v, u = (y - top)[:, None], (x - left)[:, None]
+    upper = (1 - u) * frame[top, left] + u * frame[top, right]
+    lower = (1 - u) * frame[below, left] + u * frame[below, right]
+    return np.asarray((1 - v) * upper + v * lower)
+
+
+def _centres(rows: slice, columns: slice) -> tuple[Floats, Floats]:
+    """The middles of pixels."""
+    return np.asarray(np.arange(columns.start, columns.stop)[None, :] + 0.5), np.asarray(
+        np.arange(rows.start, rows.stop)[:, None] + 0.5
+    )
+
+
+def _samples(pixels: float) -> int:
+    """How many samples across a pixel of a frame is made of, which covers so many pixels of the picture."""
+    return min(SAMPLES, max(1, math.ceil(pixels)))
+
+
+def _within(place: int, length: int) -> int:
+    return min(max(place, 0), length)

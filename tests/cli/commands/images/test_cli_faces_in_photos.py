@@ -1,0 +1,138 @@
+"""``noisewright images obfuscate --where faces``, with boxes and masks, and ``images find`` and ``images get``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from photo_support import astronaut, photo
+
+from noisewright.images import png_of, read_picture
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    (folder / "collins.png").write_bytes(png_of(astronaut()[:300, 100:400]))
+    shutil.copy(photo("grass.png"), folder / "lawn.png")
+    return folder
+
+
+def test_faces_are_hidden_and_a_picture_without_one_is_not_shown(call: Any, photos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("--where", "faces", "--epsilon", "100", "--method", "laplace", "--json")
+    done = call("images", "obfuscate", photos, "-o", out, *words)
+    assert done.code == 1
+    assert [(Path(one["file"]).name, one["problem"].split(",")[0]) for one in done.json["problems"]] == [
+        ("lawn.png", "no face was found")
+    ]
+    assert [path.name for path in out.glob("*.png")] == ["picture-1.png"]
+    assert "For each place that is hidden" in done.json["promise"]
+    before, after = astronaut()[:300, 100:400], read_picture(out / "picture-1.png")
+    changed = (before != after).any(axis=2)
+    assert changed[17:180, 60:200].mean() > 0.95
+    assert not changed[250:].any()
+    proved = call("verify", out / "certificate-300x300.json")
+    assert proved.code == 0
+    assert "every face that was not found" in proved.words
+    whole = call("images", "obfuscate", photos, "-o", tmp_path / "whole", *words, "--no-face", "whole").json
+    assert (whole["pictures"], whole["problems"]) == (2, [])
+    twice = call("images", "obfuscate", photos, "-o", tmp_path / "twice", *words, "--expect", "2")
+    assert (twice.code, "expected" in twice.json["error"]) == (2, True)
+    assert not (tmp_path / "twice").exists()
+
+
+def test_boxes_are_found_corrected_and_used(call: Any, photos: Path, tmp_path: Path) -> None:
+    boxes, sheet = tmp_path / "boxes.json", tmp_path / "sheet.html"
+    said = call("images", "find", photos, "-o", boxes, "--sheet", sheet, "--json").json
+    assert (said["pictures"], said["faces"], said["without"]) == (2, 1, ["lawn.png"])
+    assert "This page shows originals" in sheet.read_text(encoding="utf-8")
+    found = json.loads(boxes.read_text(encoding="utf-8"))
+    ((x, y, width, height, tilt),) = found["collins.png"]
+    assert (found["lawn.png"], tilt) == ([], 0)
+    found["lawn.png"] = [[10, 10, 50, 40]]
+    boxes.write_text(json.dumps(found))
+    words = ("--epsilon", "10", "--method", "exponential", "--keep-names")
+    assert call("images", "obfuscate", photos, "-o", tmp_path / "out", "--boxes", boxes, *words).code == 0
+    for name, (left, top, right, low) in {
+        "lawn.png": (10, 10, 60, 50),
+        "collins.png": (round(x), 0, round(x + width), round(y + height)),
+    }.items():
+        changed = (read_picture(photos / name) != read_picture(tmp_path / "out" / name)).any(axis=2)
+        assert changed[top:low, left:right].mean() > 0.97
+        changed[top:low, left:right] = False
+        assert not changed.any()
+    del found["lawn.png"]
+    boxes.write_text(json.dumps(found))
+    done = call("images", "obfuscate", photos, "-o", tmp_path / "less", "--boxes", boxes, *words, "--json")
+    assert (done.code, done.json["pictures"], len(done.json["problems"])) == (1, 1, 1)
+
+
+def test_a_face_in_a_box_to_keep_is_left(call: Any, photos: Path, tmp_path: Path) -> None:
+    (tmp_path / "keep.json").write_text('{"collins.png": [[60, 15, 140, 165]]}')
+    words = ("--where", "faces", "--epsilon", "100", "--keep", tmp_path / "keep.json", "--json")
+    said = call("images", "obfuscate", photos / "collins.png", "-o", tmp_path / "out.png", *words).json
+    assert "faces that were kept as they are, on purpose" in said["in_the_clear"]
+    assert (read_picture(tmp_path / "out.png") == read_picture(photos / "collins.png")).all()
+
+
+def test_masks_in_a_folder(call: Any, photos: Path, tmp_path: Path) -> None:
+    masks = tmp_path / "masks"
+    masks.mkdir()
+    mask = np.zeros((512, 512, 1), np.uint8)
+    mask[100:200, 300:350] = 255
+    (masks / "lawn.png").write_bytes(png_of(mask))
+    words = ("--masks", masks, "--epsilon", "5", "--method", "laplace", "--keep-names", "--json")
+    done = call("images", "obfuscate", photos, "-o", tmp_path / "out", *words)
+    assert (done.code, done.json["pictures"]) == (1, 1)
+    changed = (read_picture(photos / "lawn.png") != read_picture(tmp_path / "out" / "lawn.png"))[..., 0]
+    assert changed[mask[..., 0] > 0].mean() > 0.97
+    assert not changed[mask[..., 0] == 0].any()
+
+
+def test_a_strip_of_faces(call: Any, photos: Path, tmp_path: Path) -> None:
+    words = ("--where", "faces", "--epsilon", "10,1e6", "--method", "laplace", "--json")
+    said = call("images", "preview", photos / "collins.png", "-o", tmp_path / "strip.png", *words).json
+    alike = [one["ssim"] for one in said["tried"]]
+    assert 0.3 < alike[0] < alike[1]
+
+
+def test_the_networks_are_here_and_named(call: Any) -> None:
+    astronaut()
+    found = {one["name"]: one["sha256"][:8] for one in call("images", "get", "--json").json["networks"]}
+    assert found == {"detector": "bbff11ce", "landmarks": "1055cb9d", "people": "9ee168ec"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--where", "hands"), "--where must be 'whole' or 'faces'"),
+        (("--keep", "keep.json"), "go with --where faces"),
+        (("--no-face", "keep"), "go with --where faces"),
+        (("--where", "faces", "--boxes", "b.json"), "so no face is looked for"),
+        (("--where", "faces", "--region", "0,0,9,9"), "leave out regions, masks and pixels"),
+        (("--where", "faces", "--pixels", "10"), "leave out regions, masks and pixels"),
+        (("--where", "faces", "--no-face", "shrug"), "no_face must be"),
+        (("--boxes", "none.json"), "none.json cannot be read"),
+        (("--masks", "nowhere"), "there is no folder nowhere"),
+    ],
+)
+def test_bad_options_are_refused(call: Any, photos: Path, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    done = call("images", "obfuscate", photos, "-o", tmp_path / "out", "--epsilon", "5", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_files_of_one_name_are_refused_where_boxes_go_by_names(call: Any, photos: Path, tmp_path: Path) -> None:
+    (photos / "more").mkdir()
+    shutil.copy(photos / "lawn.png", photos / "more" / "lawn.png")
+    (tmp_path / "b.json").write_text("{}")
+    done = call("images", "obfuscate", photos, "-o", tmp_path / "out", "--epsilon", "5", "--boxes", tmp_path / "b.json")
+    assert (done.code, "two files have the same name" in done.err) == (2, True)
+    assert call("images", "find", photos, "-o", tmp_path / "f.json").code == 2

@@ -1,0 +1,179 @@
+"""Faces that are found: where they are, whatever their size and turn; and what becomes of pictures in which none is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from photo_support import EYES, astronaut, photo
+from PIL import Image
+
+from noisewright.core.errors import DataError, ParameterError, ResourceError
+from noisewright.images import PixelMethod, read_picture
+from noisewright.images.pictures.reading import Picture
+from noisewright.images.pipeline import FoundFaces, Place, aligned_face, find_faces, in_frames, landmarks_of, networks
+from noisewright.images.pipeline.heads import EYES_AT
+
+HEAD = (slice(17, 180), slice(160, 300))
+"""Hair, ears and chin of the astronaut."""
+
+
+def turned(degrees: float, side: int = 512) -> Picture:
+    image = Image.fromarray(astronaut()).resize((side, side)).rotate(degrees, resample=Image.Resampling.BICUBIC)
+    return np.asarray(image)
+
+
+def test_the_face_of_a_photograph_is_found_and_the_head_is_covered() -> None:
+    look = FoundFaces()
+    ((face, place),) = look.found(astronaut())
+    assert face.score > 0.9
+    assert np.abs(face.points[:2] - EYES).max() < 5
+    cover = look.cover(astronaut())
+    assert cover.places == (place,)
+    assert cover.hidden[HEAD].all()
+    assert cover.hidden.mean() < 0.25
+
+
+def test_landmarks_lie_on_the_face() -> None:
+    face = find_faces(astronaut())[0]
+    points = landmarks_of(astronaut(), face)
+    assert points.shape == (468, 2)
+    nose, chin, brow = points[1], points[152], points[10]
+    assert np.abs(nose - (222, 127)).max() < 6
+    assert brow[1] < EYES[0, 1] < nose[1] < chin[1]
+    assert 165 < chin[1] < 185
+    left, right = points[234], points[454]  # before the ears
+    assert 160 < left[0] < 185
+    assert 255 < right[0] < 285
+
+
+@pytest.mark.parametrize("degrees", [0, 45, 90, 180, 270])
+def test_a_face_is_found_whichever_way_it_is_turned(degrees: int) -> None:
+    cover = FoundFaces(no_face="keep").cover(turned(degrees))
+    head = np.zeros((512, 512, 3), np.uint8)
+    head[40:175, 175:290] = 255
+    inner = np.asarray(Image.fromarray(head).rotate(degrees))[..., 0] > 0
+    assert cover.hidden[inner].mean() > 0.97
+
+
+@pytest.mark.parametrize(("side", "x", "y"), [(256, 700, 500), (180, 900, 20), (180, 10, 700)])
+def test_a_small_face_in_a_large_picture_is_found(side: int, x: int, y: int) -> None:
+    scene = np.full((900, 1200, 3), 100, np.uint8)
+    scene[y : y + side, x : x + side] = turned(0, side)
+    best = FoundFaces().found(scene)[0][0]
+    eyes = EYES * side / 512 + (x, y)
+    assert best.score > 0.8
+    assert np.abs(best.points[:2] - eyes).max() < 0.02 * side
+
+
+def test_faces_that_touch_are_all_hidden() -> None:
+    pair = np.concatenate([astronaut()[:220, 150:310], astronaut()[:220, 150:310]], axis=1)
+    cover = FoundFaces().cover(pair)
+    assert len(cover.places) >= 2
+    assert cover.hidden[30:170, 20:140].all()
+    assert cover.hidden[30:170, 180:300].all()
+
+
+def test_an_aligned_face_has_its_eyes_where_a_model_expects_them() -> None:
+    for degrees in (0, 20, -35):
+        picture = turned(degrees)
+        cut = aligned_face(picture, find_faces(picture)[0], 96)
+        again = find_faces(cut)[0].points[:2] / 96
+        assert np.abs(again - EYES_AT).max() < 0.06
+
+
+def test_a_picture_without_a_face_is_refused_unless_something_else_is_asked_for() -> None:
+    grass = read_picture(photo("grass.png"))
+    with pytest.raises(DataError, match="no face was found, so it is not shown"):
+        FoundFaces().cover(grass)
+    assert FoundFaces(no_face="whole").cover(grass).hidden.all()
+    kept = FoundFaces(no_face="keep")
+    assert not kept.cover(grass).hidden.any()
+    assert "pictures in which no face was found, as they are" in kept.clear
+    assert "pictures in which no face was found, as they are" not in FoundFaces().clear
+
+
+def test_a_false_alarm_does_not_stand_for_a_face() -> None:
+    rocket = read_picture(photo("rocket.jpg"))
+    assert FoundFaces().found(rocket)
+    with pytest.raises(DataError, match="no face was found for sure"):
+        FoundFaces().cover(rocket)
+    assert FoundFaces(no_face="whole").cover(rocket).hidden.all()
+    assert 0 < FoundFaces(no_face="keep").cover(rocket).hidden.mean() < 0.1
+
+
+def test_half_a_face_is_hidden_or_refused_and_never_shown() -> None:
+    for start in (200, 225, 250):
+        half = astronaut()[:300, start:]
+        try:
+            cover = FoundFaces().cover(half)
+        except DataError:
+            continue
+        assert cover.hidden[60:160, : 290 - start].all()
+
+
+def test_another_number_of_faces_than_was_said_is_refused() -> None:
+    assert len(FoundFaces(expect=1).cover(astronaut()).places) == 1
+    with pytest.raises(DataError, match="one face was found where 2 were expected"):
+        FoundFaces(expect=2).cover(astronaut())
+
+
+def test_a_face_to_keep_is_left_and_the_others_are_hidden() -> None:
+    pair = np.concatenate([astronaut(), astronaut()], axis=1)
+    keep = {"a.png": [Place.around(155, 15, 150, 170)]}
+    look = FoundFaces(keep=keep)
+    cover = look.cover(pair, Path("a.png"))
+    assert not cover.hidden[:, :512].any()
+    assert cover.hidden[:, 512:][HEAD].all()
+    assert look.cover(pair, Path("b.png")).hidden[HEAD].all()
+    assert "faces that were kept as they are, on purpose" in look.clear
+
+
+def test_the_certificate_says_what_is_in_the_clear_and_how_much_one_face_costs() -> None:
+    method = in_frames(PixelMethod("laplace", 40, {"block": 16}), FoundFaces(smallest=40))  # type: ignore[arg-type]
+    (made,) = method.mechanisms(512, 512, 3)
+    claim = made.certificate().verify()
+    assert claim.startswith("epsilon = 40 per unit of discrete, over 192 independent parts")
+    for told in (
+        "everything outside of the places",
+        "whatever of a head reaches out of its place",
+        "how many places are hidden, where they are",
+        "every face that was not found: those of less than 40 pixels were not looked for",
+    ):
+        assert told in claim
+    shown = method.obfuscated(astronaut(), np.random.default_rng(1))
+    hidden = FoundFaces(smallest=40).cover(astronaut()).hidden
+    assert (shown[~hidden] == astronaut()[~hidden]).all()
+    assert (shown[hidden] != astronaut()[hidden]).mean() > 0.98
+
+
+def test_networks_that_are_not_here_are_told_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from resource_support import forget_places
+
+    forget_places()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    with pytest.raises(ResourceError, match="noisewright images get"):
+        FoundFaces()
+    (tmp_path / "noisewright" / "networks").mkdir(parents=True)
+    damaged = tmp_path / "noisewright" / "networks" / networks.NETWORKS["detector"].file
+    damaged.write_bytes(b"another")
+    with pytest.raises(ResourceError, match="noisewright images get"):
+        FoundFaces()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"smallest": 2}, "the smallest face"),
+        ({"sure": 1.5}, "between 0 and 1"),
+        ({"no_face": "shrug"}, "no_face must be"),
+        ({"expect": -1}, "expect is"),
+        ({"margin": 0.1}, "margin is"),
+    ],
+)
+def test_bad_searches_are_refused(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        FoundFaces(**given)  # type: ignore[arg-type]
