@@ -8,11 +8,8 @@ if TYPE_CHECKING:
     from noisewright.images import attackers as attackers
     from noisewright.images import baselines as baselines
     from noisewright.images import faces as faces
-<<<<<<< HEAD
     from noisewright.images import networks as networks
-=======
     from noisewright.images import pipeline as pipeline
->>>>>>> 951e59e (feat(images): faces in photographs are found, hidden one by one and put back; own boxes and masks; fail-closed)
     from noisewright.images.methods import PixelMethod as PixelMethod
     from noisewright.images.obfuscation import obfuscate_picture as obfuscate_picture
     from noisewright.images.obfuscation import obfuscate_pictures as obfuscate_pictures

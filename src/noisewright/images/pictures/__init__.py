@@ -6,6 +6,8 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.images.pictures.blocks import Blocks as Blocks
+    from noisewright.images.pictures.filling import filled as filled
+    from noisewright.images.pictures.metadata import kept_metadata as kept_metadata
     from noisewright.images.pictures.reading import Picture as Picture
     from noisewright.images.pictures.reading import read_picture as read_picture
     from noisewright.images.pictures.regions import Region as Region

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from noisewright.images.pipeline.hiding import HiddenPlaces as HiddenPlaces
     from noisewright.images.pipeline.hiding import in_frames as in_frames
     from noisewright.images.pipeline.landmarks import landmarks_of as landmarks_of
+    from noisewright.images.pipeline.marking import marked as marked
     from noisewright.images.pipeline.networks import fetch_networks as fetch_networks
     from noisewright.images.pipeline.places import Cover as Cover
     from noisewright.images.pipeline.places import Place as Place
+    from noisewright.images.pipeline.tracks import Track as Track
+    from noisewright.images.pipeline.tracks import tracks_of as tracks_of
 else:
     __getattr__, __dir__ = door(__name__)
