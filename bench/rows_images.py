@@ -57,4 +57,15 @@ ROWS = [
         )
         for together in (1, 8, 64)
     ),
+    *(
+        Row(
+            name=f"faces by an auto-encoder, {together} together",
+            compares="encoded by convolutions, exact noise on 32 components, decoded; from pixels to pixels in memory; PyTorch",
+            size="128 x 128 pixels in colour",
+            ours=Task("bench.ours.images:network", {"side": 128, "together": together}, {"side": 16, "together": 2}),
+            unit="faces",
+            memory_limit=1500 * MB,
+        )
+        for together in (1, 8, 64)
+    ),
 ]

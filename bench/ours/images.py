@@ -15,10 +15,10 @@ from scipy.ndimage import gaussian_filter
 
 from bench.work import Work
 from noisewright.images import pixel_exponential, pixel_laplace, pixel_windows, png_of, read_picture
-from noisewright.images.faces import LatentObfuscator, cartoon_faces, train_eigenfaces
+from noisewright.images.faces import LatentObfuscator, PublicFaces, cartoon_faces, train_eigenfaces
 from noisewright.images.pictures.similarity import ssim_of
 
-__all__ = ["enumeration", "faces", "files", "pixels", "windows"]
+__all__ = ["enumeration", "faces", "files", "network", "pixels", "windows"]
 
 
 def pixels(kind: str, side: int, share: int) -> Work:
@@ -72,6 +72,20 @@ def faces(side: int, together: int) -> Work:
         hidden = LatentObfuscator(train_eigenfaces(Path(folder, "public.nwm"), public), epsilon=300, components=32)
         given, _ = cartoon_faces(together, 1, size=side, seed=2)
         hidden.release(given)  # the file is mapped into memory
+    return Work(lambda: hidden.release(given), together, _mean)
+
+
+def network(side: int, together: int) -> Work:
+    """The same through a convolutional auto-encoder of the usual width; how long it has learned makes no difference here."""
+    from noisewright.images.networks import train_autoencoder
+
+    with tempfile.TemporaryDirectory() as folder:
+        public = PublicFaces(cartoon_faces(40, 2, size=side, seed=1)[0])
+        hidden = LatentObfuscator(
+            train_autoencoder(Path(folder, "p.nwm"), public, epochs=1), epsilon=300, components=32
+        )
+        given, _ = cartoon_faces(together, 1, size=side, seed=2)
+        hidden.release(given)
     return Work(lambda: hidden.release(given), together, _mean)
 
 

@@ -141,7 +141,7 @@ def train_identities(
     faces: PublicFaces,
     *,
     code: int = 128,
-    epochs: int = 75,
+    epochs: int = 80,
     batch: int = 64,
     seed: int = 0,
     progress: Progress | None = None,
