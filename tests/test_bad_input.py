@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from face_support import tiny_model
 from word_support import clusters
 
 import noisewright as nw
@@ -294,6 +295,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "pixel-laplace": {"epsilon": 50, "width": 8, "height": 6, "block": 2},
     "pixel-exponential": {"epsilon": 50, "width": 8, "height": 6, "block": 2, "levels": 4},
     "pixel-windows": {"epsilon": 50, "width": 8, "height": 6, "block": 2, "window": 2, "levels": 2},
+    "faces": {"model": tiny_model(), "epsilon": 60, "components": 3},
     "approximate-laplace": {"epsilon": 1, "delta": "0.01", "within": (0, 5)},
     "curve": {"epsilon": 1, "sensitivity": 1, "grid": [0, 1], "within": (0, 1)},
     "explicit-fair": {"epsilon": 1, "within": (0, 5)},

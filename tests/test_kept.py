@@ -72,8 +72,8 @@ CHANGED = {
         (
             "PolicyError",
             'policy: columns[0].mechanism is missing; write mechanism = "laplace" (or approximate-laplace, curve, exact-words, '
-            "explicit-fair, exponential, gaussian, geo-laplace, geometric, hashed-sets, laplace-hash, laplace-words, lshrr, "
-            "mahalanobis-words, metric-realising, pixel-exponential, pixel-laplace, pixel-windows, "
+            "explicit-fair, exponential, faces, gaussian, geo-laplace, geometric, hashed-sets, laplace-hash, laplace-words, "
+            "lshrr, mahalanobis-words, metric-realising, pixel-exponential, pixel-laplace, pixel-windows, "
             "planar-geometric, planar-laplace, private-documents, product-laplace, randomised-response, selection, "
             "snapped-laplace, spherical-laplace, staircase, truncated-exponential-words, truncated-laplace, uniform, "
             "vickrey-words), or keep = "
@@ -98,7 +98,7 @@ CHANGED = {
             2,
             "",
             "noisewright: there is no mechanism called 'unknown'; choose one of approximate-laplace, curve, exact-words, "
-            "explicit-fair, exponential, gaussian, geo-laplace, geometric, hadamard-response, hashed-sets, laplace, "
+            "explicit-fair, exponential, faces, gaussian, geo-laplace, geometric, hadamard-response, hashed-sets, laplace, "
             "laplace-hash, laplace-words, local-hashing, lshrr, mahalanobis-words, metric-realising, pixel-exponential, "
             "pixel-laplace, pixel-windows, planar-geometric, planar-laplace, private-documents, product-laplace, "
             "randomised-response, selection, snapped-laplace, spherical-laplace, staircase, subset-selection, "

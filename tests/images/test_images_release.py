@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from face_support import face_files, tiny_model
 from picture_support import small_picture
 
 import noisewright as nw
@@ -19,7 +20,8 @@ from noisewright.mechanisms.registry import registry
 from noisewright.testing import check_entry
 
 COLUMN = {"name": "badge", "width": 8, "height": 6, "block": 2}
-NAMES = ("pixel-laplace", "pixel-exponential", "pixel-windows")
+PIXELS = ("pixel-laplace", "pixel-exponential", "pixel-windows")
+NAMES = (*PIXELS, "faces")
 
 
 @pytest.fixture(autouse=True)
@@ -28,19 +30,25 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def policy(**column: Any) -> dict[str, Any]:
-    return {"dataset": "badges", "budget": {"epsilon": 100}, "columns": [{**COLUMN, "epsilon": 50, **column}]}
+    own = {"name": "badge", "model": str(tiny_model().resource.place())} if column["mechanism"] == "faces" else COLUMN
+    return {"dataset": "badges", "budget": {"epsilon": 100}, "columns": [{**own, "epsilon": 50, **column}]}
+
+
+def pictures(name: str, many: int) -> list[bytes]:
+    return face_files(many) if name == "faces" else [small_picture(seed) for seed in range(many)]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_entries_are_what_they_declare(name: str) -> None:
-    cells = pa.array([small_picture(seed) for seed in range(4)], pa.binary())
-    parameters = {key: value for key, value in COLUMN.items() if key != "name"}
-    assert "pieces" in check_entry(registry[name], {**parameters, "epsilon": 5}, [cells]).passed
+    parameters = {
+        key: value for key, value in policy(mechanism=name)["columns"][0].items() if key not in ("name", "mechanism")
+    }
+    assert "pieces" in check_entry(registry[name], parameters, [pa.array(pictures(name, 4), pa.binary())]).passed
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_column_of_pictures_is_released_priced_and_proved(name: str, tmp_path: Path) -> None:
-    table = pa.table({"badge": pa.array([small_picture(seed) for seed in range(40)], pa.binary())})
+    table = pa.table({"badge": pa.array(pictures(name, 40), pa.binary())})
     released = nw.release(policy(mechanism=name), table, output=tmp_path / "out")
     assert released.plan.columns[0].price == 50
     drawn = released.data["badge"].to_pylist()
@@ -88,10 +96,11 @@ def test_paths_below_a_folder_and_bad_pictures(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("spark")
-def test_both_engines_draw_the_same_pictures_under_a_seed(tmp_path: Path, spark_session: Any) -> None:
-    cells = [small_picture(seed) for seed in range(80)]
+@pytest.mark.parametrize("name", ["pixel-windows", "faces"])
+def test_both_engines_draw_the_same_pictures_under_a_seed(tmp_path: Path, spark_session: Any, name: str) -> None:
+    cells = pictures(name, 80)
     pq.write_table(pa.table({"badge": pa.array(cells, pa.binary())}), tmp_path / "badges.parquet")
-    given = policy(mechanism="pixel-windows")
+    given = policy(mechanism=name)
     local = nw.release(given, str(tmp_path / "badges.parquet"), seed=7)
     spread = nw.release(given, spark_session.read.parquet(str(tmp_path / "badges.parquet")), seed=7)
     drawn = local.data["badge"].to_pylist()

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from face_support import face_files, tiny_model
 from picture_support import small_picture
 from word_support import clusters
 
@@ -460,7 +461,25 @@ CASES |= {
     for between in ("pictures", "pixels")
 }
 
+CASES |= {
+    f"faces, {weights}": (
+        functools.partial(registry.build, "faces", tiny_model(), epsilon=60, weights=weights),
+        face_files(3),
+        [3.5, None, b"", b"no picture", face_files(1)[0][:40], small_picture(1)],
+        [
+            functools.partial(registry.build, "faces", tiny_model(), epsilon=0),
+            functools.partial(registry.build, "faces", tiny_model(), epsilon="1/1000"),
+            functools.partial(registry.build, "faces", tiny_model(), epsilon=60, components=99),
+            functools.partial(registry.build, "faces", "a path", epsilon=60),
+            functools.partial(registry.build, "faces", tiny_model(), epsilon=60, fit="crop"),
+        ],
+    )
+    for weights in ("even", "least-error")
+}
+
 WITHOUT_CHANNEL = {
+    "faces, even",
+    "faces, least-error",
     "lshrr",
     "lshrr, fast",
     "lshrr, sets",

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from noisewright.images import faces as faces
     from noisewright.images import networks as networks
     from noisewright.images import pipeline as pipeline
+    from noisewright.images.face_scale import FaceScale as FaceScale
+    from noisewright.images.face_scale import measured_on_public_faces as measured_on_public_faces
+    from noisewright.images.hidden_faces import PrivateFaces as PrivateFaces
+    from noisewright.images.hidden_faces import private_faces as private_faces
+    from noisewright.images.mechanism import PictureMechanism as PictureMechanism
+    from noisewright.images.methods import FaceMethod as FaceMethod
     from noisewright.images.methods import PixelMethod as PixelMethod
     from noisewright.images.obfuscation import obfuscate_picture as obfuscate_picture
     from noisewright.images.obfuscation import obfuscate_pictures as obfuscate_pictures

@@ -2,7 +2,8 @@
 
 A method turns one picture into another and says what it promises about pictures of that size. The methods on pixels make a
 mechanism for each size that comes along, and so the size of every picture is in the clear; so is everything outside of regions,
-where there are some.
+where there are some. The method on faces takes a picture, or each region, for one face, which comes out in the size of its model,
+or in that of the region.
 
 >>> import numpy as np
 >>> method = PixelMethod("laplace", Fraction(50), {"block": 8})
@@ -27,15 +28,17 @@ from numpy.typing import NDArray
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import split
+from noisewright.images.hidden_faces import PrivateFaces
+from noisewright.images.mechanism import PictureMechanism
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region, replaced
+from noisewright.images.pictures.resizing import recoloured, resized
 from noisewright.images.pixels.exponential import pixel_exponential
 from noisewright.images.pixels.laplace import pixel_laplace
-from noisewright.images.pixels.mechanism import PictureMechanism
 from noisewright.images.pixels.windows import pixel_windows
 from noisewright.noise.bits import Rng, bits_from
 
-__all__ = ["PIXELS", "Method", "PixelMethod"]
+__all__ = ["PIXELS", "FaceMethod", "Method", "PixelMethod"]
 
 PIXELS: dict[str, Any] = {"laplace": pixel_laplace, "exponential": pixel_exponential, "windows": pixel_windows}
 """The constructors of mechanisms on pixels, by the name of their method."""
@@ -84,9 +87,7 @@ class PixelMethod:
             raise ParameterError("a picture has regions or a mask, not both; draw the regions into the mask.")
         if self.mask is not None:
             object.__setattr__(self, "regions", (Region.around(self.mask),))
-        for place, one in enumerate(self.regions):
-            if any(_overlap(one, other) for other in self.regions[:place]):
-                raise ParameterError("two regions overlap, and what they share would be drawn twice; join them.")
+        _apart(self.regions)
 
     def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
         """The picture, or its regions, through the mechanism."""
@@ -108,6 +109,39 @@ class PixelMethod:
         return _made(self, height, width, channels)
 
 
+@dataclass(frozen=True, eq=False)
+class FaceMethod:
+    """A model of faces, for pictures of one face each, or for regions that are.
+
+    ``epsilon`` of the mechanism is for each face. Whole pictures come out in the size of the model; a region is resized to it and
+    back again.
+    """
+
+    faces: PrivateFaces
+    regions: tuple[Region, ...] = ()
+    scope = ""
+
+    def __post_init__(self) -> None:
+        _apart(self.regions)
+
+    def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
+        """A new face for the picture, or for each of its regions."""
+        bits, (height, width, channels) = bits_from(rng), picture.shape
+        if not self.regions:
+            return self.faces.drawn(self.faces.fitted(recoloured(picture, self.faces.shape[2])), bits)
+        result = picture
+        for region in self.regions:
+            part = recoloured(region.inside(height, width).of_picture(picture), self.faces.shape[2])
+            drawn = self.faces.drawn(resized(part, *self.faces.shape[:2]), bits)
+            result = replaced(result, region, recoloured(resized(drawn, region.height, region.width), channels))
+        return result
+
+    def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
+        """One, whatever comes along: it is the same for every region."""
+        around = (SIZE, OUTSIDE) if self.regions else ()
+        return (replace(self.faces, clear=(*self.faces.clear, *around)),)
+
+
 @lru_cache(maxsize=64)
 def _made(method: PixelMethod, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
     """By the identity of the method: its mask cannot be compared."""
@@ -123,6 +157,12 @@ def _made(method: PixelMethod, height: int, width: int, channels: int) -> tuple[
         replace(make(epsilon=share, width=region.width, height=region.height, **options), clear=(SIZE, OUTSIDE))
         for region, share in zip(regions, shares, strict=True)
     )
+
+
+def _apart(regions: tuple[Region, ...]) -> None:
+    for place, one in enumerate(regions):
+        if any(_overlap(one, other) for other in regions[:place]):
+            raise ParameterError("two regions overlap, and what they share would be drawn twice; join them.")
 
 
 def _overlap(one: Region, other: Region) -> bool:

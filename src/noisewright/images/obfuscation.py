@@ -123,7 +123,7 @@ def _one(job: _Job) -> _Done:
         picture = read_picture(path, colours=colours)
         drawn = method.obfuscated(picture, source=path)
         small = (thumbnail(picture), thumbnail(drawn)) if shown else None
-        return None, png_of(drawn), (picture.shape[0], picture.shape[1], picture.shape[2]), small
+        return None, png_of(drawn), (drawn.shape[0], drawn.shape[1], drawn.shape[2]), small
     except NoisewrightError as problem:
         return str(problem), None, (0, 0, 0), None
 

@@ -108,6 +108,7 @@ _ABOVE = {
     "pixel-laplace": "images.pixels.laplace:ENTRY",
     "pixel-exponential": "images.pixels.exponential:ENTRY",
     "pixel-windows": "images.pixels.windows:ENTRY",
+    "faces": "images.hidden_faces:ENTRY",
 }
 """Of rooms above this one."""
 

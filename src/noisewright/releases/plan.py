@@ -193,6 +193,7 @@ class Plan:
                     "kept": c.keep,
                     "mechanism": None if c.mechanism is None else c.mechanism.name,
                     **_common(c),
+                    **({"measured": list(c.measured)} if c.measured else {}),
                 }
                 for c in self.columns
             ],

@@ -110,6 +110,7 @@ def _page(file: str, found: Plan, solved: bool) -> Iterable[RenderableType]:
             total_row(found),
             ("Between", found.between),
             ("In words", found.in_words()),
+            *measured_rows(found),
             _budget_row(found),
             ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
             dropped_row(found),
@@ -119,6 +120,13 @@ def _page(file: str, found: Plan, solved: bool) -> Iterable[RenderableType]:
     yield from warnings_of(found.warnings)
     if solved:
         yield Text("The epsilons above reach the wanted errors; write them into the policy to use them.")
+
+
+def measured_rows(found: Plan) -> list[tuple[str, str]]:
+    """What epsilons mean on public data, where that was measured."""
+    from noisewright.releases.plan import title
+
+    return [(f"Of {title(column)}", "; ".join(column.measured)) for column in found.columns if column.measured]
 
 
 def parts_table(found: Plan, solved: bool = False) -> RenderableType:

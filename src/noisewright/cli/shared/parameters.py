@@ -78,6 +78,10 @@ WORDS = {
     "levels": "How many levels a colour can come out at, from black to full.",
     "window": "The side of windows, in blocks, that are drawn as a whole.",
     "sampler": "How windows are drawn: rejection (its time depends on the picture), enumeration, or auto.",
+    "model": "The public file of a model of faces. Default: the small model that comes along.",
+    "components": "How many elements of the code of a face come out. Default: those with little noise.",
+    "weights": "How elements of a code share epsilon: evenly, or for the least squared error.",
+    "attributes": "What of a face passes around the noise, in the clear, where a model knows such attributes.",
     "share": "How much probability goes to the points themselves, at most 1/2; the rest goes to an extra output.",
 }
 """The words of the house: a name means the same in every mechanism."""

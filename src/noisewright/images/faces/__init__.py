@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from noisewright.images.faces.counting import component_count as component_count
     from noisewright.images.faces.eigenfaces import Eigenfaces as Eigenfaces
     from noisewright.images.faces.eigenfaces import train_eigenfaces as train_eigenfaces
+    from noisewright.images.faces.gallery import Gallery as Gallery
     from noisewright.images.faces.identities import Mixture as Mixture
     from noisewright.images.faces.identities import identity_weights as identity_weights
     from noisewright.images.faces.model import FaceModel as FaceModel
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from noisewright.images.faces.onnx_model import onnx_faces as onnx_faces
     from noisewright.images.faces.public_faces import PublicFaces as PublicFaces
     from noisewright.images.faces.public_faces import read_faces as read_faces
+    from noisewright.images.faces.shipped import shipped_model as shipped_model
     from noisewright.images.faces.snapped_law import SnappedLaw as SnappedLaw
     from noisewright.images.faces.sprites import SpriteFaces as SpriteFaces
     from noisewright.images.faces.sprites import sprite_faces as sprite_faces

@@ -4,6 +4,9 @@ The code of a face is where it lies along the directions in which public faces d
 Faces must be aligned and of one size. What comes out looks like a mixture of the public faces, and nothing of a face passes by
 its code.
 
+Directions are kept as multiples of 2^-24, so that the sums of products with pixels are exact in floats: a face has the same code
+on every machine, alone or among others.
+
 >>> import pathlib, tempfile
 >>> public = np.random.default_rng(1).integers(0, 256, (20, 8, 8, 3), dtype=np.uint8)
 >>> model = train_eigenfaces(pathlib.Path(tempfile.mkdtemp(), "noise.nwm"), public, components=19)
@@ -18,6 +21,8 @@ Reference: Turk and Pentland, *Eigenfaces for recognition* (1991).
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +33,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.core.resource import Resource
 from noisewright.images.faces.basis import Basis
+from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.model_file import read_model, write_model
 from noisewright.images.pictures.reading import CHANNELS, Picture
 from noisewright.images.pictures.writing import as_pixels
@@ -37,6 +43,8 @@ __all__ = ["Eigenfaces", "train_eigenfaces"]
 KIND = "eigenfaces"
 MOST_COMPONENTS = 300
 PARTS = {"mean": "<f4", "directions": "<f4", "spreads": "<f8", "low": "<f8", "high": "<f8"}
+FINEST = 2.0**-24
+"""Halves of floats are multiples of this anyway; other directions are rounded to it."""
 
 
 class Eigenfaces:
@@ -81,9 +89,14 @@ class Eigenfaces:
         """The standard deviations of components among public faces."""
         return self.basis.spreads
 
+    @property
+    def gallery(self) -> Gallery | None:
+        """The codes of some of the public faces that it was made of."""
+        return self._read[2]
+
     def encode(self, pictures: Picture, elements: int | None = None) -> Floats:
         """The components of faces, one face in each row; the first ``elements`` of them, or all."""
-        return self.basis.forward(_flat(pictures, self.shape), elements)
+        return _places(_flat(pictures, self.shape), self.basis.directions[:elements]) - self._middle[:elements]
 
     def keeping(self, *names: str) -> Eigenfaces:
         """Eigenfaces know no attributes: all of a face is in its code."""
@@ -97,15 +110,23 @@ class Eigenfaces:
 
     def decode(self, codes: Floats, attributes: Floats | None = None) -> Picture:
         """The faces with these components; those that are not given are the mean of public faces."""
-        return as_pixels(self.basis.backward(np.atleast_2d(codes))).reshape(-1, *self.shape)
+        given = np.atleast_2d(np.asarray(codes, np.float64))
+        if given.shape[1] > self.basis.size:
+            raise DataError(f"the model has {self.basis.size} components; give as many or fewer.")
+        away = given @ np.asarray(self.basis.directions[: given.shape[1]], np.float64)
+        return as_pixels(away + self.basis.mean).reshape(-1, *self.shape)
 
     @cached_property
-    def _read(self) -> tuple[tuple[int, int, int], Basis]:
+    def _middle(self) -> Floats:
+        return _middle(self.basis)
+
+    @cached_property
+    def _read(self) -> tuple[tuple[int, int, int], Basis, Gallery | None]:
         about, arrays = read_model(self.resource, KIND)
         wrong = FileFormatError(f"{self.resource.name} has arrays that make no eigenfaces; train it again.")
         sizes: list[Any] = [about.get(key) for key in ("height", "width", "channels")]
         if (
-            set(arrays) != set(PARTS)
+            set(arrays) - {"gallery", "people"} != set(PARTS)
             or not all(type(size) is int and size > 0 for size in sizes)
             or sizes[2] not in CHANNELS.values()
         ):
@@ -118,7 +139,11 @@ class Eigenfaces:
             raise wrong
         if not many or not (arrays["low"] < arrays["high"]).all() or not (arrays["spreads"] > 0).all():
             raise wrong
-        return (sizes[0], sizes[1], sizes[2]), Basis(**{name: arrays[name] for name in PARTS})
+        gallery = Gallery.kept(arrays, many)
+        if gallery is None and len(arrays) > len(PARTS):
+            raise wrong
+        parts = {name: arrays[name] if arrays[name].itemsize > 2 else arrays[name].astype("<f4") for name in PARTS}
+        return (sizes[0], sizes[1], sizes[2]), Basis(**parts), gallery
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Eigenfaces, (self.resource,)
@@ -138,21 +163,44 @@ class Eigenfaces:
 
 
 def train_eigenfaces(
-    path: str | os.PathLike[str], faces: Picture, *, components: int = MOST_COMPONENTS, source: str = ""
+    path: str | os.PathLike[str],
+    faces: Picture,
+    *,
+    people: Sequence[Any] | NDArray[Any] | None = None,
+    components: int = MOST_COMPONENTS,
+    source: str = "",
+    small: bool = False,
 ) -> Eigenfaces:
     """The components of *public* faces (pictures, rows, columns, channels), written to a file.
 
-    ``source`` says in words where the faces are from. Ranges and spreads are those of these faces.
+    ``people``: whose they are, if somebody is there several times; the file keeps the codes of some, so that an epsilon can be
+    measured. ``source`` says in words where the faces are from. ``small``: half the file, with directions of three digits.
+    Ranges and spreads are those of these faces.
     """
     given = np.asarray(faces)
     if given.ndim != 4 or given.shape[3] not in CHANNELS.values() or not given.size:
         raise DataError("faces to learn from have one size: pictures, rows, columns, and one or three channels.")
-    basis = Basis.fit(_flat(given, given.shape[1:]), components)
+    flat = _flat(given, given.shape[1:])
+    found = Basis.fit(flat, components)
+    directions = (np.rint(found.directions / FINEST) * FINEST).astype("<f2" if small else PARTS["directions"])
+    basis = replace(found, mean=found.mean.astype(PARTS["mean"]), directions=directions)
+    places = _places(flat, directions) - _middle(basis)
+    basis = replace(basis, spreads=places.std(0), low=places.min(0), high=places.max(0))
     about = {"faces": len(given), "source": source}
     about |= dict(zip(("height", "width", "channels"), given.shape[1:], strict=True))
-    return Eigenfaces(
-        write_model(path, KIND, about, {name: getattr(basis, name).astype(PARTS[name]) for name in PARTS})
-    )
+    arrays = {name: getattr(basis, name) for name in PARTS} | Gallery.of(places, people).arrays()
+    return Eigenfaces(write_model(path, KIND, about, arrays))
+
+
+def _places(flat: NDArray[Any], directions: NDArray[Any]) -> Floats:
+    """Exact sums: pixels have eight bits and directions 24, so millions of products fit into the 53 of a float."""
+    return np.asarray(flat.astype(np.float64) @ np.asarray(directions, np.float64).T)
+
+
+def _middle(basis: Basis) -> Floats:
+    """Where the mean lies along each direction."""
+    mean = np.asarray(basis.mean, np.float64)
+    return np.array([float(mean @ np.asarray(row, np.float64)) for row in basis.directions])
 
 
 def _flat(pictures: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import FileFormatError
 from noisewright.core.loading.addresses import Addresses
 from noisewright.core.resource import Resource
+from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.model_file import kind_of
 from noisewright.images.pictures.reading import Picture
 
@@ -61,6 +62,10 @@ class FaceModel(Protocol):
     @property
     def clear(self) -> tuple[str, ...]:
         """What of a face gets into a decoded picture beside its code, in words."""
+
+    @property
+    def gallery(self) -> Gallery | None:
+        """The codes of some public faces, in the file: an epsilon is measured on them. None where there are none."""
 
     def encode(self, pictures: Picture, elements: int | None = None) -> Floats:
         """The codes of pictures (several: pictures, rows, columns, channels), one in each row.

@@ -35,7 +35,7 @@ MAGIC = b"\x89NWM\r\n\x1a\n"
 """Like that of PNG: a copy that changed the ends of lines is noticed."""
 ALIGN = 64
 LONGEST_HEADER = 1 << 20
-TYPES = ("<f4", "<f8", "<i8", "|u1")
+TYPES = ("<f2", "<f4", "<f8", "<i8", "|u1")
 MOST_NUMBERS = 1 << 36
 
 

@@ -82,21 +82,30 @@ class NoisyCodes:
         return self.guarantee.bound(distance)
 
     def certificate(
-        self, rng: np.random.Generator | None = None, *, resources: Iterable[Resource] = (), clear: Iterable[str] = ()
+        self,
+        rng: np.random.Generator | None = None,
+        *,
+        name: str | None = None,
+        resources: Iterable[Resource] = (),
+        clear: Iterable[str] = (),
+        measured: Iterable[str] = (),
     ) -> Certificate:
-        """The law of every element, and what they lose together; with the public files and what is in the clear, if any."""
-        told = list(clear)
+        """The law of every element, and what they lose together.
+
+        With the public files, with what is in the clear, and with what was measured on public faces, if any.
+        """
+        told = {"in_the_clear": list(clear), "measured": list(measured)}
         parts = [
             Part(geometric(epsilon=1 / self.scale, within=(0, steps)).certificate(rng), count)
             for steps, count in Counter(self.space.steps).items()
         ]
         return product_certificate(
-            self.name,
+            name or self.name,
             parts,
             metric="manhattan",
             unit=Fraction(self.space.total),
             simulated=rng is not None,
-            **({"in_the_clear": told} if told else {}),
+            **{key: texts for key, texts in told.items() if texts},
             **public_keys(resources),
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 from noisewright.core.choices import is_number, is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.images.faces.basis import Basis
+from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, run_course, seeded
 from noisewright.images.networks._readers import reads_attribute
@@ -138,10 +139,12 @@ def train_attgan(
     learner = _Learner(module, critic, faces, attributes, rate, batch=batch, seed=seed, critic_turns=critic_turns)
     checkpoint = run_course(learner, path, epochs, {**about, "kind": AttGan.kind, "learned": faces.digest}, progress)
     module.eval()
-    basis = Basis.fit(encoded(module, faces.pictures, centred=True))
+    codes = encoded(module, faces.pictures, centred=True)
+    basis = Basis.fit(codes)
     readers = {one.name: reads_attribute(one, faces.pictures, faces.attributes[one.name]) for one in attributes}
     told = {**about, "epochs": epochs, "faces": len(faces.pictures), "source": faces.source}
     arrays = {name: getattr(basis, name) for name in ("mean", "directions", "low", "high", "spreads")}
+    arrays |= Gallery.of(basis.forward(codes), faces.people).arrays()
     resource = write_network(path, AttGan.kind, told, module, readers, arrays)
     checkpoint.unlink()
     return AttGan(resource)

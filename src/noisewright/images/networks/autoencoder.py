@@ -21,6 +21,7 @@ import numpy as np
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.images.faces.basis import Basis
+from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, cosine, run_course, seeded
 from noisewright.images.networks._layers import doubling, from_mean, halving, halvings
@@ -120,10 +121,12 @@ def train_autoencoder(
         learner, path, epochs, {**about, "kind": AutoEncoder.kind, "learned": faces.digest}, progress
     )
     module.eval()
-    basis = Basis.fit(encoded(module, faces.pictures))
+    codes = encoded(module, faces.pictures)
+    basis = Basis.fit(codes)
     readers = {one.name: reads_attribute(one, faces.pictures, faces.attributes[one.name]) for one in attributes}
     told = {**about, "epochs": epochs, "faces": len(faces.pictures), "source": faces.source}
     arrays = {name: getattr(basis, name) for name in ("mean", "directions", "low", "high", "spreads")}
+    arrays |= Gallery.of(basis.forward(codes), faces.people).arrays()
     resource = write_network(path, AutoEncoder.kind, told, module, readers, arrays)
     checkpoint.unlink()
     return AutoEncoder(resource)

@@ -23,6 +23,7 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.identities import identity_weights
 from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, cosine, run_course, seeded
@@ -183,6 +184,7 @@ def train_identities(
     arrays = {"low": codes.min(0), "high": codes.max(0), "spreads": codes.std(0), "mean": codes.mean(0)}
     arrays |= {"people.features": np.stack([features[who == number].mean(0) for number in range(len(names))])}
     arrays |= {"people.slopes": reader.slopes, "people.offsets": reader.offsets}
+    arrays |= Gallery.of(codes).arrays()
     resource = write_network(path, IdentityGenerator.kind, told, module, readers, arrays)
     checkpoint.unlink()
     return IdentityGenerator(resource)

@@ -22,6 +22,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.core.resource import Resource
 from noisewright.images.faces.basis import Basis
+from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.model_file import read_model, write_model
 from noisewright.images.networks._readers import Reader, read_attribute
 from noisewright.images.networks._torch import Module, Tensor, arrays_of, filled, float_tensor, torch
@@ -110,6 +111,11 @@ class NetworkFaces(ABC):
     def spreads(self) -> Floats:
         """The standard deviations of elements among public faces."""
         return self._opened.arrays["spreads"]
+
+    @property
+    def gallery(self) -> Gallery | None:
+        """The codes of some of the public faces that it learned from."""
+        return Gallery.kept(self._opened.arrays, len(self.low))
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

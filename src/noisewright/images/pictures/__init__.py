@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from noisewright.images.pictures.reading import read_picture as read_picture
     from noisewright.images.pictures.regions import Region as Region
     from noisewright.images.pictures.regions import replaced as replaced
+    from noisewright.images.pictures.resizing import recoloured as recoloured
+    from noisewright.images.pictures.resizing import resized as resized
     from noisewright.images.pictures.similarity import blurred as blurred
     from noisewright.images.pictures.similarity import mse as mse
     from noisewright.images.pictures.similarity import ssim as ssim

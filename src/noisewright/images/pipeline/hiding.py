@@ -23,11 +23,11 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
-from noisewright.images.methods import SIZE, Method, PixelMethod
+from noisewright.images.mechanism import PictureMechanism
+from noisewright.images.methods import SIZE, FaceMethod, Method, PixelMethod
 from noisewright.images.pictures.filling import filled
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pipeline.places import Cover
-from noisewright.images.pixels.mechanism import PictureMechanism
 from noisewright.noise.bits import Bits, Rng, bits_from
 
 __all__ = ["FRAME", "HiddenPlaces", "Where", "drawn_places", "hidden", "in_frames"]
@@ -73,7 +73,9 @@ class HiddenPlaces:
 
 
 def in_frames(method: Method, where: Where) -> HiddenPlaces:
-    """A method on pictures of any size, on each place alone."""
+    """A method on pictures of any size, or a model of faces, on each place alone."""
+    if isinstance(method, FaceMethod) and not method.regions:
+        return HiddenPlaces(where, lambda _: method.faces, blended=True)
     if not isinstance(method, PixelMethod) or method.regions or "between" in method.options:
         raise ParameterError(
             "places are hidden one by one by a method for whole pictures: leave out regions, masks and pixels."
@@ -84,7 +86,7 @@ def in_frames(method: Method, where: Where) -> HiddenPlaces:
 
 def drawn_places(picture: Picture, cover: Cover, mechanism: PictureMechanism, bits: Bits) -> list[Picture]:
     """What the mechanism draws for each place, in its frame."""
-    height, width, channels = mechanism.height, mechanism.width, mechanism.channels
+    height, width, channels = mechanism.shape
     frames = [_channels(cover.frame(picture, number, (height, width)), channels) for number in range(len(cover.places))]
     return [_channels(mechanism.drawn(frame, bits), picture.shape[2]) for frame in frames]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from noisewright.images.pixels.exponential import pixel_exponential as pixel_exponential
     from noisewright.images.pixels.laplace import PixelLaplace as PixelLaplace
     from noisewright.images.pixels.laplace import pixel_laplace as pixel_laplace
-    from noisewright.images.pixels.mechanism import PictureMechanism as PictureMechanism
+    from noisewright.images.pixels.mechanism import BlockMechanism as BlockMechanism
     from noisewright.images.pixels.window_choice import WindowChoice as WindowChoice
     from noisewright.images.pixels.windows import PixelWindows as PixelWindows
     from noisewright.images.pixels.windows import pixel_windows as pixel_windows

@@ -43,8 +43,9 @@ from noisewright.core.exact import Exact, exp_bounds
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.distances import UniformDistances
 from noisewright.core.metrics.metric import Discrete
+from noisewright.images.mechanism import Fit, no_rebuild
 from noisewright.images.pictures.reading import Colours
-from noisewright.images.pixels.mechanism import TOP, Between, Fit, PictureMechanism, no_rebuild
+from noisewright.images.pixels.mechanism import TOP, Between, BlockMechanism
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.bits import Bits
@@ -75,13 +76,13 @@ def pixel_exponential(
 ) -> PixelExponential:
     """A choice of a level for each of the blocks of pictures of ``width`` x ``height`` pixels."""
     one_of(between, "between", ("pictures", "pixels"))
-    made = PixelExponential(epsilon, width, height, colours, block, between, fit, blur, quality, levels)  # type: ignore[arg-type]
+    made = PixelExponential(epsilon, width, height, colours, block, between, blur, quality, levels, fit=fit)  # type: ignore[arg-type]
     made.table  # noqa: B018  refuses an epsilon that is too small for the table
     return made
 
 
 @dataclass(frozen=True)
-class PixelExponential(PictureMechanism):
+class PixelExponential(BlockMechanism):
     """A choice of levels; build it with :func:`pixel_exponential`."""
 
     quality: Quality = "absolute"

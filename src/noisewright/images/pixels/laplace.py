@@ -40,8 +40,9 @@ from noisewright.core.certificates.product import Part
 from noisewright.core.choices import one_of
 from noisewright.core.exact import Exact
 from noisewright.core.mechanism import Takes
+from noisewright.images.mechanism import Fit, no_rebuild
 from noisewright.images.pictures.reading import Colours
-from noisewright.images.pixels.mechanism import TOP, Fit, PictureMechanism, no_rebuild
+from noisewright.images.pixels.mechanism import TOP, BlockMechanism
 from noisewright.mechanisms.numbers.geometric import geometric
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.bits import Bits
@@ -68,13 +69,13 @@ def pixel_laplace(
 ) -> PixelLaplace:
     """Laplace noise on blocks of ``block`` x ``block`` pixels of pictures of ``width`` x ``height`` pixels."""
     one_of(between, "between", ("pictures", "pixels", "steps"))
-    made = PixelLaplace(epsilon, width, height, colours, block, between, fit, blur)  # type: ignore[arg-type]
+    made = PixelLaplace(epsilon, width, height, colours, block, between, blur, fit=fit)  # type: ignore[arg-type]
     discrete_laplace(made.scale, 0)  # refuses a scale whose noise would not fit
     return made
 
 
 @dataclass(frozen=True)
-class PixelLaplace(PictureMechanism):
+class PixelLaplace(BlockMechanism):
     """Laplace noise on the sums of blocks; build it with :func:`pixel_laplace`."""
 
     name = "pixel-laplace"

@@ -36,11 +36,12 @@ from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.mechanism import Takes
+from noisewright.images.mechanism import Fit, no_rebuild
 from noisewright.images.pictures.reading import Colours
 from noisewright.images.pictures.windows import Windows
 from noisewright.images.pixels.exponential import colours_of
 from noisewright.images.pixels.laplace import noisy_sums, sum_proof
-from noisewright.images.pixels.mechanism import TOP, Between, Fit, PictureMechanism, no_rebuild
+from noisewright.images.pixels.mechanism import TOP, Between, BlockMechanism
 from noisewright.images.pixels.window_choice import Sampler, WindowChoice, WindowQuality
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.bits import Bits
@@ -65,12 +66,12 @@ def pixel_windows(
 ) -> PixelWindows:
     """A choice of windows for pictures of ``width`` x ``height`` pixels, in blocks of ``block`` x ``block`` pixels."""
     one_of(between, "between", ("pictures", "pixels"))
-    shared = (epsilon, width, height, colours, block, between, fit, blur)
-    return PixelWindows(*shared, window, levels, quality, sampler)  # type: ignore[arg-type]
+    shared = (epsilon, width, height, colours, block, between, blur)
+    return PixelWindows(*shared, window, levels, quality, sampler, fit=fit)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
-class PixelWindows(PictureMechanism):
+class PixelWindows(BlockMechanism):
     """A choice of windows; build it with :func:`pixel_windows`."""
 
     window: int = 3

@@ -127,6 +127,11 @@ class ColumnPlan:
         return tuple(what for found in self.certificates() for what in found.document.get("in_the_clear", ()))
 
     @property
+    def measured(self) -> tuple[str, ...]:
+        """What its certificate says to be measured on public data about its epsilon, such as distances between public faces."""
+        return tuple(what for found in self.certificates() for what in found.document.get("measured", ()))
+
+    @property
     def output_types(self) -> tuple[pa.DataType, ...]:
         """The types of the released columns."""
         return self.types if self.secret is None else self.secret.output_types

@@ -16,6 +16,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import parts_of
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.resource import Resource, in_place, look_in
+from noisewright.images.faces.shipped import COMES_ALONG
 from noisewright.mechanisms.registry import registry
 from noisewright.text.embeddings.places import embedding_folders
 
@@ -35,8 +36,8 @@ class Recomputed:
 
 
 def look_everywhere() -> None:
-    """Look for public files where embeddings lie, too."""
-    look_in(*embedding_folders())
+    """Look for public files where embeddings lie, and where the model of faces lies that comes along."""
+    look_in(*embedding_folders(), COMES_ALONG)
 
 
 def public_files(document: Mapping[str, Any]) -> list[Resource]:
@@ -75,7 +76,7 @@ def _single(document: Mapping[str, Any]) -> Iterator[Certificate]:
             continue
         certificate = Certificate.from_document(dict(whole))
         product = whole["proof"]["kind"] == "product"
-        for one in [part.certificate for part in parts_of(certificate)] if product else [certificate]:
+        for one in [certificate, *(part.certificate for part in (parts_of(certificate) if product else ()))]:
             about = json.dumps([one.document[key] for key in ("mechanism", "claim", "proof")], sort_keys=True)
             if about not in seen:
                 seen.add(about)

@@ -107,6 +107,13 @@ WORDS = {
         "How windows are drawn: rejection (its time depends on the picture), enumeration, or auto.",
         'sampler = "enumeration"',
     ),
+    "model": (
+        "The public file of a model of faces; without one, the small model that comes along.",
+        'model = "faces.nwm"',
+    ),
+    "components": ("How many elements of the code of a face come out.", "components = 20"),
+    "weights": ("How elements of a code share epsilon: even or least-error.", 'weights = "even"'),
+    "attributes": ("What of a face passes around the noise, in the clear.", 'attributes = ["expression"]'),
     "rule": ("How the scale is found: the smallest that suffices, or the older rule.", 'rule = "exact"'),
 }
 """What each parameter means, and how it is written."""

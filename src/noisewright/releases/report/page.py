@@ -190,6 +190,7 @@ def _columns(plan: Plan, made: Made, marginals: Sequence[Marginal]) -> str:
                 ("Expected error", say.error(column)),
             ]
             facts += [("In the clear", f"{say.listed(column.in_the_clear)}: NOT protected")] * bool(column.in_the_clear)
+            facts += [("Measured on public data", "; ".join(column.measured))] * bool(column.measured)
         sections.append(
             f"<h3>{spelled(say.listed(column.outputs))}</h3>{html.facts(facts)}{_figure(marginal, number, made.rows)}"
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from face_support import face_files
 from picture_support import drawing, small_picture
 from PIL import Image
 
@@ -136,7 +137,7 @@ def test_a_mask_and_some_pixels(call: Any, photos: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--method", "magic"), "--method must be 'laplace', 'exponential' or 'windows'"),
+        (("--method", "magic"), "--method must be 'laplace', 'exponential', 'windows' or 'faces'"),
         (("--epsilon", "0"), "--epsilon must be greater than 0"),
         (("--method", "laplace", "--levels", "4"), "--levels is not for the method laplace"),
         (("--region", "1,2"), "a region is written x,y,width,height"),
@@ -164,3 +165,74 @@ def test_a_strip_over_epsilons(call: Any, photos: Path, tmp_path: Path) -> None:
     assert alike[2] > 0.5
     assert read_picture(out).shape[1] > 4 * 40
     assert "do not pass it on" in call("images", "preview", photos / "more/brown.png", "-o", out, *words[:-1]).out
+
+
+@pytest.fixture
+def badges(tmp_path: Path) -> Path:
+    folder = tmp_path / "badges"
+    folder.mkdir()
+    for number, content in enumerate([*face_files(3, size=48), *face_files(1, size=60)]):
+        (folder / f"{number}.png").write_bytes(content)
+    return folder
+
+
+def test_faces_by_a_model_and_what_epsilon_means(call: Any, badges: Path, tmp_path: Path) -> None:
+    words = ("images", "obfuscate", badges, "--method", "faces", "--epsilon", "50", "--json")
+    told = call(*words, "-o", tmp_path / "out")
+    assert told.code == 1  # one has another size
+    assert [Path(one["file"]).name for one in told.json["problems"]] == ["3.png"]
+    assert "not the size of the model, of 48 x 48 pixels" in told.json["problems"][0]["problem"]
+    said = call(*words, "-o", tmp_path / "all", "--resize", "--sheet", tmp_path / "sheet.html").json
+    assert said["pictures"] == 4
+    assert "Measured on public faces of the model: 68 public people" in said["promise"]
+    assert said["in_the_clear"] == ["how many pictures there are"]
+    proved = call("verify", tmp_path / "all" / "certificate-48x48.json")
+    assert proved.code == 0
+    assert "was measured again, and is as stated" in proved.words
+    assert (tmp_path / "sheet.html").read_text().count("data:image/png") == 8
+
+
+def test_a_preview_of_a_face_says_what_each_epsilon_means(call: Any, badges: Path, tmp_path: Path) -> None:
+    words = ("images", "preview", badges / "0.png", "-o", tmp_path / "strip.png", "--method", "faces")
+    tried = call(*words, "--epsilon", "20,100,500", "--json").json["tried"]
+    rates = [float(one["measured"][-1].split("names ")[1].split(" %")[0]) for one in tried]
+    assert rates == sorted(rates)
+    assert rates[0] < 40
+    assert rates[-1] > 90
+    assert read_picture(tmp_path / "strip.png").shape[2] == 3
+    page = call(
+        "images",
+        "preview",
+        badges / "3.png",
+        "-o",
+        tmp_path / "again.png",
+        "--method",
+        "faces",
+        "--resize",
+        "--epsilon",
+        "1",
+    )
+    assert page.code == 2  # not even one component has little noise then
+    assert "components=1" in page.err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--method", "faces", "--block", "8"), "--block is not for the method faces"),
+        (("--method", "faces", "--pixels", "8"), "--pixels is not for the method faces"),
+        (("--method", "faces", "--mask", "m.png"), "--mask is not for the method faces"),
+        (("--method", "laplace", "--model", "m.nwm"), "--model is not for the method laplace"),
+        (("--method", "windows", "--resize"), "--resize is not for the method windows"),
+        (("--method", "faces", "--model", "none.nwm"), "there is no file none.nwm"),
+        (("--method", "faces", "--components", "999"), "components is a whole number from 1 to the 56 elements"),
+        (("--method", "portraits"), "--method"),
+    ],
+)
+def test_options_of_other_methods_are_refused(
+    call: Any, badges: Path, tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
+    done = call("images", "obfuscate", badges, "-o", tmp_path / "out", "--epsilon", "60", *words)
+    assert done.code == 2
+    assert says in done.err
+    assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""The options of methods on pixels, which obfuscate and preview share."""
+"""The options of methods, which obfuscate and preview share."""
 
 from __future__ import annotations
 
@@ -10,27 +10,47 @@ import typer
 from noisewright.cli.shared.metrics import check_number
 
 if TYPE_CHECKING:
-    from noisewright.images.methods import PixelMethod
+    from noisewright.images.methods import FaceMethod, PixelMethod
+    from noisewright.images.pictures.regions import Region
 
 __all__ = [
     "Block",
     "Blur",
+    "Components",
     "Levels",
     "Mask",
     "MethodName",
+    "Model",
     "Pixels",
     "Quality",
     "Regions",
+    "Resize",
     "Sampler",
     "Window",
     "method_of",
 ]
 
 MethodName = Annotated[
-    str, typer.Option("--method", metavar="laplace|exponential|windows", help="How the values of blocks are drawn.")
+    str,
+    typer.Option(
+        "--method",
+        metavar="laplace|exponential|windows|faces",
+        help="How the values of blocks are drawn; or faces: every picture is one, and is drawn anew by a model.",
+    ),
 ]
 Block = Annotated[
-    int, typer.Option(metavar="B", help="The side of blocks of pixels that come out in one colour.", min=1)
+    int | None,
+    typer.Option(metavar="B", help="The side of blocks of pixels that come out in one colour. Default: 16.", min=1),
+]
+Model = Annotated[
+    str | None, typer.Option(metavar="FILE", help="For faces: a public model. Default: a small one of drawn faces.")
+]
+Components = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="For faces: how many elements of a code come out. Default: by epsilon.", min=1),
+]
+Resize = Annotated[
+    bool, typer.Option("--resize", help="For faces: resize pictures to the model, instead of refusing other sizes.")
 ]
 Blur = Annotated[
     float,
@@ -69,17 +89,12 @@ Sampler = Annotated[
 ]
 
 
+OF_FACES = ("model", "components", "resize")
+
+
 def method_of(
-    method: str,
-    epsilon: str,
-    *,
-    block: int,
-    blur: float,
-    pixels: int | None,
-    region: list[str] | None,
-    mask: str | None,
-    **more: Any,
-) -> PixelMethod:
+    method: str, epsilon: str, *, region: list[str] | None, mask: str | None, **more: Any
+) -> PixelMethod | FaceMethod:
     """The method with these options; those that are not given are its own."""
     from noisewright.core.choices import one_of
     from noisewright.core.errors import ParameterError
@@ -89,14 +104,31 @@ def method_of(
     from noisewright.images.pictures.regions import Region
     from noisewright.mechanisms.signatures import parameters_of
 
-    make = PIXELS[one_of(method, "--method", tuple(PIXELS))]
-    options: dict[str, Any] = {"block": block, "blur": blur}
-    for name, value in more.items():
-        if value is not None and name not in parameters_of(make):
-            raise ParameterError(f"--{name} is not for the method {method}; leave it out.")
-        options |= {} if value is None else {name: value}
+    one_of(method, "--method", (*PIXELS, "faces"))
+    options = {name: value for name, value in more.items() if value}
+    known = OF_FACES if method == "faces" else {*parameters_of(PIXELS[method]), "pixels"}
+    strange = next(
+        (name for name in [*options, *(["mask"] if mask and method == "faces" else [])] if name not in known), None
+    )
+    if strange is not None:
+        raise ParameterError(f"--{strange} is not for the method {method}; leave it out.")
     budget: Fraction = positive_fraction(check_number(epsilon, "--epsilon"), "--epsilon")
-    if pixels is not None:
-        budget, options["between"] = budget / pixels, "pixels"
+    parts = tuple(map(Region.of, region or []))
+    if method == "faces":
+        return _faces(budget, parts, **options)
+    options = {"block": 16, **options}
+    if "pixels" in options:
+        budget, options["between"] = budget / options.pop("pixels"), "pixels"
     marked = None if mask is None else read_picture(mask, colours="grey")[:, :, 0] > 0
-    return PixelMethod(method, budget, options, tuple(map(Region.of, region or [])), marked)
+    return PixelMethod(method, budget, options, parts, marked)
+
+
+def _faces(
+    epsilon: Fraction, regions: tuple[Region, ...], model: str | None = None, resize: bool = False, **more: Any
+) -> FaceMethod:
+    from noisewright.images.faces.model import open_model
+    from noisewright.images.hidden_faces import private_faces
+    from noisewright.images.methods import FaceMethod
+
+    found = None if model is None else open_model(model)
+    return FaceMethod(private_faces(found, epsilon=epsilon, fit="resize" if resize else "refuse", **more), regions)

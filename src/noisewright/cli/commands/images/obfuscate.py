@@ -11,12 +11,15 @@ import typer
 from noisewright.cli.commands.images._options import (
     Block,
     Blur,
+    Components,
     Levels,
     Mask,
     MethodName,
+    Model,
     Pixels,
     Quality,
     Regions,
+    Resize,
     Sampler,
     Window,
     method_of,
@@ -59,10 +62,16 @@ def obfuscate(
     ],
     epsilon: Annotated[
         str,
-        typer.Option(metavar="E", help="Between any two pictures of one size (all regions together), or see --pixels."),
+        typer.Option(
+            metavar="E",
+            help="Between any two pictures of one size (all regions together), or any two faces; see --pixels.",
+        ),
     ],
     method: MethodName = "windows",
-    block: Block = 16,
+    model: Model = None,
+    components: Components = None,
+    resize: Resize = False,
+    block: Block = None,
     blur: Blur = 0.0,
     region: Regions = None,
     mask: Mask = None,
@@ -119,6 +128,9 @@ def obfuscate(
         levels=levels,
         window=window,
         sampler=sampler,
+        model=model,
+        components=components,
+        resize=resize,
     )
     chosen = in_places(
         chosen,
@@ -183,7 +195,8 @@ def obfuscate(
 def _page(data: dict[str, Any], problems: list[Obfuscated], method: str, regions: int) -> list[RenderableType]:
     from rich.text import Text
 
-    parts = f", epsilon shared by {regions} regions" if regions > 1 else ""
+    shared = "for each of" if method == "faces" else "shared by"
+    parts = f" Epsilon is {shared} the {regions} regions." if regions > 1 else ""
     rows = [
         ("promise", data["promise"] + parts),
         ("numerics", "exact: drawn from the integers that the certificates are about"),

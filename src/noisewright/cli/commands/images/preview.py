@@ -10,12 +10,15 @@ import typer
 from noisewright.cli.commands.images._options import (
     Block,
     Blur,
+    Components,
     Levels,
     Mask,
     MethodName,
+    Model,
     Pixels,
     Quality,
     Regions,
+    Resize,
     Sampler,
     Window,
     method_of,
@@ -36,7 +39,10 @@ def preview(
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.png", help="Where the strip is written.")],
     epsilon: Annotated[str, typer.Option(metavar="E,E,...", help="The epsilons to try.")] = "10,100,1000,10000",
     method: MethodName = "windows",
-    block: Block = 16,
+    model: Model = None,
+    components: Components = None,
+    resize: Resize = False,
+    block: Block = None,
     blur: Blur = 0.0,
     region: Regions = None,
     mask: Mask = None,
@@ -57,6 +63,7 @@ def preview(
     """
     from noisewright.files.atomic import write_atomically
     from noisewright.images.pictures.reading import read_picture
+    from noisewright.images.pictures.resizing import recoloured, resized
     from noisewright.images.pictures.similarity import mse, ssim
     from noisewright.images.pictures.strips import strip
     from noisewright.images.pictures.writing import png_of
@@ -64,6 +71,7 @@ def preview(
     target = target_file(output, "a strip", (".png",))
     options: dict[str, Any] = {"block": block, "blur": blur, "pixels": pixels, "region": region, "mask": mask}
     options |= {"quality": quality, "levels": levels, "window": window, "sampler": sampler}
+    options |= {"model": model, "components": components, "resize": resize}
     found: dict[str, Any] = {"smallest": smallest, "sure": sure, "margin": margin}
     methods = {
         word.strip(): in_places(method_of(method, word.strip(), **options), where, [Path(picture)], **found)
@@ -72,12 +80,15 @@ def preview(
     original = read_picture(picture)
     with working("drawing"):
         drawn = {word: made.obfuscated(original) for word, made in methods.items()}
-    large = min(original.shape[:2]) > 10
-    tried = [
+    height, width, channels = next(iter(drawn.values())).shape
+    original = resized(recoloured(original, channels), height, width)  # a face comes out in the size of its model
+    large = min(height, width) > 10
+    tried: list[dict[str, Any]] = [
         {
             "epsilon": word,
             "ssim": ssim(original, found) if large else None,
             "mse": mse(original, found),
+            "measured": list(methods[word].mechanisms(height, width, channels)[0].measured),
         }
         for word, found in drawn.items()
     ]
@@ -90,7 +101,7 @@ def preview(
         rows = [
             (
                 f"epsilon {one['epsilon']}",
-                (f"SSIM {one['ssim']:.3f}, " if large else "") + f"mean squared error {one['mse']:.0f}",
+                "; ".join([*one["measured"], *_alike(one)]),
             )
             for one in tried
         ]
@@ -98,6 +109,11 @@ def preview(
         return [heading(picture, f"{original.shape[1]} x {original.shape[0]} pixels, {method}"), facts([*rows, note])]
 
     emit(data, shown, as_json)
+
+
+def _alike(tried: dict[str, Any]) -> list[str]:
+    structure = [] if tried["ssim"] is None else [f"SSIM {tried['ssim']:.3f}"]
+    return [*structure, f"mean squared error {tried['mse']:.0f}"]
 
 
 COMMAND = Command(preview)

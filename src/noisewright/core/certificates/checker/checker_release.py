@@ -179,14 +179,15 @@ def check_product(document: Any) -> tuple[str, str]:
         raise NotProved("the parts are about different lattices, or about different answers.")
     more, only = said.pop() if said else ("", "")
     many = "any number of" if any(part["count"] is None for part in parts) else sum(part["count"] for part in parts)
-    clear = document.get("in_the_clear", [])
-    if type(clear) is not list or not all(map(is_text, clear)):
-        raise NotProved("what is in the clear is not a list of short texts in one line.")
+    clear, measured = document.get("in_the_clear", []), document.get("measured", [])
+    if type(clear) is not list or type(measured) is not list or not all(map(is_text, [*clear, *measured])):
+        raise NotProved("what is in the clear, or was measured, is not a list of short texts in one line.")
     shows = {"the number of words"} if many == "any number of" else set()
     shows |= {"the order of words"} if base.startswith("aligned ") else set()
     if base.startswith(("matched ", "aligned ")) and not shows <= set(clear):
         raise NotProved("the number of words, or their order, comes out as it is, and is not said to be in the clear.")
     only += f"; in the clear, as stated: {', '.join(map(shown, clear))}" if clear else ""
+    only += f"; measured on public data, as stated: {', '.join(map(shown, measured))}" if measured else ""
     if "hashing" in document or document["mechanism"] in HASHED:
         only += check_hashing(document)
     return f"{more}, over {many} independent parts", only

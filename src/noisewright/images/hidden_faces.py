@@ -1,0 +1,210 @@
+r"""Faces of people who do not exist, for columns and folders of photographs: files in, files out, in the size of a public model.
+
+A face becomes a code of a public model, the code gets exact noise, and a new face is drawn from the noisy code
+(:mod:`noisewright.images.faces.obfuscator`).
+
+**Guarantee.** ``epsilon`` for each unit of the distance between the codes of two faces, which is 1 between opposite corners of
+the public box: so ``epsilon`` between any two faces whatever, and less between faces that are alike. Only the first
+``components`` elements of a code come out; the others are those of the mean of public faces. Exact: integers are drawn, the
+certificate proves the law of each element, names the model by its SHA-256, and states what epsilon means on the model's public
+faces (:mod:`noisewright.images.face_scale`).
+
+**The model must be made of public faces**: nothing here protects the people it was made of. Photographs must be cropped and
+aligned as those were; what a picture shows beside a face is coded as if it were one.
+
+>>> hidden = private_faces(epsilon=50)
+>>> hidden
+faces(epsilon = 50 for 8 components of 'drawn-faces.nwm')
+>>> hidden.release(np.full((48, 48, 3), 200, np.uint8)).shape
+(48, 48, 3)
+>>> hidden.certificate().verify().partition(",")[0]
+'epsilon = 50 per unit of 1/32768 * manhattan'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from noisewright.core.arrays import Floats
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.choices import one_of
+from noisewright.core.errors import CertificateError, ParameterError
+from noisewright.core.exact import Exact, upward
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import Takes
+from noisewright.core.resource import Resource
+from noisewright.images.face_scale import FaceScale, measured_on_public_faces
+from noisewright.images.faces.code_space import LatentMetric, least_error_weights
+from noisewright.images.faces.model import FaceModel
+from noisewright.images.faces.obfuscator import TOGETHER, LatentObfuscator
+from noisewright.images.faces.shipped import as_model
+from noisewright.images.mechanism import Fit, PictureMechanism
+from noisewright.images.pictures.reading import Colours, Picture, read_picture
+from noisewright.mechanisms.registry import Entry, Stated
+from noisewright.noise.bits import Bits
+
+__all__ = ["FaceDistance", "PrivateFaces", "private_faces"]
+
+NAME = "faces"
+Weights = Literal["even", "least-error"]
+
+
+def private_faces(
+    model: Resource | FaceModel | None = None,
+    *,
+    epsilon: Exact,
+    components: int | None = None,
+    weights: Weights = "even",
+    attributes: Sequence[str] = (),
+    fit: Fit = "refuse",
+) -> PrivateFaces:
+    """A mechanism on faces of the size of a public model; without one, of the small model that comes along.
+
+    ``components``: how many elements of a code come out; without it, as many as have noise below 0.9 of their standard deviation
+    among public faces. ``weights``: elements share epsilon evenly, or so that the squared error is least. ``attributes``: what of
+    a face passes around the noise, **in the clear**, where the model knows such attributes.
+    """
+    found = as_model(model)
+    if isinstance(attributes, str) or not all(isinstance(name, str) for name in attributes):
+        raise ParameterError("attributes is a list of the names of attributes that pass in the clear.")
+    found = found.keeping(*attributes) if attributes else found
+    one_of(weights, "weights", get_args(Weights))
+    one_of(fit, "fit", ("refuse", "resize"))
+    hidden = LatentObfuscator(found, epsilon=epsilon, components=components)
+    if weights == "least-error":
+        ranges = (found.high - found.low)[: hidden.components]
+        hidden = LatentObfuscator(
+            found, epsilon=epsilon, components=hidden.components, weights=least_error_weights(ranges)
+        )
+    return PrivateFaces(hidden, fit=fit, clear=found.clear)
+
+
+@dataclass(frozen=True)
+class PrivateFaces(PictureMechanism):
+    """A mechanism on faces; build it with :func:`private_faces`."""
+
+    hidden: LatentObfuscator
+    name = NAME
+    whose_size = "the size of the model,"
+    other_sizes = "crop and align faces as those of the model"
+    together = TOGETHER
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, columns and channels of every face."""
+        return self.hidden.model.shape
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Between any two faces, exactly."""
+        return self.hidden.epsilon
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """The model's file."""
+        return (self.hidden.model.resource,)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``epsilon`` per unit of the distance of codes."""
+        promise = self.hidden.guarantee
+        return Guarantee(promise.epsilon, FaceDistance(self.hidden.space, self.hidden.model))
+
+    @cached_property
+    def meaning(self) -> FaceScale | None:
+        """What epsilon means on the public faces of the model."""
+        return measured_on_public_faces(self.hidden)
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The same in half sentences."""
+        return () if self.meaning is None else self.meaning.in_words()
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The proof about the codes, the model, what it passes around the noise, and what epsilon means on public faces."""
+        return self.hidden.codes.certificate(
+            rng, name=NAME, resources=self.resources, clear=self.clear, measured=self.measured
+        )
+
+    def in_words(self) -> str:
+        """The promise, what it does not cover, and what epsilon means on public faces."""
+        told = f" Measured on public faces of the model: {'; '.join(self.measured)}." if self.measured else ""
+        return f"{super().in_words()}{told}"
+
+    def drawn(self, picture: Picture, bits: Bits) -> Picture:
+        """A new face for one in the size of the model."""
+        return self.hidden.release(picture, bits)
+
+    def several(self, pictures: Sequence[Picture], bits: Bits) -> Iterable[Picture]:
+        """All of them at once."""
+        return self.hidden.release(np.asarray(pictures), bits)
+
+    def __repr__(self) -> str:
+        about = f"epsilon = {upward(self.epsilon)} for {self.hidden.components} components"
+        return f"{NAME}({about} of {self.hidden.model.resource.name!r})"
+
+
+@dataclass(frozen=True)
+class FaceDistance(LatentMetric):
+    """The distance between the codes of two faces, which are files or pixels in the size of the model."""
+
+    model: FaceModel
+
+    def matrix(self, points: Sequence[Any]) -> Floats:
+        """All distances between faces."""
+        colours: Colours = "grey" if self.model.shape[2] == 1 else "rgb"
+        faces = [
+            read_picture(face, colours=colours) if isinstance(face, bytes) else np.asarray(face) for face in points
+        ]
+        return super().matrix(list(self.model.encode(np.stack(faces), self.space.size)))
+
+
+def _rebuilt(certificate: Certificate) -> PrivateFaces:
+    """The mechanism behind its certificate, if the file of the model is here."""
+    if certificate.document.get("in_the_clear"):
+        raise CertificateError("a certificate does not state how attributes are read; make the mechanism again.")
+    return _with_these_codes(certificate)
+
+
+def _with_these_codes(certificate: Certificate) -> PrivateFaces:
+    document = certificate.document
+    model = Resource.from_json(document["resources"][0])
+    components = sum(part["count"] for part in document["proof"]["parts"])
+    for weights in get_args(Weights):
+        made = private_faces(model, epsilon=certificate.epsilon, components=components, weights=weights)
+        if made.certificate().document["proof"] == document["proof"]:
+            return made
+    raise CertificateError(f"the proof is not about codes of {model.name} as this version makes them.")
+
+
+def _stated(certificate: Certificate) -> Stated | None:
+    """What epsilon means on the public faces of the model, where the certificate states it: measured again from the file."""
+    told = certificate.document.get("measured")
+    if told is None:
+        return None
+    what = f"what epsilon means on the public faces of {certificate.document['resources'][0]['name']}"
+
+    def again() -> str:
+        found = _with_these_codes(certificate).meaning
+        if found is None or not found.says(told):
+            raise CertificateError(f"{what} is not what the certificate states.")
+        return f"{what} was measured again, and is as stated"
+
+    return Stated(what, 0.5, again)
+
+
+ENTRY = Entry(
+    NAME,
+    private_faces,
+    Takes("image"),
+    summary="faces of people who do not exist: exact noise on the code of a public model",
+    words="pictures of faces",
+    rebuild=_rebuilt,
+    stated=_stated,
+)

@@ -1,0 +1,172 @@
+"""What all mechanisms on pictures share: pictures of one public size come in, as files or as pixels, and pictures of that size
+come out.
+
+Files are read within limits and written as PNG without any metadata: both look at what comes in, or at what was drawn, alone.
+The size is public: other pictures are refused, or resized first where ``fit`` says so. Grey and colour likewise: all are read as
+the mechanism has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import CertificateError, DataError, NoChannelError, NoLossError
+from noisewright.core.guarantee import Guarantee
+from noisewright.core.mechanism import fields_alone
+from noisewright.images.pictures.reading import Picture, read_picture
+from noisewright.images.pictures.resizing import resized
+from noisewright.images.pictures.writing import png_of
+from noisewright.noise.bits import Bits, bits_from
+
+__all__ = ["Fit", "PictureMechanism", "no_rebuild"]
+
+Fit = Literal["refuse", "resize"]
+
+
+@dataclass(frozen=True)
+class PictureMechanism:
+    """The base of mechanisms on pictures of one size; a subclass says which size, draws, and proves what it draws from."""
+
+    fit: Fit = field(default="refuse", kw_only=True)
+    clear: tuple[str, ...] = field(default=(), kw_only=True)
+    """What comes out unprotected, in words: the certificate says it. For a part of a picture, the rest of it."""
+    name = ""
+    whose_size: ClassVar[str] = "the declared size"
+    other_sizes: ClassVar[str] = "declare another"
+    """What to do about a picture of another size, beside resizing it."""
+    together: ClassVar[int] = 1
+    """So many pictures are in memory, and drawn, at once."""
+
+    # For subclasses -----------------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, columns and channels of every picture."""
+        raise TypeError(f"{type(self).__name__} must define shape.")
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """What epsilon means on public pictures, in half sentences, where that was measured."""
+        return ()
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised."""
+        raise TypeError(f"{type(self).__name__} must define guarantee.")
+
+    def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
+        """The proofs of all that is drawn."""
+        raise TypeError(f"{type(self).__name__} must define certificate(rng).")
+
+    def drawn(self, picture: Picture, bits: Bits) -> Picture:
+        """A new picture for one whose size is the declared one."""
+        raise TypeError(f"{type(self).__name__} must define drawn(picture, bits).")
+
+    def several(self, pictures: Sequence[Picture], bits: Bits) -> Iterable[Picture]:
+        """New pictures for at most ``together`` of them; for a mechanism that does many at once faster than one by one."""
+        return (self.drawn(picture, bits) for picture in pictures)
+
+    # The promise --------------------------------------------------------------------------------------------------------
+
+    def map(self, distance: float) -> float:
+        """The largest log-ratio for two pictures at this distance."""
+        return self.guarantee.bound(distance)
+
+    def in_words(self) -> str:
+        """The promise, and what it does not cover."""
+        told = self.guarantee.in_words(1)
+        clear = ", ".join(self.clear) or "nothing but the declared size of pictures"
+        return f"{told} In the clear: {clear}."
+
+    def error(self, loss: str = "absolute") -> float:
+        """There is none: how good a picture is, is measured on pictures."""
+        raise NoLossError("pictures have no loss of their own; noisewright images preview shows what an epsilon does.")
+
+    def channel(self) -> Channel:
+        """There is none that could be listed."""
+        raise NoChannelError("there are too many pictures to list.")
+
+    # Pictures -----------------------------------------------------------------------------------------------------------
+
+    def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """One picture for every picture: bytes of PNG for the bytes of a file, pixels for an array of pixels.
+
+        An array of eight bits has rows, columns and channels (or rows and columns, for grey); with one axis more in front it
+        holds several pictures. Anything else is a sequence of bytes.
+        """
+        bits = bits_from(rng)
+        if isinstance(values, bytes):
+            return png_of(self.drawn(self._read(values), bits))
+        pixels = isinstance(values, np.ndarray) and values.dtype == np.uint8
+        given: Any = self._shaped(values) if pixels else _cells(values)
+        result = np.empty_like(given) if pixels else np.empty(len(given), object)
+        for start in range(0, len(given), self.together):
+            some = given[start : start + self.together]
+            drawn = self.several(some if pixels else [self._read(content) for content in some], bits)
+            for place, picture in enumerate(drawn, start):
+                result[place] = picture if pixels else png_of(picture)
+        return result.reshape(values.shape) if isinstance(values, np.ndarray) else result
+
+    def check(self, values: Any) -> None:
+        """Refuse what ``release`` would refuse."""
+        if isinstance(values, np.ndarray) and values.dtype == np.uint8:
+            self._shaped(values)
+            return
+        for content in [values] if isinstance(values, bytes) else _cells(values):
+            self._read(content)
+
+    __getstate__ = fields_alone
+
+    # Helpers ------------------------------------------------------------------------------------------------------------
+
+    def _read(self, content: Any) -> Picture:
+        if not isinstance(content, bytes):
+            raise DataError("a picture is the bytes of a file; leave out what is missing.")
+        return self.fitted(read_picture(content, colours="grey" if self.shape[2] == 1 else "rgb"))
+
+    def fitted(self, picture: Picture) -> Picture:
+        """A picture in the public size, if it has it or may be resized to it."""
+        height, width, _ = self.shape
+        if picture.shape[:2] == (height, width):
+            return picture
+        if self.fit == "refuse":
+            raise DataError(
+                f"a picture has not {self.whose_size} of {width} x {height} pixels; {self.other_sizes}, or say "
+                'fit = "resize".'
+            )
+        return resized(picture, height, width)
+
+    def _shaped(self, values: Picture) -> Picture:
+        """Pixels with an axis for several pictures in front and one for channels at the end."""
+        *size, channels = self.shape
+        if values.shape[-3:] == self.shape and values.ndim in (3, 4):
+            return values.reshape(-1, *self.shape)
+        if channels == 1 and values.shape[-2:] == tuple(size) and values.ndim in (2, 3):
+            return values.reshape(-1, *self.shape)
+        raise DataError(
+            f"pixels of a picture have {size[0]} rows, {size[1]} columns and {channels} channel"
+            f"{'s' if channels > 1 else ''} here; give such, with one axis more for several pictures."
+        )
+
+
+def no_rebuild(certificate: Certificate) -> PictureMechanism:
+    """A certificate is about the values that are drawn; how they lie in a picture is none of its business."""
+    raise CertificateError(
+        "a certificate of pictures does not state their width and height; make the mechanism again from its parameters."
+    )
+
+
+def _cells(values: Any) -> list[Any]:
+    if hasattr(values, "to_pylist"):
+        return list(values.to_pylist())
+    if isinstance(values, np.ndarray):
+        return list(values.reshape(-1).tolist())
+    if isinstance(values, (str, np.generic)) or not hasattr(values, "__len__"):
+        raise DataError("pictures are the bytes of files, or arrays of pixels of eight bits.")
+    return list(values)
