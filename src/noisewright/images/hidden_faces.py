@@ -41,9 +41,8 @@ from noisewright.core.mechanism import Takes
 from noisewright.core.resource import Resource
 from noisewright.images.face_scale import FaceScale, measured_on_public_faces
 from noisewright.images.faces.code_space import LatentMetric, least_error_weights
-from noisewright.images.faces.model import FaceModel
+from noisewright.images.faces.model import FaceModel, as_model
 from noisewright.images.faces.obfuscator import TOGETHER, LatentObfuscator
-from noisewright.images.faces.shipped import as_model
 from noisewright.images.mechanism import Fit, PictureMechanism
 from noisewright.images.pictures.reading import Colours, Picture, read_picture
 from noisewright.mechanisms.registry import Entry, Stated
@@ -71,7 +70,7 @@ def private_faces(
     a face passes around the noise, **in the clear**, where the model knows such attributes.
     """
     found = as_model(model)
-    if isinstance(attributes, str) or not all(isinstance(name, str) for name in attributes):
+    if not isinstance(attributes, (list, tuple)) or not all(isinstance(name, str) for name in attributes):
         raise ParameterError("attributes is a list of the names of attributes that pass in the clear.")
     found = found.keeping(*attributes) if attributes else found
     one_of(weights, "weights", get_args(Weights))

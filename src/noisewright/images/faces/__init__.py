@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from noisewright.images.faces.identities import identity_weights as identity_weights
     from noisewright.images.faces.model import FaceModel as FaceModel
     from noisewright.images.faces.model import open_model as open_model
+    from noisewright.images.faces.model import shipped_model as shipped_model
     from noisewright.images.faces.model_file import read_model as read_model
     from noisewright.images.faces.model_file import write_model as write_model
     from noisewright.images.faces.noisy_codes import NoisyCodes as NoisyCodes
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from noisewright.images.faces.onnx_model import onnx_faces as onnx_faces
     from noisewright.images.faces.public_faces import PublicFaces as PublicFaces
     from noisewright.images.faces.public_faces import read_faces as read_faces
-    from noisewright.images.faces.shipped import shipped_model as shipped_model
     from noisewright.images.faces.snapped_law import SnappedLaw as SnappedLaw
     from noisewright.images.faces.sprites import SpriteFaces as SpriteFaces
     from noisewright.images.faces.sprites import sprite_faces as sprite_faces

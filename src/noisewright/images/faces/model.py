@@ -3,23 +3,36 @@
 Whatever the model (principal components, a network), a mechanism asks no more of it than this. A code is the secret; the
 model, its ranges and its spreads are public, and must come from *public* faces: nothing here protects the faces that a model
 was trained on. What a model passes around the code, such as a pose or an attribute, it names in ``clear``: a decoded picture is
-a function of the noisy code and of these attributes, and of nothing else of the face."""
+a function of the noisy code and of these attributes, and of nothing else of the face.
+
+A small model comes along. It was made of drawn faces of people who never were, so it is there for a first try, for tests and for
+demonstrations: photographs deserve a model of public photographs.
+
+>>> model = shipped_model()
+>>> model.shape, len(model.low), len(model.gallery.one_each)
+((48, 48, 3), 56, 68)
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Protocol, cast
+from pathlib import Path
+from typing import Any, Protocol, cast
 
 from noisewright.core.arrays import Floats
-from noisewright.core.errors import FileFormatError
+from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.loading.addresses import Addresses
 from noisewright.core.resource import Resource
 from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.model_file import kind_of
 from noisewright.images.pictures.reading import Picture
 
-__all__ = ["MODELS", "FaceModel", "open_model"]
+__all__ = ["COMES_ALONG", "MODELS", "FaceModel", "as_model", "open_model", "shipped_model"]
+
+COMES_ALONG = Path(__file__).parents[1] / "data"
+"""The folder of files that come with Noisewright."""
+MEMBERS = ("resource", "shape", "low", "high", "spreads", "encode", "decode")
 
 MODELS = Addresses(
     "noisewright.face_models",
@@ -97,3 +110,22 @@ def open_model(path: str | os.PathLike[str] | Resource, *, keep: Sequence[str] =
     model = cast(FaceModel, MODELS.load(kind)(resource))
     _ = model.shape  # reads and checks the file
     return model.keeping(*keep) if keep else model
+
+
+def shipped_model() -> FaceModel:
+    """The model of drawn faces that comes with Noisewright."""
+    return open_model(COMES_ALONG / "drawn-faces.nwm")
+
+
+def as_model(given: Resource | FaceModel | None) -> FaceModel:
+    """The model that was given, as a file or as itself; None is the small one that comes along."""
+    if given is None:
+        return shipped_model()
+    if isinstance(given, Resource):
+        return open_model(given)
+    anything: Any = given
+    if isinstance(anything, type) or not all(hasattr(anything, name) for name in MEMBERS):
+        raise ParameterError(
+            f"a model of faces is given as open_model(path), or as its Resource, not as {type(anything).__name__}."
+        )
+    return given
