@@ -32,7 +32,7 @@ def told(ages, smokers, rows: int = 200, policy=POLICY) -> list[str]:
     table = pa.table({"age": pa.array(ages), "smoker": pa.array(smokers), "visit": np.arange(200)}).slice(0, rows)
     source = source_of(table)
     with engine_for("local", source) as engine:
-        return [text for text in cautions(plan_for(policy, source, engine), source) if "sorted" in text]
+        return [text for text in cautions(plan_for(policy, source, engine), source, engine) if "sorted" in text]
 
 
 @pytest.mark.parametrize("ages", [np.sort(AGES), np.sort(AGES)[::-1], [*np.sort(AGES)[:199].tolist(), None]])

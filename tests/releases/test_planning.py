@@ -158,3 +158,62 @@ def test_a_floating_policy_says_so_beside_its_odds():
     exact = nw.release(POLICY, TABLE, seed=1)
     assert exact.plan.floating == ()
     assert "proved" not in exact.in_words() + repr(exact)
+
+
+def test_a_plan_makes_every_check_of_a_release(ledger):
+    """What a release would refuse for its values, the plan says in the very words, and that it does not fit."""
+    cases = {
+        "missing values": TABLE.set_column(0, "age", pa.array([44, None, 70])),
+        "outside": TABLE.set_column(0, "age", pa.array([44, 31, 170])),
+    }
+    for words, table in cases.items():
+        found = nw.plan(POLICY, table, ledger=ledger)
+        with pytest.raises(DataError, match=words) as refused:
+            nw.release(POLICY, table, ledger=ledger)
+        assert (found.refusal, found.fits, found.budget.fits) == (str(refused.value), False, True)
+        assert found.to_json()["fits"] is False
+    assert nw.plan(POLICY, TABLE, ledger=ledger).fits
+    assert list(ledger.parent.iterdir()) == []
+
+
+def test_units_are_counted_by_a_plan(ledger):
+    unit = {"unit": {"column": "ward", "rows": 1}}
+    found = nw.plan({**POLICY, **unit, "columns": POLICY["columns"][:1]}, TABLE, ledger=ledger)
+    assert "more than" in found.refusal
+
+
+def test_a_table_without_rows_is_refused_where_their_number_is_public(ledger):
+    with pytest.raises(DataError, match="no rows"):
+        nw.release(POLICY, TABLE.slice(0, 0), ledger=ledger)
+    assert "no rows" in nw.plan(POLICY, TABLE.slice(0, 0), ledger=ledger).refusal
+    hidden = {**POLICY, "neighbours": "add-remove", "columns": []}
+    assert nw.plan(hidden, TABLE.slice(0, 0), ledger=ledger).fits  # whether anybody is there is a secret
+
+
+def test_groups_that_no_row_belongs_to_are_said_and_not_published(ledger, tmp_path):
+    asked = {"name": "by ward", "aggregate": "count", "by": {"ward": ["n", "S", "W"]}, "epsilon": 1}
+    policy = {**POLICY, "queries": [asked]}
+    (caution,) = [text for text in nw.plan(policy, TABLE, ledger=ledger).warnings if text.startswith("by ward")]
+    assert "2 of its 3 groups have no rows" in caution
+    said: list[str] = []
+    done = nw.release(policy, TABLE, ledger=ledger, output=tmp_path / "out", warn=said.append)
+    assert caution in said == list(done.warnings)
+    assert caution not in done.plan.warnings
+    assert "no rows in this table" not in "".join(
+        path.read_text(errors="ignore") for path in (tmp_path / "out").rglob("*") if path.is_file()
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "drowned"),
+    [
+        ({"mechanism": "geometric", "within": [0, 120], "epsilon": "0.5"}, True),  # between any two ages
+        ({"mechanism": "geometric", "within": [0, 120], "protect": 5, "epsilon": "0.5"}, False),
+        ({"mechanism": "randomised-response", "categories": list(range(120)), "epsilon": 1}, True),
+        ({"mechanism": "randomised-response", "categories": [31, 44, 70], "epsilon": 1}, False),
+    ],
+)
+def test_noise_no_better_than_a_guess_is_said(ledger, column, drowned):
+    policy = {"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [{"name": "age", **column}]}
+    assert any("no better than a guess" in text for text in nw.plan(policy, TABLE, ledger=ledger).warnings) == drowned
+    assert any("no better than a guess" in text for text in nw.release(policy, TABLE, seed=1).warnings) == drowned

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import permutations
@@ -18,7 +19,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from noisewright.core.errors import DataError
 from noisewright.releases.columns.plan import ColumnPlan
+from noisewright.releases.engines.engine import Engine
 from noisewright.releases.plan import Plan
 from noisewright.releases.sources.duck import identifier, quiet
 from noisewright.releases.sources.source import Source
@@ -31,12 +34,14 @@ FEWEST_SORTED = 20
 """So many values are hardly ever in order by chance."""
 
 
-def data_cautions(plan: Plan, source: Source) -> list[str]:
-    """What a curator should think about, having seen the data."""
-    with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
-        found = list(_ranges(plan, source, duck))
-        sample = _Sample(plan, duck)
-        return [*found, *_order(plan, sample), *_dependence(plan, sample)]
+def data_cautions(plan: Plan, source: Source, engine: Engine) -> list[str]:
+    """What a curator should think about, having seen the data. Data that this machine cannot query are not looked at."""
+    if engine.name == "local":
+        with suppress(DataError), source.database() as duck, quiet(f"{source.name} cannot be read"):
+            found = list(_ranges(plan, source, duck))
+            sample = _Sample(plan, duck)
+            return [*found, *_order(plan, sample), *_dependence(plan, sample)]
+    return []
 
 
 class _Sample:

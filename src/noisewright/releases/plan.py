@@ -42,6 +42,8 @@ __all__ = ["LARGE_EPSILON", "BudgetLeft", "Plan", "left_over", "listed", "make_p
 
 LARGE_EPSILON = 10
 """Above this, odds may change more than twenty thousandfold, and a warning says so."""
+LIKE_A_GUESS = 0.9
+"""A category that is wrong this often, beside how often a blind guess is, tells hardly anything."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,13 @@ class Plan:
     """What a person should think about before signing."""
     budget: BudgetLeft | None = None
     """What is left of the budget; None where no ledger was asked."""
+    refusal: str | None = None
+    """Why these data could not be released as they are, such as missing values; for the curator's eyes."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether a release would be made: the data are such as the policy says, and the ledger would take it."""
+        return self.refusal is None and (self.budget is None or self.budget.fits)
 
     @property
     def parts(self) -> tuple[ColumnPlan | QueryPlan, ...]:
@@ -202,7 +211,9 @@ class Plan:
             "order": self.order,
             "warnings": list(self.warnings),
         }
-        return found if self.budget is None else {**found, "budget": _budget(self.policy, self.budget)}
+        if self.budget is None:
+            return found
+        return {**found, "fits": self.fits, "refusal": self.refusal, "budget": _budget(self.policy, self.budget)}
 
 
 def make_plan(policy: Policy, types: Mapping[str, pa.DataType], rows: int | None = None) -> Plan:
@@ -264,7 +275,12 @@ def _used(types: Mapping[str, pa.DataType], policy: Policy) -> dict[str, pa.Data
 
 def _public(rows: int | None, policy: Policy) -> int | None:
     """The number of rows, if neighbours have the same number: not where a unit may be there or not, or own several."""
-    return rows if policy.neighbours == "replace" and policy.unit.column is None else None
+    return rows if has_public_rows(policy) else None
+
+
+def has_public_rows(policy: Policy) -> bool:
+    """Whether neighbours have the same number of rows, which is public then."""
+    return policy.neighbours == "replace" and policy.unit.column is None
 
 
 def _solve_one(policy: Policy, types: Mapping[str, pa.DataType], name: str, goal: float, rows: int | None) -> Policy:
@@ -335,7 +351,7 @@ def _warnings(plan: Plan) -> list[str]:
             f"all parts together cost epsilon {upward(plan.epsilon)}: somebody who combines them can change their odds by a "
             f"factor of up to e^{upward(plan.epsilon, 3)}."
         )
-    found += [warning for column in plan.columns for warning in _thin(column)]
+    found += [warning for column in plan.columns for warning in (*_thin(column), *_drowned(column))]
     shown = [listed(c.names) for c in plan.columns if not c.keep and c.missing == "keep" and c.fill is None]
     if shown:
         found.append(f"{listed(shown)}: whether a value is missing is shown as it is, which may itself be a secret.")
@@ -377,6 +393,33 @@ def _thin(column: ColumnPlan) -> list[str]:
     words = column.protects.partition(" (whether")[0].removeprefix("at most ")
     return [
         f"{title(column)}: values farther apart than {words} are hardly protected, and that is a tiny distance here."
+    ]
+
+
+def _drowned(column: ColumnPlan) -> list[str]:
+    """A warning where a released value is hardly better than a guess that looks at no data.
+
+    Whoever says the middle of a range of width w is off by w / 4 on average, if all values are equally common; whoever names one
+    of k categories is wrong (k - 1) / k of the time.
+    """
+    error = column.error
+    if error is None or column.mechanism is None:
+        return []
+    if column.lies:
+        count = column.choices
+        if count < 2 or error < LIKE_A_GUESS * (count - 1) / count:
+            return []
+        guess = (
+            f"is wrong {upward(100 * error, 3)} % of the time, and a blind guess {upward(100 * (1 - 1 / count), 3)} %"
+        )
+    elif column.width is None or error < column.width / 4:
+        return []
+    else:
+        guess = f"is off by up to {upward(error, 3)} on average, and the middle of the range by {upward(column.width / 4, 3)}"
+    nearer = "protect a smaller distance, " if column.protect is None and column.width is not None else ""
+    return [
+        f"{title(column)}: noise no better than a guess: a released value {guess}. Only numbers over very many rows will tell "
+        f"anything; {nearer}spend a larger epsilon, or ask for an answer (queries) instead of releasing rows."
     ]
 
 

@@ -16,7 +16,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from noisewright.core.errors import DataError, PolicyError
 from noisewright.releases.cautions import data_cautions
+from noisewright.releases.checking import check_data, without_rows
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.engines import engine_for
 from noisewright.releases.ledger.budget_check import rehearse
@@ -41,6 +43,7 @@ def plan(
     what is left; the policy's, or that of this user, by default. ``target_error``: the wanted expected error of some columns or
     answers by name; the plan's policy then has the smallest epsilons that reach them.
 
+    Every check of a release is made: where the data cannot be released as they are, ``refusal`` says why, and ``fits`` is False.
     The warnings of the plan are those that need a look at the data, too. They are for the curator's eyes, and no part of
     what a release publishes.
     """
@@ -50,12 +53,17 @@ def plan(
         with engine_for("local", source) as engine:
             types, rows = engine.types(source), engine.rows(source)
             found = make_plan(solve(read, types, target_error or {}, rows), types, rows)
-            cautions = data_cautions(found, source)
+            cautions = list(data_cautions(found, source, engine))
             balance, refusal = rehearse(ledger, found, engine, source)
+            unfit = None
+            try:
+                cautions += without_rows(found, check_data(found, engine, source))
+            except (DataError, PolicyError) as problem:
+                unfit = str(problem)
     budget = found.policy.budget
     left = (
         BudgetLeft(budget.epsilon, budget.delta, refusal=refusal)
         if balance is None
         else BudgetLeft(balance.left_epsilon, balance.left_delta, balance.releases, True, refusal)
     )
-    return replace(found, warnings=(*found.warnings, *cautions), budget=left)
+    return replace(found, warnings=(*found.warnings, *cautions), budget=left, refusal=unfit)

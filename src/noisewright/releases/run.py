@@ -21,7 +21,7 @@ from __future__ import annotations
 import csv
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,6 +33,8 @@ import pyarrow as pa
 
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.guarantee import Guarantee
+from noisewright.releases.cautions import data_cautions
+from noisewright.releases.checking import check_data, without_rows
 from noisewright.releases.columns.types import source_for
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
@@ -45,7 +47,7 @@ from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest, fingerprint
 from noisewright.releases.output.recorded import belongs_to, complete
 from noisewright.releases.output.staging import Staging, clean
-from noisewright.releases.plan import Plan, listed, make_plan
+from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.queries.answers import QueryPlan
 from noisewright.releases.report.bins import bins_of
@@ -80,6 +82,9 @@ class Release:
     page: str = ""
     """The report, as HTML."""
     table: Any = None
+    warnings: tuple[str, ...] = ()
+    """What a person should think about. Some of it was found by a look at the true data: it is for the curator's eyes, and no
+    part of what is published."""
 
     @cached_property
     def data(self) -> Any:
@@ -123,6 +128,7 @@ def release(
     again: bool = False,
     raise_budget: bool = False,
     progress: Progress | None = None,
+    warn: Callable[[str], None] | None = None,
 ) -> Release:
     """Protect a table under a policy.
 
@@ -131,7 +137,7 @@ def release(
     release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
     the whole price again. ``replace``: an earlier output of something else may be replaced, if nothing else lies in its folder.
     ``ledger``: where the spend is recorded; the policy's, or that of this user, by default. ``seed`` makes a simulation:
-    repeatable, not recorded, and marked as not for release.
+    repeatable, not recorded, and marked as not for release. ``warn`` is called with each caution before anything is spent.
     """
     policy = as_policy(policy)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
@@ -150,11 +156,11 @@ def release(
                 return found
             staging = stack.enter_context(Staging(output, replace or again, belongs=partial(belongs_to, book)))
             content = b"" if seed is not None else content_digest(source)
-        runner.check_units(source, policy.unit)
-        runner.check_values(source, [c for c in plan.columns if not c.keep], policy.unit)
-        exact = [[runner.aggregate(source, s, policy.unit) for s in query.statistics] for query in plan.queries]
-        for query, tables in zip(plan.queries, exact, strict=True):
-            query.check(tables)
+        exact = check_data(plan, runner, source)
+        cautions = (*plan.warnings, *without_rows(plan, exact), *data_cautions(plan, source, runner))
+        if warn is not None:
+            for caution in cautions:
+                warn(caution)
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
         balance = None
         if seed is None:
@@ -165,7 +171,7 @@ def release(
         # From here on things are drawn.
         certificate = ReleaseCertificate.build(plan, simulated=seed is not None)
         answers = {q.name: q.answer(tables, seed) for q, tables in zip(plan.queries, exact, strict=True)}
-        made = _Made(plan, certificate, answers, balance, seed, runner.name)
+        made = _Made(plan, certificate, answers, balance, seed, runner.name, cautions)
         if staging is None:
             return _in_memory(made, runner, source, book, name)
         mark = Mark.new(book, content)
@@ -208,13 +214,17 @@ def open_release(folder: str | os.PathLike[str], plan: Plan, source: Source, boo
         return None
     answers = {q.name: _read(path / name, q) for q, name in zip(plan.queries, answer_files(plan), strict=True)}
     return Release(
-        plan, certificate, answers, book.remaining(policy.dataset), lock.rows, path, False, reread=True, page=page
+        plan,
+        certificate,
+        answers,
+        book.remaining(policy.dataset),
+        lock.rows,
+        path,
+        False,
+        reread=True,
+        page=page,
+        warnings=plan.warnings,
     )
-
-
-def has_public_rows(policy: Policy) -> bool:
-    """Whether neighbours have the same number of rows, which is public then."""
-    return policy.neighbours == "replace" and policy.unit.column is None
 
 
 def _mend(output: str | os.PathLike[str], book: Ledger | None) -> None:
@@ -257,6 +267,7 @@ class _Made:
     balance: Balance | None
     seed: int | None
     engine: str
+    cautions: tuple[str, ...]
 
     def page(self, marginals: list[Marginal], rows: int | None, files: tuple[str, ...] = ()) -> str:
         simulated = self.seed is not None
@@ -274,6 +285,7 @@ class _Made:
             self.seed is not None,
             page=page,
             table=table,
+            warnings=self.cautions,
         )
 
 

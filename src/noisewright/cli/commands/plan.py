@@ -111,6 +111,7 @@ def _page(file: str, found: Plan, solved: bool) -> Iterable[RenderableType]:
             ("Between", found.between),
             ("In words", found.in_words()),
             *measured_rows(found),
+            *_data_row(found),
             _budget_row(found),
             ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
             dropped_row(found),
@@ -176,6 +177,11 @@ def order_row(found: Plan) -> list[tuple[str, str]]:
     return [("Order", words)] if words else []
 
 
+def _data_row(found: Plan) -> list[tuple[str, str]]:
+    """Why the data could not be released as they are, if that is so."""
+    return [] if found.refusal is None else [("Data", f"this release would be REFUSED: {printable(found.refusal)}")]
+
+
 def _budget_row(found: Plan) -> tuple[str, str]:
     """The budget, what is left of it, and whether the ledger would take this release; if not, why."""
     from noisewright.core.exact import upward
@@ -188,7 +194,9 @@ def _budget_row(found: Plan) -> tuple[str, str]:
         left_delta = f" and delta {downward(left.delta)}" if budget.delta else ""
         spent = f", {downward(left.epsilon)}{left_delta} left"
     delta = f" and delta {upward(budget.delta)}" if budget.delta else ""
-    fits = "this release fits" if left.fits else f"this release does NOT fit: {printable(left.refusal or '')}"
+    fits = "this release fits" if found.fits else "enough for this release"
+    if not left.fits:
+        fits = f"this release does NOT fit: {printable(left.refusal or '')}"
     return ("Budget", f"epsilon {upward(budget.epsilon)}{delta} for {found.policy.dataset!r}{spent}: {fits}")
 
 

@@ -109,6 +109,7 @@ def _document(done: Release, output: str) -> dict[str, Any]:
     balance = done.balance
     return {
         **done.plan.to_json(),
+        "warnings": list(done.warnings),
         "output": output,
         "rows": done.rows,
         "drawn": not done.reread,
@@ -143,7 +144,7 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
     rows.append(("Read", f"{output}/report.html"))
     rows.append(("Check", f"noisewright verify {output}"))
     yield facts(rows)
-    yield from warnings_of(done.plan.warnings)
+    yield from warnings_of(done.warnings)
 
 
 COMMAND = Command(release)

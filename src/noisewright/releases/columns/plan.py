@@ -73,6 +73,8 @@ class ColumnPlan:
     """The protected distance in the unit of the values, where it is not that of any two."""
     width: Fraction | None = None
     """The width of the declared range, where there is one."""
+    choices: int = 0
+    """The number of declared categories, where there are some."""
 
     @property
     def keep(self) -> bool:
@@ -96,6 +98,11 @@ class ColumnPlan:
         It is the absolute error, or the distance, where values have one, and otherwise the probability of another value.
         """
         return self._error[0]
+
+    @property
+    def lies(self) -> bool:
+        """Whether the expected error is the probability of another value."""
+        return self._error[1]
 
     @property
     def error_words(self) -> str:
@@ -291,6 +298,7 @@ def _perturbed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry
         _fill(column, secret),
         None if column.protect == "any" else distance_of(column.protect, secret),
         width_of(arguments(column.parameters, secret).get("within")),
+        len(column.parameters.get("categories") or ()),
     )
 
 

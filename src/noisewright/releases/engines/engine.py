@@ -35,6 +35,10 @@ class Engine(Protocol):
         """The number of rows, where it is known without reading them all."""
         ...
 
+    def is_empty(self, source: Source) -> bool:
+        """Whether the table has no rows at all."""
+        ...
+
     def check_units(self, source: Source, unit: UnitPolicy) -> None:
         """Refuse missing units, and units with more rows than allowed unless the excess is left out."""
         ...

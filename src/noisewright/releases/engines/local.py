@@ -52,6 +52,12 @@ class LocalEngine:
     def rows(self, source: Source) -> int | None:
         return source.rows
 
+    def is_empty(self, source: Source) -> bool:
+        if source.rows is not None:
+            return source.rows == 0
+        with source.database() as duck, quiet(f"{source.name} cannot be read; it is damaged"):
+            return not duck.sql("SELECT 1 FROM data LIMIT 1").fetchall()
+
     def check_units(self, source: Source, unit: UnitPolicy) -> None:
         if unit.column is None:
             return

@@ -90,6 +90,12 @@ class SparkEngine:
     def rows(self, source: Source) -> int | None:
         return source.rows
 
+    def is_empty(self, source: Source) -> bool:
+        if source.rows is not None:
+            return source.rows == 0
+        with self._reading(source):
+            return bool(frame_of(self.session, source).isEmpty())
+
     def check_units(self, source: Source, unit: UnitPolicy) -> None:
         if unit.column is None:
             return
