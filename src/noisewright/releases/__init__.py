@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from noisewright.releases import report as report
     from noisewright.releases import sources as sources
     from noisewright.releases.cautions import data_cautions as data_cautions
+    from noisewright.releases.checking import check_data as check_data
+    from noisewright.releases.checking import without_rows as without_rows
     from noisewright.releases.columns.arguments import arguments as arguments
     from noisewright.releases.ledger.export import export as export
     from noisewright.releases.ledger.ledger import Ledger as Ledger
