@@ -1,6 +1,7 @@
 """Folders of photographs, obfuscated into a folder that appears whole or not at all.
 
-What is published are pictures as PNG without metadata, in random order and under numbers (names of files often tell who is on
+What is published are pictures as PNG without metadata (unless plain entries of EXIF are asked for, see
+:mod:`noisewright.images.pictures.metadata`), in random order and under numbers (names of files often tell who is on
 them), and the certificates for their sizes. All files have the same time. What is wrong with a single file is told to the owner
 in one sentence, and the rest is done. Pictures stream through: a few at a time are in memory.
 """
@@ -19,6 +20,7 @@ from noisewright.core.errors import FileFormatError, NoisewrightError, Parameter
 from noisewright.files.atomic import write_atomically
 from noisewright.files.folders import files_in, own_names, whole_folder
 from noisewright.images.methods import Method
+from noisewright.images.pictures.metadata import IN_THE_CLEAR, kept_metadata
 from noisewright.images.pictures.reading import Colours, Picture, read_picture
 from noisewright.images.pictures.writing import png_of
 from noisewright.noise.integers import random_order
@@ -50,16 +52,21 @@ def picture_files(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
 
 
 def obfuscate_picture(
-    method: Method, file: Path, target: str | os.PathLike[str], *, colours: Colours | None = None
+    method: Method,
+    file: Path,
+    target: str | os.PathLike[str],
+    *,
+    colours: Colours | None = None,
+    keep_metadata: bool = False,
 ) -> Obfuscated:
     """One file through the method, into a new PNG file with its certificates beside it."""
     path = Path(target).absolute()
     if os.path.lexists(path):
         raise FileFormatError(f"{path} is there already; name a new file, so that nothing is overwritten.")
-    problem, content, size, small = _one((file, colours, method, True))
+    problem, content, size, small = _one((file, colours, method, True, keep_metadata))
     if content is None:
         raise FileFormatError(f"{file.name}: {problem}")
-    for name, certificate in _certificates(method, *size):
+    for name, certificate in _certificates(method, *size, [IN_THE_CLEAR] if keep_metadata else []):
         write_atomically(path.with_name(f"{path.stem}.{name}"), certificate)
     write_atomically(path, content)
     return Obfuscated(file, path, None, size, small)
@@ -72,6 +79,7 @@ def obfuscate_pictures(
     *,
     colours: Colours | None = None,
     keep_names: bool = False,
+    keep_metadata: bool = False,
     workers: int = 2,
     thumbnails: int = 0,
     progress: Callable[[int, int | None], None] | None = None,
@@ -90,7 +98,7 @@ def obfuscate_pictures(
     sizes: set[tuple[int, int, int]] = set()
     width, done = len(str(len(files))), 0
     with whole_folder(folder) as staged:
-        jobs = ((files[place], colours, method, place in shown) for place in order)
+        jobs = ((files[place], colours, method, place in shown, keep_metadata) for place in order)
         for place, (wrong, content, size, small) in zip(order, _ahead(jobs, workers), strict=True):
             if content is None:
                 results[place] = Obfuscated(files[place], None, wrong)
@@ -104,26 +112,28 @@ def obfuscate_pictures(
                 progress(len(results), len(files))
         if not done:
             raise FileFormatError(f"not one picture could be done; {results[0].source.name}: {results[0].problem}")
+        also = [*(["the names of the files"] if keep_names else []), *([IN_THE_CLEAR] if keep_metadata else [])]
         for size in sorted(sizes):
-            for name, certificate in _certificates(method, *size, ["the names of the files"] if keep_names else []):
+            for name, certificate in _certificates(method, *size, also):
                 (staged / name).write_bytes(certificate)
         for path in sorted(staged.iterdir()):
             os.utime(path, (0, 0))
     return [results[place] for place in range(len(files))]
 
 
-_Job = tuple[Path, Colours | None, Method, bool]
+_Job = tuple[Path, Colours | None, Method, bool, bool]
 _Done = tuple[str | None, bytes | None, tuple[int, int, int], tuple[bytes, bytes] | None]
 
 
 def _one(job: _Job) -> _Done:
     """One picture, read and drawn; or why not."""
-    path, colours, method, shown = job
+    path, colours, method, shown, kept = job
     try:
         picture = read_picture(path, colours=colours)
         drawn = method.obfuscated(picture, source=path)
         small = (thumbnail(picture), thumbnail(drawn)) if shown else None
-        return None, png_of(drawn), (drawn.shape[0], drawn.shape[1], drawn.shape[2]), small
+        content = png_of(drawn, kept_metadata(path.read_bytes()) if kept else b"")
+        return None, content, (drawn.shape[0], drawn.shape[1], drawn.shape[2]), small
     except NoisewrightError as problem:
         return str(problem), None, (0, 0, 0), None
 

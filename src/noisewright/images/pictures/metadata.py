@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from noisewright.images.pictures.reading import opened, pillow
+from noisewright.images.pictures.reading import opened, pillow, quietly
 
 __all__ = ["IN_THE_CLEAR", "kept_metadata"]
 
@@ -34,7 +34,7 @@ LONGEST_TEXT, MOST_NUMBERS = 500, 8
 def kept_metadata(content: bytes) -> bytes:
     """The entries of a file that may be kept, as the EXIF block of another file; empty if there are none."""
     try:
-        with opened(content) as found:
+        with quietly(), opened(content) as found:
             exif = found.getexif()
             parts = {None: dict(exif), EXIF_PART: exif.get_ifd(EXIF_PART), GPS_PART: exif.get_ifd(GPS_PART)}
     except Exception:  # readers of damaged files fail in every way there is

@@ -26,6 +26,8 @@ from __future__ import annotations
 import io
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,7 +39,7 @@ from noisewright.core.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from PIL import Image
 
-__all__ = ["CHANNELS", "FORMATS", "MOST_PIXELS", "Colours", "Picture", "opened", "pillow", "read_picture"]
+__all__ = ["CHANNELS", "FORMATS", "MOST_PIXELS", "Colours", "Picture", "opened", "pillow", "quietly", "read_picture"]
 
 Picture = NDArray[np.uint8]
 """Rows, columns and channels: one for grey, three for red, green and blue."""
@@ -52,7 +54,7 @@ MOST_PIXELS = 100_000_000
 """A picture of more pixels is not unpacked: a small file can claim to be a huge one."""
 
 MOST_BYTES = 256 << 20
-_one_at_a_time = threading.Lock()
+_one_at_a_time = threading.RLock()
 
 
 def read_picture(source: bytes | str | Path, *, colours: Colours | None = None) -> Picture:
@@ -102,9 +104,16 @@ def _content(path: Path) -> bytes:
 def opened(content: bytes) -> Image.Image:
     """The header alone is read here; how many pixels it claims is for :func:`_check` to refuse, not for a warning."""
     image = pillow("Image")
+    with quietly():
+        return image.open(io.BytesIO(content), formats=FORMATS)  # type: ignore[no-any-return]
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without warnings of decoders: what is wrong with a file is told in one sentence, or not at all."""
     with _one_at_a_time, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return image.open(io.BytesIO(content), formats=FORMATS)  # type: ignore[no-any-return]
+        yield
 
 
 def _check(found: Image.Image) -> None:

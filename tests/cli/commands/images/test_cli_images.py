@@ -236,3 +236,15 @@ def test_options_of_other_methods_are_refused(
     assert done.code == 2
     assert says in done.err
     assert not (tmp_path / "out").exists()
+
+
+def test_metadata_that_is_kept_on_purpose_is_said(call: Any, photos: Path, tmp_path: Path) -> None:
+    words = ("--epsilon", "9", "--method", "laplace", "--keep-metadata", "--json")
+    said = call("images", "obfuscate", photos / "smith.jpg", "-o", tmp_path / "one.png", *words).json
+    told = "who took each picture, when, where and with what, as their files say (EXIF)"
+    assert told in said["in_the_clear"]
+    assert b"Zylberstein at home" in (tmp_path / "one.png").read_bytes()
+    assert told in call("verify", tmp_path / "one.certificate-48x32.json").words
+    assert call("images", "obfuscate", photos, "-o", tmp_path / "all", *words).code == 0
+    assert sum(b"Zylberstein at home" in path.read_bytes() for path in (tmp_path / "all").glob("*.png")) == 3
+    assert told in call("verify", tmp_path / "all" / "certificate-40x40.json").words

@@ -95,6 +95,13 @@ def obfuscate(
     keep_names: Annotated[
         bool, typer.Option("--keep-names", help="Call files as they were called, instead of by random numbers.")
     ] = False,
+    keep_metadata: Annotated[
+        bool,
+        typer.Option(
+            "--keep-metadata",
+            help="Keep plain entries of EXIF: who took a picture, when, where, with what. They are in the clear.",
+        ),
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(metavar="N", help="How many pictures are worked on at once.", min=1)
     ] = None,
@@ -106,13 +113,14 @@ def obfuscate(
 ) -> None:
     """Obfuscate photographs so that epsilon bounds what anybody learns from what comes out, whatever they know.
 
-    Metadata never comes out. Nothing is recorded in a ledger here; a table with a column of pictures goes through noisewright
-    release.
+    Metadata does not come out, unless some is asked for. Nothing is recorded in a ledger here; a table with a column of pictures
+    goes through noisewright release.
     """
     from noisewright.cli.commands.images._sheet import contact_sheet
     from noisewright.core.errors import ParameterError
     from noisewright.files.atomic import write_atomically
     from noisewright.images.obfuscation import obfuscate_picture, obfuscate_pictures, picture_files
+    from noisewright.images.pictures.metadata import IN_THE_CLEAR
 
     page = None if sheet is None else target_file(sheet, "a contact sheet", (".html",))
     files = picture_files(pictures)
@@ -150,7 +158,8 @@ def obfuscate(
         raise ParameterError("several pictures are written into a new folder; name one that does not end in .png.")
     colours: Colours | None = "grey" if grey else None
     if single:
-        done = [obfuscate_picture(chosen, files[0], target_file(output, "a picture", (".png",)), colours=colours)]
+        place = target_file(output, "a picture", (".png",))
+        done = [obfuscate_picture(chosen, files[0], place, colours=colours, keep_metadata=keep_metadata)]
     else:
         with counting("pictures obfuscated", "pictures") as progress:
             done = obfuscate_pictures(
@@ -159,6 +168,7 @@ def obfuscate(
                 output,
                 colours=colours,
                 keep_names=keep_names,
+                keep_metadata=keep_metadata,
                 workers=workers or min(os.cpu_count() or 1, 8),
                 thumbnails=SHOWN if page is not None else 0,
                 progress=progress,
@@ -175,6 +185,7 @@ def obfuscate(
     problems = [one for one in done if one.problem is not None]
     many = [] if single else ["how many pictures there are"]
     clear = [*many, *made[0].clear, *(["the names of the files"] if keep_names else [])]
+    clear += [IN_THE_CLEAR] if keep_metadata else []
     data: dict[str, Any] = {
         "pictures": len(done) - len(problems),
         "output": output,
@@ -183,6 +194,9 @@ def obfuscate(
         "guarantee": str(made[0].guarantee),
         "promise": promise,
         "in_the_clear": clear,
+        "metadata": "plain entries of EXIF are kept; no thumbnail or anything else"
+        if keep_metadata
+        else "none comes out",
         "numerics": "exact",
         "sheet": sheet,
         "problems": [{"file": str(one.source), "problem": one.problem} for one in problems],
@@ -201,7 +215,7 @@ def _page(data: dict[str, Any], problems: list[Obfuscated], method: str, regions
         ("promise", data["promise"] + parts),
         ("numerics", "exact: drawn from the integers that the certificates are about"),
         ("in the clear", ", ".join(data["in_the_clear"])),
-        ("metadata", "none comes out"),
+        ("metadata", data["metadata"]),
         ("certificates", f"one for each size of pictures, beside them ({method})"),
     ]
     if data["sheet"]:
