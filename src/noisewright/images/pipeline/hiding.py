@@ -27,6 +27,7 @@ from noisewright.images.mechanism import PictureMechanism
 from noisewright.images.methods import SIZE, FaceMethod, Method, PixelMethod
 from noisewright.images.pictures.filling import filled
 from noisewright.images.pictures.reading import Picture
+from noisewright.images.pictures.resizing import recoloured
 from noisewright.images.pipeline.places import Cover
 from noisewright.noise.bits import Bits, Rng, bits_from
 
@@ -87,8 +88,10 @@ def in_frames(method: Method, where: Where) -> HiddenPlaces:
 def drawn_places(picture: Picture, cover: Cover, mechanism: PictureMechanism, bits: Bits) -> list[Picture]:
     """What the mechanism draws for each place, in its frame."""
     height, width, channels = mechanism.shape
-    frames = [_channels(cover.frame(picture, number, (height, width)), channels) for number in range(len(cover.places))]
-    return [_channels(mechanism.drawn(frame, bits), picture.shape[2]) for frame in frames]
+    frames = [
+        recoloured(cover.frame(picture, number, (height, width)), channels) for number in range(len(cover.places))
+    ]
+    return [recoloured(mechanism.drawn(frame, bits), picture.shape[2]) for frame in frames]
 
 
 def hidden(picture: Picture, cover: Cover, drawn: list[Picture], blended: bool) -> Picture:
@@ -102,16 +105,6 @@ def hidden(picture: Picture, cover: Cover, drawn: list[Picture], blended: bool) 
         else:
             result = cover.painted(result, number, frame)
     return result
-
-
-def _channels(frame: Picture, many: int) -> Picture:
-    """Grey as colour, or colour as grey."""
-    if frame.shape[2] == many:
-        return frame
-    if many == 3:
-        return np.repeat(frame, 3, axis=2)
-    weights = np.array([299, 587, 114])  # those of Pillow
-    return np.asarray((frame @ weights + 500) // 1000, np.uint8)[..., None]
 
 
 @lru_cache(maxsize=8)

@@ -90,6 +90,7 @@ def in_places(
     """The method on each place alone, or on whole pictures if no place is asked for."""
     from noisewright.core.choices import one_of
     from noisewright.core.errors import FileFormatError, ParameterError
+    from noisewright.images.methods import FaceMethod
     from noisewright.images.pipeline.finding import OwnPlaces
     from noisewright.images.pipeline.hiding import in_frames
 
@@ -111,7 +112,10 @@ def in_places(
             raise FileFormatError(f"there is no folder {masks}; name one with a mask for each picture.")
         places: Where = OwnPlaces({} if boxes is None else _places(boxes), folder)
     else:
-        places = search(no_face=no_face, expect=expect, keep={} if keep is None else _places(keep), **found)
+        aligned = isinstance(method, FaceMethod)  # a model wants faces upright, blocks do not
+        places = search(
+            aligned=aligned, no_face=no_face, expect=expect, keep={} if keep is None else _places(keep), **found
+        )
     return in_frames(method, places)
 
 
