@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from noisewright.core.exact import positive_fraction as positive_fraction
     from noisewright.core.exact import upward as upward
     from noisewright.core.exact import whole_or_fraction as whole_or_fraction
+    from noisewright.core.guarantee import ContextAware as ContextAware
     from noisewright.core.guarantee import Guarantee as Guarantee
     from noisewright.core.guarantee import Scope as Scope
     from noisewright.core.guarantee import factor_in_words as factor_in_words

@@ -28,7 +28,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import ChannelError, ParameterError
 from noisewright.core.exact import float_up
-from noisewright.core.guarantee import Guarantee
+from noisewright.core.guarantee import NO_BUDGET, ContextAware, Guarantee
 from noisewright.core.labels import as_labels
 from noisewright.core.metrics.metric import Discrete, Metric, as_metric
 
@@ -67,6 +67,8 @@ class Accountant:
         if times < 0 or times > MOST_RELEASES:
             shown = times if times < 0 else "more than 2^53"
             raise ParameterError(f"a release happens 0 or more times, not {shown}.")
+        if isinstance(release, ContextAware):
+            raise ParameterError(NO_BUDGET)
         if not isinstance(release, (Channel, Guarantee)):
             raise ParameterError(f"an accountant adds a Channel or a Guarantee, not {type(release).__name__}.")
         if isinstance(release, Channel):

@@ -21,10 +21,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, NoReturn
 
 from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
@@ -41,7 +41,7 @@ from noisewright.core.exact import (
 from noisewright.core.metrics.bags import Neighbours
 from noisewright.core.metrics.metric import Euclidean, Metric
 
-__all__ = ["Guarantee", "Scope", "factor_in_words", "split"]
+__all__ = ["ContextAware", "Guarantee", "Scope", "factor_in_words", "split"]
 
 Scope = Literal["metric", "adjacent"]
 
@@ -49,6 +49,73 @@ LARGEST_EXPONENT = 800
 """No float delta above 0 is below e^-800: multiplied by more than e^800 each is more than 1."""
 
 LARGEST_FLOAT = Fraction(sys.float_info.max)
+
+
+NO_BUDGET = (
+    "a context-aware guarantee is about one population and has no epsilon, so it adds to no differential privacy budget; put a "
+    "mechanism with an epsilon behind it, and add that."
+)
+
+
+@dataclass(frozen=True)
+class ContextAware:
+    """What is promised about one population on average, and to nobody in particular: how well a private value is guessed.
+
+    ``accuracy``: how often the best of the adversaries that are meant (``adversary``) is right, where blind guessing has
+    ``prior``; ``distortion``: the expected distance of a release from the truth; ``data``: the population; ``information``:
+    nats. No differential privacy follows from it, and it adds to no budget of one.
+
+    >>> promise = ContextAware(0.7, 0.625, 0.1, "everybody who knows the law", "records drawn from it")
+    >>> print(promise)
+    context-aware: a private value is guessed right at most 70 % of the time (62.5 % without a release), at a distortion of 0.1
+    """
+
+    accuracy: float
+    prior: float
+    distortion: float
+    adversary: str
+    data: str
+    information: float | None = None
+    kind: ClassVar[str] = "context-aware"
+
+    def __post_init__(self) -> None:
+        for name in ("accuracy", "prior"):
+            value = getattr(self, name)
+            if not is_number(value) or not 0 <= value <= 1:
+                raise ParameterError(f"{name} must be a number between 0 and 1.")
+        for name in ("distortion", "information"):
+            value = getattr(self, name)
+            if value is not None and (not is_number(value) or not 0 <= value < math.inf):
+                raise ParameterError(f"{name} must be a finite number that is 0 or more.")
+        if not (isinstance(self.adversary, str) and isinstance(self.data, str) and self.adversary and self.data):
+            raise ParameterError("a context-aware guarantee says in words who the adversary is and what the data are.")
+
+    def compose(self, other: object) -> NoReturn:
+        """Refused: what two releases tell together depends on how they go together, and no sum of numbers says it."""
+        del other
+        raise ParameterError(NO_BUDGET)
+
+    def in_words(self) -> str:
+        """The promise and its limits in plain words; numbers are rounded up."""
+        told = (
+            "" if self.information is None else f" A release tells at most {upward(self.information, 4)} nats about it."
+        )
+        return (
+            f"Of {self.data}, the private value is guessed right at most {upward(100 * self.accuracy, 4)} % of the time by "
+            f"{self.adversary}; without a release it is {upward(100 * self.prior, 4)} %.{told} This holds on average over that "
+            "population: single records may be released as they are, more than one release of a record tells more, and it is no "
+            "differential privacy."
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"context-aware: a private value is guessed right at most {upward(100 * self.accuracy, 4)} % of the time "
+            f"({upward(100 * self.prior, 4)} % without a release), at a distortion of {upward(self.distortion)}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The guarantee as plain data."""
+        return {"kind": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
 
 
 @dataclass(frozen=True)
@@ -198,6 +265,8 @@ class Guarantee:
 
         A metric is left out only where nothing depends on it: a promise of epsilon 0 for every pair of secrets.
         """
+        if isinstance(other, ContextAware):
+            raise ParameterError(NO_BUDGET)
         if not isinstance(other, Guarantee):
             raise ParameterError(f"a guarantee composes with another Guarantee, not {type(other).__name__}.")
         if self.scope != other.scope or self.radius != other.radius:

@@ -1,10 +1,11 @@
-"""Learning from private data, and private learning."""
+"""Learning from private data, private learning, and what learned privatisers can reach at best."""
 
 from typing import TYPE_CHECKING
 
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.learned import theory as theory
     from noisewright.learned.naive_bayes import PrivateGaussianNB as PrivateGaussianNB
 else:
     __getattr__, __dir__ = door(__name__)

@@ -1,0 +1,214 @@
+r"""The programs of finite games: linear for the 0-1 loss, with exponential or power cones for the log and the alpha losses.
+
+Variables are the moved masses ``T[r, k]``, the part of the budget that is left, and the joint law ``J[y, k]`` of private
+values and outputs, whose multiplier is the gain of the adversary's best belief. Masses are scaled to a mean of one: the
+objectives are homogeneous, so this changes no multiplier. What comes back is raw material: a matrix up to the solver's
+accuracy, beliefs and a price.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from noisewright.core.arrays import Floats
+from noisewright.learned.theory._rows import GameRows
+from noisewright.learned.theory.losses import AdversaryLoss
+from noisewright.optimality.program.solvers import UnsolvedError, solved
+
+__all__ = ["Raw", "independent", "least_gain", "saturated"]
+
+ACCURACY = 1e-10
+SMALL = 6_000
+"""Linear programs with at most this many probabilities go to the simplex method, whose answers have zeros where zeros belong."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A matrix that is nearly a mechanism, and the adversary's beliefs and the price of distortion that go with it."""
+
+    matrix: Floats
+    beliefs: Floats
+    price: float
+
+
+@dataclass
+class _Linear:
+    """A linear program as the solvers of the house take it; all variables are 0 or more."""
+
+    goal: Floats
+    rows: Any
+    sums: Any
+    totals: Floats
+
+    signed: int = 0
+
+    def __post_init__(self) -> None:
+        self.signed = len(self.goal)
+
+
+def least_gain(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | None = None) -> Raw:
+    """The mechanism with which an adversary of this loss gains least, within the budget.
+
+    ``most``: her accuracy with the 0-1 loss must not be more than this besides; for the log loss.
+    """
+    return _linear(rows, budget) if loss.is_zero_one else _conic(rows, budget, loss, most)
+
+
+def _cheapest(rows: GameRows, equalities: Any, inequalities: Any) -> tuple[Floats, Floats, Floats] | None:
+    """The mechanism of least distortion with ``equalities J = 0`` and ``inequalities J <= 0``, and the multipliers of both.
+
+    None where there is none.
+    """
+    scale = 1 / rows.mass.mean()
+    joints = rows.joints
+    program = _Linear(
+        rows.cost.ravel(),
+        sparse.csr_matrix(inequalities @ joints),
+        sparse.csr_matrix(sparse.vstack([rows.totals, equalities @ joints])),
+        np.concatenate([rows.mass * scale, np.zeros(equalities.shape[0])]),
+    )
+    answer = solved(program, "HiGHS" if rows.size <= SMALL else "clarabel", ACCURACY)
+    if answer is None:
+        return None
+    return _matrix(rows, answer.point), answer.sums[len(rows.mass) :], answer.rows
+
+
+def _linear(rows: GameRows, budget: float) -> Raw:
+    """``t[k] >= J[y, k]``, and the least sum of ``t``; then, of all mechanisms that reach it, one of least distortion."""
+    scale, n, outputs, privates = 1 / rows.mass.mean(), rows.size, rows.outputs, rows.privates
+    solver = "HiGHS" if n <= SMALL else "clarabel"
+    cost = rows.cost.ravel()
+    above = sparse.kron(np.ones((privates, 1)), sparse.identity(outputs))
+    none = sparse.csr_matrix((privates * outputs, 1))
+    inequalities = sparse.csr_matrix(sparse.hstack([rows.joints, none, -above]))
+    zero = np.zeros((1, outputs))
+    totals = sparse.hstack([rows.totals, sparse.csr_matrix((len(rows.mass), 1 + outputs))])
+    spending = sparse.csr_matrix(np.concatenate([cost, [1.0], zero[0]])[None, :])
+    first = _Linear(
+        np.concatenate([np.zeros(n + 1), np.ones(outputs)]),
+        inequalities,
+        sparse.csr_matrix(sparse.vstack([totals, spending])),
+        np.append(rows.mass, budget) * scale,
+    )
+    answer = solved(first, solver, ACCURACY)
+    if answer is None:
+        raise UnsolvedError("no mechanism keeps to this budget; allow more distortion.")
+    beliefs = answer.rows.reshape(privates, outputs)
+    matrix, price = _matrix(rows, answer.point), float(answer.sums[-1])
+    least = float(np.asarray(answer.point[n + 1 :]).sum())
+    limited = sparse.csr_matrix(np.concatenate([np.zeros(n), [1.0], np.ones(outputs)])[None, :])
+    second = _Linear(
+        np.concatenate([cost, np.zeros(1 + outputs)]),
+        inequalities,
+        sparse.csr_matrix(sparse.vstack([totals, limited])),
+        np.append(rows.mass * scale, least),
+    )
+    try:
+        cheaper = solved(second, solver, ACCURACY)
+    except UnsolvedError:
+        cheaper = None
+    return Raw(matrix if cheaper is None else _matrix(rows, cheaper.point), beliefs, price)
+
+
+def _conic(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | None) -> Raw:
+    import clarabel  # type: ignore[import-untyped]
+
+    scale, n = 1 / rows.mass.mean(), rows.size
+    cells, outputs, privates = rows.privates * rows.outputs, rows.outputs, rows.privates
+    # Variables: T, the rest of the budget, J, one number s[k] an output, one number u[y, k] a cell, and t[k] with a limit.
+    limits = 0 if most is None else outputs
+    starts = np.cumsum([0, n, 1, cells, outputs, cells, limits])
+    width = int(starts[-1])
+
+    def block(part: int, matrix: Any) -> Any:
+        """A matrix that acts on one part of the variables."""
+        before, after = int(starts[part]), width - int(starts[part]) - matrix.shape[1]
+        count = matrix.shape[0]
+        return sparse.hstack(
+            [sparse.csr_matrix((count, before)), sparse.csr_matrix(matrix), sparse.csr_matrix((count, after))]
+        )
+
+    each, one = sparse.identity(cells), sparse.identity(outputs)
+    over_private = sparse.kron(np.ones((1, privates)), one)
+    spread = sparse.kron(np.ones((privates, 1)), one)  # s[k] for every cell
+    goal = np.zeros(width)
+    if loss.is_log:  # s is the sum of J over private values; J ln(J / s) <= u
+        goal[starts[4] : starts[5]] = 1.0
+        sums = block(2, over_private) - block(3, one)
+        triple = (-block(4, each), block(2, each), block(3, spread))
+        cone: Any = clarabel.ExponentialConeT()
+    else:  # J <= u^(1/alpha) s^(1 - 1/alpha) and u adds up to s, which is the norm
+        goal[starts[3] : starts[4]] = 1.0
+        sums = block(4, over_private) - block(3, one)
+        triple = (block(4, each), block(3, spread), block(2, each))
+        cone = clarabel.PowerConeT(1 / loss.order)
+    equal = [
+        block(0, rows.totals),
+        block(0, rows.cost.ravel()[None, :]) + block(1, np.ones((1, 1))),
+        block(0, rows.joints) - block(2, each),
+        sums,
+    ]
+    totals = np.concatenate([rows.mass * scale, [budget * scale], np.zeros(cells + outputs)])
+    unequal, rights = [-block(0, sparse.identity(n)), -block(1, np.ones((1, 1)))], [np.zeros(n + 1)]
+    if most is not None:
+        unequal += [block(2, each) - block(5, spread), block(5, np.ones((1, outputs)))]
+        rights += [np.zeros(cells), np.array([most * scale])]
+    # Cones are triples of neighbouring rows: one row of each of the three blocks after the other.
+    order = np.arange(3 * cells).reshape(3, cells).T.ravel()
+    cones = -sparse.csr_matrix(sparse.vstack(triple))[order]
+    matrix = sparse.csc_matrix(sparse.vstack([*equal, *unequal, cones]))
+    right = np.concatenate([totals, *rights, np.zeros(3 * cells)])
+    kinds = [clarabel.ZeroConeT(len(totals)), clarabel.NonnegativeConeT(sum(len(r) for r in rights)), *[cone] * cells]
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
+    found = clarabel.DefaultSolver(sparse.csc_matrix((width, width)), goal, matrix, right, kinds, settings).solve()
+    point, dual = np.array(found.x), np.array(found.z)
+    if not np.isfinite(point).all() or not np.isfinite(dual).all() or "Infeasible" in str(found.status):
+        raise UnsolvedError(f"the program of this game could not be solved ({found.status}); use fewer values.")
+    first = len(rows.mass) + 1
+    gains = dual[first : first + cells].reshape(privates, outputs)
+    if loss.is_log:
+        beliefs = np.exp(gains - gains.max(axis=0, keepdims=True))
+    else:
+        beliefs = np.maximum(gains, 0.0) ** (loss.order / (loss.order - 1))
+    return Raw(_matrix(rows, point), beliefs, float(dual[first - 1]))
+
+
+def _matrix(rows: GameRows, point: Floats) -> Floats:
+    """Rows of probabilities from a solver's masses; a row so rare that the solver lost it releases the nearest output."""
+    moved = np.maximum(np.asarray(point[: rows.size]).reshape(rows.cost.shape), 0.0)
+    moved[moved < 1e-9 * moved.sum(axis=1, keepdims=True)] = 0.0  # what an interior point leaves everywhere
+    lost = np.flatnonzero(moved.sum(axis=1) <= 0)
+    moved[lost, rows.cost[lost].argmin(axis=1)] = 1.0
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+
+
+def independent(rows: GameRows) -> tuple[Floats, Floats] | None:
+    """The cheapest mechanism that tells nothing about the private value, and multipliers ``v[y, k]`` of ``J = P(y) q[k]``."""
+    prior = rows.joint(np.full(rows.cost.shape, 1 / rows.outputs)).sum(axis=1)
+    centred = (np.eye(rows.privates) - np.outer(prior, np.ones(rows.privates)))[:-1]
+    equal = sparse.csr_matrix(sparse.kron(sparse.csr_matrix(centred), sparse.identity(rows.outputs)))
+    found = _cheapest(rows, equal, sparse.csr_matrix((0, equal.shape[1])))
+    if found is None:
+        return None
+    matrix, multipliers, _ = found
+    return matrix, np.asarray(equal.T @ multipliers).reshape(rows.privates, rows.outputs)
+
+
+def saturated(rows: GameRows) -> tuple[Floats, Floats] | None:
+    """The cheapest mechanism after which the best guess is still the most likely private value, and multipliers as above."""
+    prior = rows.joint(np.full(rows.cost.shape, 1 / rows.outputs)).sum(axis=1)
+    first = int(prior.argmax())
+    less = np.delete(np.eye(rows.privates), first, axis=0)
+    less[:, first] = -1.0
+    unequal = sparse.csr_matrix(sparse.kron(sparse.csr_matrix(less), sparse.identity(rows.outputs)))
+    found = _cheapest(rows, sparse.csr_matrix((0, unequal.shape[1])), unequal)
+    if found is None:
+        return None
+    matrix, _, multipliers = found
+    return matrix, np.asarray(unequal.T @ np.maximum(multipliers, 0.0)).reshape(rows.privates, rows.outputs)

@@ -1,0 +1,216 @@
+r"""The finite game: a mechanism hides a private value, an adversary guesses it, and a budget bounds the distortion.
+
+A :class:`FiniteGame` has a joint law of a public value X and a private one Y, what may be released, and the distortion of
+every output. The mechanism is given X alone (``given="x"``: private-data independent) or both (``given="xy"``: dependent,
+never worse). It minimises what the best adversary gains, subject to an expected distortion of at most D: a linear program
+for the 0-1 loss, a convex one for the log and the alpha losses. Every answer comes with a bound that no mechanism goes
+below (:mod:`~noisewright.learned.theory.bounds`).
+
+>>> game = FiniteGame(Joint.xor(px1=0.75, flip=0.25))
+>>> best = game.optimum("0.1")
+>>> round(float(best.accuracy), 6), round(float(best.spent), 6), best.gap < 1e-9
+(0.7, 0.1, True)
+>>> better = FiniteGame(Joint.xor(px1=0.75, flip=0.25), given="xy").optimum("0.1")
+>>> round(float(better.accuracy), 6)
+0.65
+>>> best.release([0, 1, 1], rng=np.random.default_rng(1)).shape
+(3,)
+
+Reference: Huang, Kairouz, Chen, Sankar and Rajagopal, *Context-aware generative adversarial privacy* (2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from noisewright.core.arrays import Floats, Integers
+from noisewright.core.choices import one_of
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import Exact, as_fraction, downward, upward
+from noisewright.core.labels import as_labels
+from noisewright.learned.theory._programs import independent, least_gain
+from noisewright.learned.theory._rows import GameRows
+from noisewright.learned.theory.bounds import BITS, DualCertificate
+from noisewright.learned.theory.distortions import Distortion, distortion_table
+from noisewright.learned.theory.joint import Joint, as_joint, whole_floats
+from noisewright.learned.theory.losses import AdversaryLoss, as_adversary_loss
+from noisewright.learned.theory.mechanism import ContextMechanism
+from noisewright.optimality.program.solvers import UnsolvedError
+
+__all__ = ["FiniteGame", "Given"]
+
+Given = Literal["x", "xy"]
+
+LARGEST_GAME = 300_000
+"""More probabilities (rows times outputs) than this are not given to a solver."""
+
+SATURATED = 1e-7
+"""A mechanism whose adversary gains no more than this beyond blind guessing is looked for again among those that tell nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteGame:
+    """``distortion`` is ``"hamming"``, ``"squared"``, a function or a table; ``outputs`` are the public values if not named."""
+
+    joint: Joint
+    outputs: tuple[Hashable, ...]
+    distances: Floats
+    given: Given
+
+    def __init__(
+        self,
+        joint: Any,
+        distortion: Distortion = "hamming",
+        *,
+        outputs: Iterable[Hashable] | None = None,
+        given: str = "x",
+    ) -> None:
+        law = as_joint(joint)
+        names = law.public if outputs is None else as_labels(outputs, "outputs")
+        if not names or len(set(names)) < len(names):
+            raise ParameterError("a game needs one output or more, each named once.")
+        one_of(given, "given", ("x", "xy"))
+        rows = law.shape[0] * (law.shape[1] if given == "xy" else 1)
+        if rows * len(names) > LARGEST_GAME:
+            raise UnsolvedError(
+                f"a game of {rows} rows and {len(names)} outputs is too large ({LARGEST_GAME} probabilities is the limit); use "
+                "fewer values."
+            )
+        for name, value in (("joint", law), ("outputs", names), ("given", given)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "distances", distortion_table(distortion, law.public, names))
+
+    @cached_property
+    def rows(self) -> GameRows:
+        """The game as its programs see it."""
+        return GameRows.of(self.joint.probabilities, self.distances, self.given == "xy")
+
+    def optimum(self, distortion: Exact, loss: object = "zero-one", *, ties: str = "distortion") -> ContextMechanism:
+        """The mechanism with which the best adversary gains least, of expected distortion at most ``distortion``.
+
+        ``loss``: ``"zero-one"`` (she guesses; MAP), ``"log"`` (mutual information), ``"alpha:2"``. Of several mechanisms
+        that are best against guesses, ``ties="distortion"`` takes one that distorts least, ``ties="information"`` the one
+        that tells least in nats.
+        """
+        budget, wanted = self._budget(distortion), as_adversary_loss(loss)
+        one_of(ties, "ties", ("distortion", "information"))
+        raw = least_gain(self.rows, float(budget), wanted)
+        matrix = raw.matrix
+        if wanted.is_zero_one and ties == "information":
+            least = wanted.objective(_joint(self.rows, matrix))
+            # A hair more than the least, or rounding would leave no mechanism at all.
+            matrix = least_gain(self.rows, float(budget), AdversaryLoss(1.0), least + 1e-9).matrix
+        if not wanted.is_zero_one and self._tells_nothing(matrix, wanted):
+            found = independent(self.rows)
+            if found is not None and self.rows.spent(found[0]) <= float(budget):
+                matrix = found[0]
+        dual = DualCertificate.best(self.rows, budget, wanted, raw.beliefs, raw.price)
+        return ContextMechanism(self._full(_drawable(self.rows, matrix, budget)), self, budget, wanted, dual)
+
+    def curve(self, distortions: Iterable[Exact], loss: object = "zero-one") -> list[ContextMechanism]:
+        """The optimum for each of several budgets: a convex curve that falls from the raw leakage to blind guessing."""
+        return [self.optimum(budget, loss) for budget in distortions]
+
+    def mechanism(self, matrix: Any, loss: object = "zero-one") -> ContextMechanism:
+        """Any mechanism for this game as one that can be drawn from and measured: a row for each public value, or for each pair.
+
+        Its budget is what it spends; nothing is claimed about how good it is.
+        """
+        wanted, rows = as_adversary_loss(loss), self.joint.shape[0] * (self.joint.shape[1] if self.given == "xy" else 1)
+        table = np.asarray(matrix, dtype=np.float64)
+        if table.shape != (rows, len(self.outputs)) or not np.isfinite(table).all() or (table < 0).any():
+            raise ParameterError(
+                f"this game's mechanism is a table of probabilities with {rows} rows and {len(self.outputs)} columns."
+            )
+        if np.abs(table.sum(axis=1) - 1).max() > 1e-9:
+            raise ParameterError("every row of a mechanism must sum to 1.")
+        drawn = _rounded(
+            table / table.sum(axis=1, keepdims=True), np.repeat(self.distances, rows // len(self.distances), axis=0)
+        )
+        found = ContextMechanism(drawn, self, Fraction(0), wanted, None)
+        return ContextMechanism(drawn, self, found.spent, wanted, None)
+
+    def _budget(self, distortion: Exact) -> Fraction:
+        budget, least = as_fraction(distortion, "distortion"), _spent(self.rows, _nearest(self.rows))
+        if budget < 0:
+            raise ParameterError(f"distortion must be 0 or more, not {float(budget):g}.")
+        if budget < least:
+            raise ParameterError(
+                f"no mechanism with these outputs has a distortion of {downward(float(budget))}: the nearest outputs alone have "
+                f"{upward(least)}; allow that much, or give more outputs."
+            )
+        return budget
+
+    def _tells_nothing(self, matrix: Floats, loss: AdversaryLoss) -> bool:
+        found = _joint(self.rows, matrix)
+        return loss.objective(found) - loss.objective(found.sum(axis=1, keepdims=True)) < SATURATED
+
+    def _full(self, table: Integers) -> Integers:
+        """The table of all rows: those of probability 0 release the nearest output."""
+        law = self.joint.probabilities
+        pairs = self.given == "xy"
+        costs = np.repeat(self.distances, law.shape[1] if pairs else 1, axis=0)
+        full: Integers = np.zeros(costs.shape, dtype=object)
+        full[np.arange(len(costs)), costs.argmin(axis=1)] = 1 << BITS
+        full[np.flatnonzero(law.ravel() if pairs else law.sum(axis=1))] = table
+        full.flags.writeable = False
+        return full
+
+
+def _joint(rows: GameRows, matrix: Floats) -> Floats:
+    found = rows.joint(matrix)
+    return np.asarray(found / found.sum())
+
+
+def _nearest(rows: GameRows) -> Integers:
+    """The table that always releases the nearest output."""
+    table: Integers = np.zeros(rows.cost.shape, dtype=object)
+    table[np.arange(len(table)), rows.cost.argmin(axis=1)] = 1 << BITS
+    return table
+
+
+def _spent(rows: GameRows, table: Integers) -> Fraction:
+    """The expected distortion of a table of whole numbers, exactly."""
+    masses, costs = whole_floats(rows.law)[0].sum(axis=1), whole_floats(rows.cost)
+    total = int((masses * (table * costs[0]).sum(axis=1)).sum())
+    return Fraction(total, int(masses.sum()) << (BITS + costs[1]))
+
+
+def _rounded(matrix: Floats, cost: Floats) -> Integers:
+    """Probabilities as whole numbers over 2^52, rounded down; what is left goes to the nearest output that is possible."""
+    whole = np.floor(matrix * 2.0**BITS)
+    left = 2.0**BITS - whole.sum(axis=1)  # exact: all are whole numbers below 2^53
+    near = np.where(whole > 0, cost, np.inf).argmin(axis=1)
+    whole[np.arange(len(whole)), np.where(left < 0, whole.argmax(axis=1), near)] += left
+    table: Integers = whole.astype(np.int64).astype(object)
+    return table
+
+
+def _drawable(rows: GameRows, matrix: Floats, budget: Fraction) -> Integers:
+    """Whole numbers over 2^52 near a matrix whose distortion is at most the budget, exactly.
+
+    A solver spends a hair too much: then a little of the mechanism that releases the nearest output is mixed in. Where not even
+    that leaves room, only nearest outputs are used.
+    """
+    nearest = _nearest(rows)
+    least = _spent(rows, nearest)
+    still, tried = np.asarray(nearest / (1 << BITS), dtype=np.float64), matrix
+    for _ in range(40):
+        table = _rounded(tried, rows.cost)
+        excess = _spent(rows, table) - budget
+        if excess <= 0:
+            return table
+        if budget == least:
+            break
+        share = min(1.0, float(excess / (excess + budget - least)) * (1 + 1e-6) + 2.0**-50)
+        tried = (1 - share) * tried + share * still
+    near = np.where(rows.cost == rows.cost.min(axis=1, keepdims=True), matrix, 0.0)
+    sums = near.sum(axis=1, keepdims=True)
+    table = _rounded(np.where(sums > 0.5, near / np.where(sums > 0, sums, 1.0), still), rows.cost)
+    return table if _spent(rows, table) <= budget else nearest
