@@ -10,9 +10,19 @@ from photo_support import EYES, astronaut, photo
 from PIL import Image
 
 from noisewright.core.errors import DataError, ParameterError, ResourceError
-from noisewright.images import PixelMethod, read_picture
+from noisewright.images import FaceMethod, PixelMethod, private_faces, read_picture
+from noisewright.images.faces import train_eigenfaces
 from noisewright.images.pictures.reading import Picture
-from noisewright.images.pipeline import FoundFaces, Place, aligned_face, find_faces, in_frames, landmarks_of, networks
+from noisewright.images.pipeline import (
+    FoundFaces,
+    Place,
+    aligned_face,
+    find_faces,
+    hiding,
+    in_frames,
+    landmarks_of,
+    networks,
+)
 from noisewright.images.pipeline.heads import EYES_AT
 
 HEAD = (slice(17, 180), slice(160, 300))
@@ -177,3 +187,61 @@ def test_networks_that_are_not_here_are_told_before_anything_is_read(
 def test_bad_searches_are_refused(given: dict[str, object], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         FoundFaces(**given)  # type: ignore[arg-type]
+
+
+def test_an_outline_hides_the_head_and_leaves_what_is_beside_it() -> None:
+    look = FoundFaces(outline=True)
+    hidden, loose = look.cover(astronaut()).hidden, FoundFaces().cover(astronaut()).hidden
+    assert hidden[60:175, 175:280].all()
+    assert hidden[HEAD].mean() > 0.93  # the corners of that rectangle are background
+    assert not (hidden & ~loose).any()
+    assert hidden.sum() < 0.8 * loose.sum()
+    assert not hidden[20:40, 130:150].any()
+    assert "the outlines of the heads that are hidden" in look.clear
+    assert "the outlines of the heads that are hidden" not in FoundFaces().clear
+
+
+def test_a_face_is_hidden_where_the_outline_misses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from noisewright.images.pipeline import outlines
+
+    monkeypatch.setattr(outlines, "person_in", lambda frame: np.zeros(frame.shape[:2]))
+    hidden = FoundFaces(outline=True).cover(astronaut()).hidden
+    assert hidden[70:175, 175:275].all()
+
+
+@pytest.mark.parametrize("outline", [False, True])
+def test_a_model_draws_another_face_into_the_place(outline: bool) -> None:
+    look = FoundFaces(aligned=True, outline=outline)
+    method = in_frames(FaceMethod(private_faces(epsilon=100)), look)
+    one, other = (method.obfuscated(astronaut(), np.random.default_rng(seed)) for seed in (1, 2))
+    hidden = look.cover(astronaut()).hidden
+    for shown in (one, other):
+        assert (shown[~hidden] == astronaut()[~hidden]).all()
+        assert np.abs(shown[60:170, 170:280].astype(int) - astronaut()[60:170, 170:280]).mean() > 20
+    assert np.abs(one[60:170, 170:280].astype(int) - other[60:170, 170:280]).mean() > 5
+    (made,) = method.mechanisms(512, 512, 3)
+    claim = made.certificate().verify()
+    assert claim.startswith("epsilon = 100 per unit of")
+    assert "every face that was not found" in claim
+
+
+def test_no_pixel_of_a_face_gets_past_its_code() -> None:
+    """Another face in the same place, and the same code drawn: the same picture comes out."""
+    look = FoundFaces(aligned=True)
+    cover = look.cover(astronaut())
+    changed = astronaut().copy()
+    changed[cover.hidden] = np.random.default_rng(1).integers(0, 256, (int(cover.hidden.sum()), 3))
+    drawn = [np.random.default_rng(2).integers(0, 256, (48, 48, 3), dtype=np.uint8)]
+    for blended in ("oval", "white"):
+        assert (
+            hiding.hidden(astronaut(), cover, drawn, blended) == hiding.hidden(changed, cover, drawn, blended)
+        ).all()  # type: ignore[arg-type]
+
+
+def test_a_model_of_faces_in_grey_or_on_grey_is_blended_in_an_oval(tmp_path: Path) -> None:
+    faces = np.random.default_rng(1).integers(0, 200, (20, 16, 16, 1), dtype=np.uint8)
+    model = train_eigenfaces(tmp_path / "grey.nwm", faces)
+    method = in_frames(FaceMethod(private_faces(model, epsilon=100)), FoundFaces(aligned=True))
+    assert method.blended == "oval"
+    assert in_frames(FaceMethod(private_faces(epsilon=100)), FoundFaces()).blended == "white"
+    assert method.obfuscated(astronaut()).shape == (512, 512, 3)

@@ -46,7 +46,7 @@ def test_what_comes_out_is_a_function_of_what_is_outside_and_of_what_was_drawn(g
     one, other = drawing(WIDTH, HEIGHT), drawing(WIDTH, HEIGHT)
     other[cover.hidden] = rng.integers(0, 256, (int(cover.hidden.sum()), 3))
     drawn = [rng.integers(0, 256, (6, 5, 3), dtype=np.uint8) for _ in given]
-    for blended in (False, True):
+    for blended in (None, "oval", "white"):
         shown = hidden(one, cover, drawn, blended)
         assert (shown == hidden(other, cover, drawn, blended)).all()
         assert (shown[~cover.hidden] == one[~cover.hidden]).all()
@@ -99,7 +99,7 @@ def test_a_place_with_a_view_is_hidden_all_over_and_its_frame_shows_the_view() -
     cover = Cover.of([Place.around(10, 10, 40, 40)], 60, 60, views=[Place.around(20, 20, 20, 20)])
     assert (cover.frame(picture, 0, (20, 20)) == picture[20:40, 20:40]).all()
     face = np.full((20, 20, 3), 250, np.uint8)
-    shown = hidden(picture, cover, [face], blended=True)
+    shown = hidden(picture, cover, [face], blended="oval")
     assert (shown[28:32, 28:32] == 250).all()
     assert (shown[10:20, 10:50] == filled(picture, cover.hidden)[10:20, 10:50]).all()
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from noisewright.images.pipeline.landmarks import landmarks_of as landmarks_of
     from noisewright.images.pipeline.marking import marked as marked
     from noisewright.images.pipeline.networks import fetch_networks as fetch_networks
+    from noisewright.images.pipeline.outlines import outline_of as outline_of
     from noisewright.images.pipeline.places import Cover as Cover
     from noisewright.images.pipeline.places import Place as Place
     from noisewright.images.pipeline.tracks import Track as Track

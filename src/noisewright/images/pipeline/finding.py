@@ -21,6 +21,7 @@ from noisewright.images.pictures.reading import Picture, read_picture
 from noisewright.images.pipeline.detection import SMALLEST, SURE, Face, check_search, find_faces, upright
 from noisewright.images.pipeline.heads import aligned_head, covered, grown, loose_head
 from noisewright.images.pipeline.networks import NETWORKS, network
+from noisewright.images.pipeline.outlines import IN_THE_CLEAR, outline_of
 from noisewright.images.pipeline.places import MOST_PLACES, Cover, Place
 
 __all__ = ["FoundFaces", "NoFace", "OwnPlaces", "places_of"]
@@ -40,7 +41,7 @@ class FoundFaces:
     ``whole``, or kept as it is but for faces that are doubtful; these are hidden like all others. ``expect``
     refuses pictures in which another number of faces is found. ``margin`` makes places larger or smaller than usual. Faces whose
     middle is in one of the places of ``keep``, for the file of that name, are left as they are. With ``aligned``, frames show
-    faces upright and near, for a model.
+    faces upright, as a model wants them. With ``outline``, the person in a place is hidden, and the background beside stays.
     """
 
     smallest: float = SMALLEST
@@ -49,6 +50,7 @@ class FoundFaces:
     expect: int | None = None
     margin: float = 1.0
     aligned: bool = False
+    outline: bool = False
     keep: Mapping[str, Sequence[Place]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -72,6 +74,8 @@ class FoundFaces:
             f"every face that was not found: those of less than {self.smallest:g} pixels were not looked for, and others may "
             f"have been missed (by {by})",
         ]
+        if self.outline:
+            told.append(IN_THE_CLEAR)
         if self.keep:
             told.append("faces that were kept as they are, on purpose")
         if self.no_face == "keep":
@@ -113,7 +117,8 @@ class FoundFaces:
         kept = self.keep.get(source.name, ()) if source is not None else ()
         hide = [(face, place) for face, place in found if not any(_meant(face, one) for one in kept)]
         views = [aligned_head(picture, face) for face, _ in hide] if self.aligned else []
-        return Cover.of([place for _, place in hide], height, width, views=views)
+        masks = [outline_of(picture, face, place) for face, place in hide] if self.outline else None
+        return Cover.of([place for _, place in hide], height, width, masks, views)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,9 +23,9 @@ from noisewright.images.pipeline.places import Cover, Place
 
 __all__ = ["EYES_AT", "aligned_face", "aligned_head", "covered", "grown", "loose_head"]
 
-EYES_AT = ((0.35, 0.45), (0.65, 0.45))
+EYES_AT = ((0.39, 0.5), (0.61, 0.5))
 """Where the eyes are in an aligned square: fractions of the way across and down."""
-WIDE, HIGH, UP, AROUND = 1.9, 2.3, 0.2, 2.6
+WIDE, HIGH, UP, AROUND = 1.9, 2.0, 0.25, 2.6
 """A head against the box of the detector: how wide, how high, how far its middle is above; and all around it."""
 COVERED, MOST_GROWTH = 0.97, 1.6
 
@@ -38,7 +38,7 @@ def loose_head(face: Face, margin: float = 1.0) -> Place:
     tilt = _near(face.tilt, 15.0)
     angle, (x, y) = math.radians(tilt), face.middle
     x, y = x + UP * face.side * math.sin(angle), y - UP * face.side * math.cos(angle)
-    return _coarse(Place(x, y, margin * WIDE * face.side, margin * HIGH * face.side, tilt), 4, 16)
+    return _coarse(Place(x, y, margin * WIDE * face.side, margin * HIGH * face.side, tilt), 8, 16)
 
 
 def aligned_head(picture: Picture, face: Face) -> Place:

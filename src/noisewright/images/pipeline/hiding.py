@@ -17,22 +17,29 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
+from noisewright.images.hidden_faces import PrivateFaces
 from noisewright.images.mechanism import PictureMechanism
 from noisewright.images.methods import SIZE, FaceMethod, Method, PixelMethod
 from noisewright.images.pictures.filling import filled
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.resizing import recoloured
+from noisewright.images.pipeline.networks import NETWORKS
+from noisewright.images.pipeline.outlines import on_white
 from noisewright.images.pipeline.places import Cover
 from noisewright.noise.bits import Bits, Rng, bits_from
 
-__all__ = ["FRAME", "HiddenPlaces", "Where", "drawn_places", "hidden", "in_frames"]
+__all__ = ["FRAME", "Blended", "HiddenPlaces", "Where", "drawn_places", "hidden", "in_frames"]
 
+Blended = Literal["oval", "white"]
+"""Faces that are drawn are seen in an oval, or, if they are on white, as far as they are not white."""
+WHITE = 225
+"""What is as bright is white."""
 FRAME = 128
 """Faces are drawn in frames of so many pixels across, by mechanisms on pixels."""
 
@@ -55,7 +62,7 @@ class HiddenPlaces:
 
     where: Where
     made: Callable[[int], PictureMechanism]
-    blended: bool = False
+    blended: Blended | None = None
     scope = (
         "For each place that is hidden, between any two contents of it; who is in several places, or on several pictures, is "
         "hidden by their sum. "
@@ -64,7 +71,7 @@ class HiddenPlaces:
     def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
         """The picture with its places hidden."""
         cover = self.where.cover(picture, source)
-        drawn = drawn_places(picture, cover, self.made(picture.shape[2]), bits_from(rng))
+        drawn = drawn_places(picture, cover, self.made(picture.shape[2]), bits_from(rng), self.blended)
         return hidden(picture, cover, drawn, self.blended)
 
     def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
@@ -76,7 +83,7 @@ class HiddenPlaces:
 def in_frames(method: Method, where: Where) -> HiddenPlaces:
     """A method on pictures of any size, or a model of faces, on each place alone."""
     if isinstance(method, FaceMethod) and not method.regions:
-        return HiddenPlaces(where, lambda _: method.faces, blended=True)
+        return HiddenPlaces(where, lambda _: method.faces, "white" if _has_white_corners(method.faces) else "oval")
     if not isinstance(method, PixelMethod) or method.regions or "between" in method.options:
         raise ParameterError(
             "places are hidden one by one by a method for whole pictures: leave out regions, masks and pixels."
@@ -85,26 +92,51 @@ def in_frames(method: Method, where: Where) -> HiddenPlaces:
     return HiddenPlaces(where, lambda channels: replace(made(channels), clear=()))
 
 
-def drawn_places(picture: Picture, cover: Cover, mechanism: PictureMechanism, bits: Bits) -> list[Picture]:
+def drawn_places(
+    picture: Picture, cover: Cover, mechanism: PictureMechanism, bits: Bits, blended: Blended | None = None
+) -> list[Picture]:
     """What the mechanism draws for each place, in its frame."""
     height, width, channels = mechanism.shape
+    if blended == "white":
+        side = NETWORKS["people"].side
+        seen = [cover.frame(picture, number, (side, side)) for number in range(len(cover.places))]
+        frames = [recoloured(on_white(frame, height, width), channels) for frame in seen]
+        return [recoloured(mechanism.drawn(frame, bits), picture.shape[2]) for frame in frames]
     frames = [
         recoloured(cover.frame(picture, number, (height, width)), channels) for number in range(len(cover.places))
     ]
     return [recoloured(mechanism.drawn(frame, bits), picture.shape[2]) for frame in frames]
 
 
-def hidden(picture: Picture, cover: Cover, drawn: list[Picture], blended: bool) -> Picture:
+def hidden(picture: Picture, cover: Cover, drawn: list[Picture], blended: Blended | None = None) -> Picture:
     """The picture with what was drawn painted over its places; a function of that and of what is outside."""
     if not drawn:
         return picture
     result = base = filled(picture, cover.hidden)
     for number, frame in enumerate(drawn):
-        if blended:
-            result = cover.painted(result, number, frame, base, _oval(*frame.shape[:2]))
+        if blended is not None:
+            share = _oval(*frame.shape[:2]) if blended == "oval" else _not_white(frame)
+            result = cover.painted(result, number, frame, base, share)
         else:
             result = cover.painted(result, number, frame)
     return result
+
+
+def _has_white_corners(faces: PrivateFaces) -> bool:
+    """Whether a model was shown faces on white: its mean face has white corners above."""
+    low, high = faces.hidden.model.low, faces.hidden.model.high
+    mean = faces.hidden.model.decode(np.clip(np.zeros((1, len(low))), low, high))[0]
+    return bool(mean[0, [0, -1]].min() >= WHITE)
+
+
+def _not_white(frame: Picture) -> Floats:
+    """How much of a face on white is seen: the white that hangs together with the border is not."""
+    from scipy.ndimage import gaussian_filter, label
+
+    white = np.pad(frame.min(axis=2) >= WHITE, 1, constant_values=True)
+    named, _ = label(white)
+    face = (named != named[0, 0])[1:-1, 1:-1]
+    return np.asarray(gaussian_filter(face.astype(np.float64), len(face) / 64) * _border(*face.shape))
 
 
 @lru_cache(maxsize=8)
@@ -113,3 +145,10 @@ def _oval(height: int, width: int) -> Floats:
     y, x = np.ogrid[:height, :width]
     away = np.hypot((x + 0.5) / width * 2 - 1, (y + 0.5) / height * 2 - 1)
     return np.asarray(np.clip((1 - away) / 0.2, 0, 1))
+
+
+@lru_cache(maxsize=8)
+def _border(height: int, width: int) -> Floats:
+    """1, and less and less towards the border of a frame."""
+    y, x = (np.minimum(np.arange(many) + 0.5, np.arange(many)[::-1] + 0.5) / many for many in (height, width))
+    return np.asarray(np.clip(np.minimum(y[:, None], x[None, :]) / 0.08, 0, 1))

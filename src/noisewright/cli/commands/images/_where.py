@@ -22,6 +22,7 @@ __all__ = [
     "Margin",
     "Masks",
     "NoFaceFound",
+    "Outline",
     "Smallest",
     "Sure",
     "WhereName",
@@ -54,6 +55,10 @@ Sure = Annotated[
 ]
 Margin = Annotated[
     float, typer.Option(metavar="TIMES", help="How large the place around a face is, against the usual.")
+]
+Outline = Annotated[
+    bool,
+    typer.Option("--outline", help="Hide heads by their outlines, which are then in the clear, not by rectangles."),
 ]
 Boxes = Annotated[
     str | None,

@@ -31,6 +31,7 @@ from noisewright.cli.commands.images._where import (
     Margin,
     Masks,
     NoFaceFound,
+    Outline,
     Smallest,
     Sure,
     WhereName,
@@ -89,6 +90,7 @@ def obfuscate(
     smallest: Smallest = 32.0,
     sure: Sure = 0.5,
     margin: Margin = 1.0,
+    outline: Outline = False,
     grey: Annotated[
         bool, typer.Option("--grey", help="Read all pictures in grey: a third of the values to draw.")
     ] = False,
@@ -152,6 +154,7 @@ def obfuscate(
         smallest=smallest,
         sure=sure,
         margin=margin,
+        outline=outline,
     )
     single = Path(output).suffix.lower() == ".png"
     if single and (len(files) > 1 or Path(pictures[0]).is_dir()):

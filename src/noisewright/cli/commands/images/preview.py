@@ -23,7 +23,7 @@ from noisewright.cli.commands.images._options import (
     Window,
     method_of,
 )
-from noisewright.cli.commands.images._where import Margin, Smallest, Sure, WhereName, in_places
+from noisewright.cli.commands.images._where import Margin, Outline, Smallest, Sure, WhereName, in_places
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, working
 from noisewright.cli.shared.targets import target_file
@@ -55,6 +55,7 @@ def preview(
     smallest: Smallest = 32.0,
     sure: Sure = 0.5,
     margin: Margin = 1.0,
+    outline: Outline = False,
     as_json: AsJson = False,
 ) -> None:
     """Draw one photograph at several epsilons: a strip with the original first, and how alike each of the others is to it.
@@ -72,7 +73,7 @@ def preview(
     options: dict[str, Any] = {"block": block, "blur": blur, "pixels": pixels, "region": region, "mask": mask}
     options |= {"quality": quality, "levels": levels, "window": window, "sampler": sampler}
     options |= {"model": model, "components": components, "resize": resize}
-    found: dict[str, Any] = {"smallest": smallest, "sure": sure, "margin": margin}
+    found: dict[str, Any] = {"smallest": smallest, "sure": sure, "margin": margin, "outline": outline}
     methods = {
         word.strip(): in_places(method_of(method, word.strip(), **options), where, [Path(picture)], **found)
         for word in epsilon.split(",")
