@@ -622,6 +622,22 @@ def people() -> None:
     (PICTURES / "faces.png").write_bytes(png_of(strip(titled, columns=6)))
 
 
+def face_risks() -> None:
+    """Attacks on made-up faces by epsilon, and what is kept at which risk."""
+    from noisewright.images.attackers import Trial
+    from noisewright.plots import draw_face_risks, save_figure
+
+    trial = Trial.of()
+
+    def row(risk: Any, **more: Any) -> dict[str, Any]:
+        return {"method": risk.method, "bound": risk.bound, **risk.attacks, **risk.kept, **more}
+
+    noisy = [row(trial.noisy(Fraction(epsilon)), epsilon=epsilon) for epsilon in (10, 30, 100, 300, 1000)]
+    others = [row(risk) for risk in (*map(trial.k_same, (2, 5, 10)), *trial.adhoc())]
+    clean = trial.attacks.clean().attacks["naive"]
+    save_figure(draw_face_risks(noisy, others, trial.chance, clean), PICTURES / "face-risks.png")
+
+
 def how_many_bits() -> None:
     """How many true neighbours are returned, by the number of bits, where the loss that is allowed fixes the price of a bit."""
     from noisewright.matching import price_of_a_bit, true_odds
@@ -651,6 +667,7 @@ if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     photographs()
     people()
+    face_risks()
     how_many_bits()
     price_of_a_public_seed()
     certified_against_raw()

@@ -31,5 +31,6 @@ NAMES = (
     "private_hashing",
     "recall_and_attributes",
     "noisy_photographs",
+    "faces_by_eigenfaces",
 )
 """All experiments, those of one publication together."""

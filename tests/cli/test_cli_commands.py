@@ -131,7 +131,12 @@ def test_a_third_party_s_command_is_listed_and_runs(package, tmp_path):
 
 def test_a_third_party_s_attack_is_an_attack(package, tmp_path):
     run = package({"counting": "counting:COMMAND"}, "noisewright.commands.attack")
-    assert [attack["name"] for attack in run("attack", "--json").json["attacks"]] == ["inference", "author", "counting"]
+    assert [attack["name"] for attack in run("attack", "--json").json["attacks"]] == [
+        "inference",
+        "author",
+        "faces",
+        "counting",
+    ]
     (tmp_path / "lines").write_text("a\n")
     assert run("attack", "counting", tmp_path / "lines").out == "1 lines\n"
 

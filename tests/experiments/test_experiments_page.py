@@ -20,6 +20,7 @@ from experiments import (
     epsilon_sweep,
     example_matrices,
     extended_range,
+    faces_by_eigenfaces,
     family_tables,
     hamming_exponential,
     naive_bayes,
@@ -200,6 +201,14 @@ def test_noisy_photographs():
     assert len(found.compared) == 3
     assert raw_ssim_windows(epsilon=10).audit() > 10.1  # the published promise
     assert "the published promise is false" in lines()["noisy_photographs"]
+
+
+def test_faces_by_eigenfaces():
+    result = faces_by_eigenfaces.result(quick=True)
+    assert result.agrees
+    says("faces_by_eigenfaces", faces_by_eigenfaces.SHARES)
+    row = result.tables[0].rows[0].found
+    says("faces_by_eigenfaces", row[1], row[2], row[7])
 
 
 def test_private_hashing():

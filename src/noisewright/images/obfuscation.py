@@ -27,7 +27,7 @@ from noisewright.noise.integers import random_order
 
 __all__ = ["SUFFIXES", "Obfuscated", "obfuscate_picture", "obfuscate_pictures", "picture_files"]
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm")
+SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 """Files of a folder that are taken for pictures."""
 
 

@@ -6,6 +6,7 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.plots.attack import draw_new_row as draw_new_row
+    from noisewright.plots.faces import draw_face_risks as draw_face_risks
     from noisewright.plots.figure import COLOURS as COLOURS
     from noisewright.plots.figure import blank_figure as blank_figure
     from noisewright.plots.figure import check_suffix as check_suffix

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.attackers import Recogniser, composed_guesses, intersections, without
-from noisewright.images.baselines import cluster_means, k_clusters, k_same_codes, k_same_pixels
-from noisewright.images.faces import cartoon_faces, train_eigenfaces
+from noisewright.images.attackers import Recogniser, Trial, composed_guesses, intersections, without
+from noisewright.images.baselines import cluster_means, k_clusters, k_same_pixels
+from noisewright.images.faces import cartoon_faces
 
 
 @settings(max_examples=60, deadline=None)
@@ -58,26 +56,33 @@ def test_im_fact_28_excluding_two_of_four_leaves_one_in_two() -> None:
         without([1, 2], [1, 2])
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 10, 20])
-def test_im_fact_29_one_release_keeps_one_in_k_and_two_do_not(k: int, tmp_path: Path) -> None:
-    public, _ = cartoon_faces(60, 2, seed=7)
-    model = train_eigenfaces(tmp_path / "public.nwm", public, components=60, source="drawn in code")
-    faces, who = cartoon_faces(94, seed=11)
-    recogniser = Recogniser().fit(faces, who)  # knows everybody
-    neutral = faces[2::4]
-    shared = np.arange(40)
-    galleries = [np.concatenate([shared, np.arange(40 + 27 * part, 67 + 27 * part)]) for part in range(2)]
-    single, pictures, clusters = [], [], []
-    for seed, gallery in enumerate(galleries):
-        released, found = k_same_codes(model, neutral[gallery], k, rng=np.random.default_rng(seed))
-        single.append((recogniser.predict(released) == gallery).mean())
-        pictures.append(released[:40])
-        clusters.append([gallery[cluster].tolist() for cluster in found])
-    assert max(single) <= 1 / k
-    candidates = intersections(*clusters, shared)
-    guesses = composed_guesses(recogniser, *pictures, candidates)
-    assert (guesses == shared).mean() > 1 / k
-    assert 1 <= np.mean([len(those) for those in candidates]) < 0.7 * k
+@pytest.fixture(scope="module")
+def trial() -> Trial:
+    """67 made-up people are hidden, and 68 others are public."""
+    return Trial.of()
+
+
+@pytest.mark.parametrize(
+    ("k", "single", "composed", "left"),
+    [
+        (2, 0.483, 0.884, 1.2),
+        (3, 0.308, 0.857, 1.3),
+        (5, 0.159, 0.599, 2.2),
+        (10, 0.055, 0.313, 4.3),
+        (20, 0.025, 0.082, 17.8),
+    ],
+)
+def test_im_fact_29_one_release_keeps_one_in_k_and_two_do_not(
+    k: int, single: float, composed: float, left: float, trial: Trial
+) -> None:
+    """Other people of the same generator. One release is as reported; two random galleries vary more: three runs have a standard
+    error of 0.035, so four of them are allowed, and a third for how many are left."""
+    risk = trial.k_same(k)
+    assert risk.attacks["naive"] == pytest.approx(single, abs=0.05)
+    assert risk.attacks["naive"] <= risk.attacks["best"] <= 1 / k
+    assert risk.attacks["composed"] == pytest.approx(composed, abs=0.14)
+    assert risk.attacks["composed"] > 1 / k
+    assert risk.left == pytest.approx(left, rel=1 / 3)
 
 
 def test_means_of_pixels_are_shared_by_a_cluster() -> None:

@@ -199,6 +199,9 @@ def test_ssim_of_pictures_is_that_of_an_independent_library(grey: bool) -> None:
         assert ssim(first, second) == pytest.approx(wanted, abs=1e-9)
     assert ssim(first, first) == 1
     assert mse(first, 255 - first) == pytest.approx(np.mean((2.0 * first - 255) ** 2))
+    several, others = np.stack([first, second]), np.stack([second, second])
+    for measure in (ssim, mse):
+        assert measure(several, others) == pytest.approx((measure(first, second) + measure(second, second)) / 2)
 
 
 def test_im_fact_21_golden_values_of_ssim_on_windows() -> None:

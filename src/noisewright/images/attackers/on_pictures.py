@@ -28,7 +28,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.images.attackers.recogniser import Recogniser
 from noisewright.images.pictures.reading import Picture
 
-__all__ = ["LabelledFaces", "picture_risks"]
+__all__ = ["LabelledFaces", "PictureAttackers", "picture_risks"]
 
 Obfuscate = Callable[[Picture], Picture]
 """A mechanism on faces: new faces for old ones, with new noise every time."""
@@ -51,6 +51,28 @@ class LabelledFaces:
         return LabelledFaces(noisy, np.tile(np.asarray(self.people), copies))
 
 
+class PictureAttackers:
+    """Attackers who know some faces of people, and are asked about others of the same people."""
+
+    def __init__(
+        self, known: LabelledFaces, asked: LabelledFaces, recogniser: Callable[[], Recogniser] = Recogniser
+    ) -> None:
+        self.known, self.asked, self._recogniser = known, asked, recogniser
+        self.naive = recogniser().fit(known.pictures, known.people)
+
+    def risks(self, learned: LabelledFaces, first: LabelledFaces, second: LabelledFaces) -> dict[str, float]:
+        """The share of right answers of each attack, by obfuscated faces to learn from, and two releases of those asked about."""
+        parrot = self._recogniser().fit(learned.pictures, learned.people)
+        both = self.naive.scores(first.pictures) + self.naive.scores(second.pictures)
+        return {
+            "clean": _share(self.naive.predict(self.asked.pictures), self.asked),
+            "naive": _share(self.naive.predict(first.pictures), first),
+            "parrot": _share(parrot.predict(first.pictures), first),
+            "reverse": _share(parrot.predict(self.asked.pictures), self.asked),
+            "composed": _share(self.naive.people[both.argmax(1)], first),
+        }
+
+
 def picture_risks(
     known: LabelledFaces,
     asked: LabelledFaces,
@@ -62,18 +84,9 @@ def picture_risks(
     """The share of right answers of each attack, over ``copies`` obfuscations of what is known and of what is asked."""
     if not is_whole(copies) or copies < 1:
         raise ParameterError("copies is a whole number from 1 on.")
-    naive = recogniser().fit(known.pictures, known.people)
-    seen = known.repeated(obfuscate, copies)
-    parrot = recogniser().fit(seen.pictures, seen.people)
+    learned = known.repeated(obfuscate, copies)
     first, second = asked.repeated(obfuscate, copies), asked.repeated(obfuscate, copies)
-    both = naive.scores(first.pictures) + naive.scores(second.pictures)
-    return {
-        "clean": _share(naive.predict(asked.pictures), asked),
-        "naive": _share(naive.predict(first.pictures), first),
-        "parrot": _share(parrot.predict(first.pictures), first),
-        "reverse": _share(parrot.predict(asked.pictures), asked),
-        "composed": _share(naive.people[both.argmax(1)], first),
-    }
+    return PictureAttackers(known, asked, recogniser).risks(learned, first, second)
 
 
 def _share(found: NDArray[Any], truth: LabelledFaces) -> float:

@@ -7,6 +7,7 @@ from noisewright.core.loading.doors import door
 if TYPE_CHECKING:
     from noisewright.images.baselines.adhoc import blurred_picture as blurred_picture
     from noisewright.images.baselines.adhoc import boxed as boxed
+    from noisewright.images.baselines.adhoc import inpainted as inpainted
     from noisewright.images.baselines.adhoc import noisy_singular_values as noisy_singular_values
     from noisewright.images.baselines.adhoc import pixelised as pixelised
     from noisewright.images.baselines.k_same import Clusters as Clusters

@@ -42,16 +42,19 @@ def window_ssim(first: NDArray[np.floating], second: NDArray[np.floating]) -> Fl
 
 
 def ssim(first: Picture, second: Picture) -> float:
-    """The mean SSIM of two pictures over all positions of an 11 x 11 window with Gaussian weights, and over channels."""
+    """The mean SSIM of two pictures over all positions of an 11 x 11 window with Gaussian weights, and over channels.
+
+    Several pictures of one size may be compared with as many others (an axis in front): the mean over all.
+    """
     from scipy.ndimage import gaussian_filter
 
     a, b = (np.asarray(values, np.float64) for values in _both(first, second))
-    if min(a.shape[:2]) <= 2 * RADIUS:
+    if min(a.shape[-3:-1]) <= 2 * RADIUS:
         raise ParameterError(f"SSIM is for pictures of at least {2 * RADIUS + 1} pixels on each side.")
 
     def smooth(values: Floats) -> Floats:
-        found = gaussian_filter(values, (SIGMA, SIGMA, 0), radius=(RADIUS, RADIUS, 0))
-        return np.asarray(found[RADIUS:-RADIUS, RADIUS:-RADIUS])
+        found = gaussian_filter(values, SIGMA, radius=RADIUS, axes=(-3, -2))
+        return np.asarray(found[..., RADIUS:-RADIUS, RADIUS:-RADIUS, :])
 
     mean_a, mean_b = smooth(a), smooth(b)
     var_a, var_b = smooth(a * a) - mean_a**2, smooth(b * b) - mean_b**2
@@ -59,7 +62,7 @@ def ssim(first: Picture, second: Picture) -> float:
 
 
 def mse(first: Picture, second: Picture) -> float:
-    """The mean squared difference of two pictures, over pixels and channels."""
+    """The mean squared difference of two pictures, over pixels and channels; or of several and as many others."""
     a, b = _both(first, second)
     return float(np.mean((a.astype(np.float64) - b) ** 2))
 
@@ -81,6 +84,6 @@ def ssim_of(mean_a: Any, mean_b: Any, var_a: Any, var_b: Any, cov: Any) -> Float
 
 
 def _both(first: Picture, second: Picture) -> tuple[Picture, Picture]:
-    if first.shape != second.shape or first.ndim != 3:
+    if first.shape != second.shape or first.ndim not in (3, 4) or not first.size:
         raise ParameterError("two pictures are compared that have the same size and the same channels.")
     return first, second

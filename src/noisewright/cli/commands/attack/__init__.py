@@ -25,6 +25,7 @@ ATTACKS = Addresses(
     {
         "inference": "noisewright.cli.commands.attack.inference:COMMAND",
         "author": "noisewright.cli.commands.attack.author:COMMAND",
+        "faces": "noisewright.cli.commands.attack.faces:COMMAND",
     },
 )
 """The attacks by name."""

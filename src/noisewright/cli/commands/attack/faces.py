@@ -1,0 +1,210 @@
+"""``noisewright attack faces``: how often somebody names the person behind an obfuscated face, and what such faces keep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.shared.commands import Command
+from noisewright.cli.shared.metrics import check_number
+from noisewright.cli.shared.output import AsJson, emit, facts, heading, wants_json, working
+from noisewright.cli.shared.targets import picture_file
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from noisewright.images.attackers.risks import Risk
+
+__all__ = ["COMMAND"]
+
+SUMMARY = "whose an obfuscated face is: attackers on pictures beside the best possible one, and what is kept"
+NOT_PRIVATE = "These numbers are computed from the faces themselves; keep them as you keep the faces."
+ATTACKS = {
+    "naive": "naive ",
+    "parrot": "parrot ",
+    "best": "best ",
+    "background": "back-\nground",
+    "reverse": "re-\nverse",
+    "composed": "two\nnaive",
+    "best of two": "two\nbest",
+}
+"""The attacks, in the order of columns, with their titles."""
+
+
+def command(
+    context: typer.Context,
+    faces: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="A folder with a folder of aligned faces for each person. Without one: made-up faces of the package.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str, typer.Option(metavar="E,E,...", help="The epsilons to try, for noise on the codes of a model.")
+    ] = "10,30,100,300,1000",
+    k: Annotated[str, typer.Option(metavar="K,K,...", help="The sizes of clusters to try for k-same.")] = "2,5,10",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.nwm",
+            help="The model of faces. Without one: eigenfaces of half of the people, and the others are attacked.",
+        ),
+    ] = None,
+    components: Annotated[
+        int | None,
+        typer.Option(metavar="C", help="How many components are released. Default: by epsilon.", min=1),
+    ] = None,
+    copies: Annotated[int, typer.Option(metavar="N", help="How often every face is released.", min=1)] = 10,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="The seed of attackers and draws, which are a simulation.")
+    ] = 0,
+    plot: Annotated[str | None, typer.Option(metavar="FILE.png", help="Draw risk and what is kept there.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Attack faces: one face of everybody is obfuscated, others are known, and attackers name the people.
+
+    Naive learned from clean faces, parrot from faces that it obfuscated itself, reverse the same but is asked about clean ones;
+    best inverts the decoder and knows the codes of all candidates. The numbers are not private.
+    """
+    from noisewright.core.exact import positive_fraction
+    from noisewright.images.attackers.trials import Trial
+
+    as_json, picture = wants_json(context, as_json), picture_file(plot)
+    budgets = {
+        word: positive_fraction(check_number(word, "--epsilon"), "--epsilon")
+        for word in map(str.strip, epsilon.split(","))
+    }
+    sizes = [_whole(word) for word in k.split(",")] if k.strip() else []
+    with working("reading"):
+        trial = Trial.of(faces, model, copies=copies, seed=seed)
+    with working("attacking"):
+        clean = trial.attacks.clean()
+        noisy = {word: trial.noisy(value, components) for word, value in budgets.items()}
+        others = [*(trial.k_same(size) for size in sizes), *trial.adhoc()]
+        if picture is not None:
+            from noisewright.plots.faces import draw_face_risks
+            from noisewright.plots.figure import save_figure
+
+            rows = [{"epsilon": word, **_flat(risk)} for word, risk in noisy.items()]
+            figure = draw_face_risks(rows, [_flat(r) for r in others], trial.chance, clean.attacks["naive"])
+            save_figure(figure, picture)
+    data = {
+        "faces": trial.source,
+        "people": trial.people,
+        "known": trial.known,
+        "model": trial.model_words,
+        "chance": trial.chance,
+        "clean": _told(clean),
+        "noise_on_codes": [{"epsilon": word, **_told(risk)} for word, risk in noisy.items()],
+        "without_guarantee": [_told(risk) for risk in others],
+        "private": False,
+        "note": NOT_PRIVATE,
+        "picture": plot,
+    }
+    emit(data, lambda: _page(data, clean, noisy, others), as_json)
+
+
+def _whole(word: str) -> int:
+    from noisewright.core.errors import ParameterError
+
+    if not word.strip().isdecimal():
+        raise ParameterError(f"--k is a list of whole numbers such as 2,5,10, not {word.strip()!r:.40}.")
+    return int(word)
+
+
+def _flat(risk: Risk) -> dict[str, Any]:
+    return {"method": risk.method, "bound": risk.bound, **risk.attacks, **risk.kept}
+
+
+def _told(risk: Risk) -> dict[str, Any]:
+    return {
+        "method": risk.method,
+        "components": risk.components,
+        "attacks": dict(risk.attacks),
+        "bound": risk.bound,
+        "left_after_two_releases": risk.left,
+        "strongest": risk.strongest,
+        "risk": risk.risk,
+        "kept": dict(risk.kept),
+    }
+
+
+def _page(data: dict[str, Any], clean: Risk, noisy: dict[str, Risk], others: list[Risk]) -> list[RenderableType]:
+    from rich.text import Text
+
+    about = [
+        (
+            "attacked",
+            f"{data['people']} people, {data['known']}; a blind guess is right {data['chance']:.1%}",
+        ),
+        ("model", data["model"]),
+        ("clean faces", f"{clean.attacks['naive']:.1%} are recognised"),
+    ]
+    parts: list[RenderableType] = [
+        heading(data["faces"], "how often somebody names the person"),
+        facts(about),
+        Text(""),
+    ]
+    left_out = [name for name in ATTACKS if name != "background"]
+    parts += [
+        _table(
+            "Noise on codes",
+            ("epsilon", "com-\npo-\nnents"),
+            [((w, str(r.components)), r) for w, r in noisy.items()],
+            left_out,
+        ),
+        Text(""),
+        _table("NO guarantee", ("",), [((r.method,), r) for r in others], list(ATTACKS)),
+    ]
+    notes = [
+        ("*", "the risk: the strongest attack on one release, and never the naive one alone"),
+        ("best", "inverts the decoder and knows the code of every candidate, or runs the method on all of them"),
+        ("bound", "what epsilon alone allows anybody, before anything is drawn"),
+        ("reverse", "has several releases of everybody; two: two releases of a face"),
+    ]
+    if data["picture"]:
+        notes.append(("Picture", f"drawn to {data['picture']}"))
+    return [*parts, Text(""), facts(notes), Text(f"\n{NOT_PRIVATE}")]
+
+
+def _table(
+    title: str, firsts: tuple[str, ...], rows: list[tuple[tuple[str, ...], Risk]], attacks: list[str]
+) -> RenderableType:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, title=title, title_justify="left")
+    bounded = any(risk.bound is not None for _, risk in rows)
+    for first in firsts:
+        table.add_column(first, vertical="bottom")
+    for name in attacks:
+        table.add_column(ATTACKS[name], justify="right", vertical="bottom")
+    if bounded:
+        table.add_column("bound", justify="right", vertical="bottom")
+    kept = list(rows[0][1].kept)
+    for name in kept:
+        table.add_column(name.upper() if name in ("ssim", "mse") else name, justify="right", vertical="bottom")
+    for labels, risk in rows:
+        cells = [_share(risk.attacks.get(name)) + _mark(name, risk) for name in attacks]
+        if bounded:
+            cells.append(_share(risk.bound))
+        cells += [f"{risk.kept[name]:.0f}" if name == "mse" else f"{risk.kept[name]:.3f}" for name in kept]
+        table.add_row(*labels, *cells)
+    return table
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _mark(attack: str, risk: Risk) -> str:
+    """A star for the risk; the other attacks on one release have its place empty."""
+    from noisewright.images.attackers.risks import ONE_RELEASE
+
+    return ("*" if attack == risk.strongest else " ") if attack in ONE_RELEASE else ""
+
+
+COMMAND = Command(command, summary=SUMMARY)

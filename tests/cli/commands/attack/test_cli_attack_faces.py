@@ -1,0 +1,67 @@
+"""``noisewright attack faces``: the risk table of a folder and of made-up faces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from noisewright.images.attackers import Trial
+from noisewright.images.faces import cartoon_faces
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    faces, who = cartoon_faces(10, seed=3)
+    for number, (face, person) in enumerate(zip(faces, who, strict=True)):
+        own = tmp_path / "people" / f"Zebulon-{person}"
+        own.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(face).save(own / f"{number}.png")
+    return tmp_path / "people"
+
+
+def test_the_numbers_are_those_of_the_library_and_names_stay_at_home(call: Any, people: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "risk.png"
+    words = ("attack", "faces", people, "--epsilon", "20,400", "--k", "2", "--copies", "3", "--components", "5")
+    said = call(*words, "--plot", picture, "--json").json
+    trial = Trial.of(people, copies=3)
+    assert (said["people"], said["chance"], said["private"]) == (5, 0.2, False)
+    for row, epsilon in zip(said["noise_on_codes"], (20, 400), strict=True):
+        risk = trial.noisy(epsilon, 5)  # type: ignore[arg-type]
+        assert row["attacks"] == pytest.approx(dict(risk.attacks))
+        assert (row["epsilon"], row["bound"], row["strongest"], row["risk"]) == (
+            str(epsilon),
+            pytest.approx(risk.bound),
+            risk.strongest,
+            risk.risk,
+        )
+        assert row["kept"].keys() == {"ssim", "mse"}
+    methods = [row["method"] for row in said["without_guarantee"]]
+    assert methods[0] == "k-same, k = 2"
+    assert {"box", "box, filled in", "blur of 2 pixels", "singular values"} <= set(methods)
+    assert np.asarray(Image.open(picture)).std() > 10
+    page = call(*words)
+    assert "Zebulon" not in page.out
+    assert max(map(len, page.out.splitlines())) <= 100
+    assert len(page.out.splitlines()) <= 40
+    assert "keep them as you keep the faces" in page.words
+
+
+def test_what_cannot_be_attacked_is_refused_in_one_sentence(call: Any, people: Path, tmp_path: Path) -> None:
+    for words in (
+        (tmp_path / "gone",),
+        (people, "--k", "two"),
+        (people, "--k", "9"),
+        (people, "--epsilon", "0"),
+        (people, "--epsilon", "ten"),
+        (people, "--model", tmp_path / "gone.nwm"),
+        (people, "--components", "500"),
+        (people, "--plot", "risk.txt"),
+    ):
+        said = call("attack", "faces", *words)
+        assert said.code == 2, words
+        assert said.err.count("\n") <= 2, said.err
+        assert "Traceback" not in said.err
