@@ -120,7 +120,7 @@ def test_a_whitened_recogniser_is_a_plain_one_on_components_of_one_size() -> Non
 def test_a_trial_of_a_folder_hides_half_of_the_people_or_all_where_there_is_a_model(tmp_path: Path) -> None:
     faces, who = cartoon_faces(9, seed=3)
     place = folder_of(faces, who, tmp_path / "faces")
-    trial = Trial.of(place, copies=2)
+    trial = Trial.of(place, size=24, copies=2)
     assert (trial.people, trial.chance) == (5, 1 / 5)
     assert trial.model_words == "eigenfaces of 16 faces of 4 other people"
     assert trial.known == "of whom 3 faces each are known and one is asked about"
@@ -132,7 +132,7 @@ def test_a_trial_of_a_folder_hides_half_of_the_people_or_all_where_there_is_a_mo
     model = train_eigenfaces(tmp_path / "some.nwm", faces)
     given = Trial.of(place, tmp_path / "some.nwm", copies=2)
     assert given.people == 9
-    assert given.model_words == f"some.nwm, {len(model.low)} components"
+    assert given.model_words == f"some.nwm, {len(model.low)} elements"
 
 
 def test_folders_that_make_no_trial_are_refused(tmp_path: Path) -> None:
@@ -142,7 +142,22 @@ def test_folders_that_make_no_trial_are_refused(tmp_path: Path) -> None:
     few = folder_of(faces[:6], who[:6], tmp_path / "few")
     with pytest.raises(FileFormatError, match="four people or more"):
         Trial.of(few)
-    mixed = folder_of(faces, who, tmp_path / "mixed")
-    (mixed / "person-00" / "large.png").write_bytes(png_of(np.zeros((30, 30, 3), np.uint8)))
-    with pytest.raises(FileFormatError, match="one size"):
-        Trial.of(mixed)
+    (tmp_path / "loose").mkdir()
+    (tmp_path / "loose" / "some.png").write_bytes(png_of(faces[0]))
+    with pytest.raises(FileFormatError, match="whose faces are whose"):
+        Trial.of(tmp_path / "loose")
+
+
+def test_attributes_of_a_table_are_told_by_who_learned_them_from_others(tmp_path: Path) -> None:
+    faces, who = cartoon_faces(16, seed=3)
+    place = folder_of(faces, who, tmp_path / "faces")
+    bright = faces.mean((1, 2, 3)) > np.median(faces.mean((1, 2, 3)))
+    rows = [
+        f"person-{person:02}/{number:03}.png,p{person:02},{light},0.5"
+        for number, (person, light) in enumerate(zip(who, bright, strict=True))
+    ]
+    (place / "labels.csv").write_text("\n".join(["file,person,bright,yaw", *rows]) + "\n")
+    trial = Trial.of(place, size=24, copies=1)
+    assert set(trial.attacks.attributes) == {"bright"}
+    assert trial.attacks.attributes["bright"].truth.tolist() == [str(light) for light in bright[32::4]]
+    assert trial.attacks.clean().kept["bright"] >= 0.75

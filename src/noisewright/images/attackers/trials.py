@@ -1,7 +1,7 @@
 """A trial of methods on the faces of a folder, or on made-up ones: who is attacked, by which model, and every row of the table.
 
 Without a model, half of the people count as public: eigenfaces are trained on their faces, and the others are attacked. The
-made-up faces are always shared out like that, and who tells a gender learned it from the public half.
+made-up faces are always shared out like that. Who tells attributes, such as genders, learned them from the public half.
 
 >>> trial = Trial.of()
 >>> trial.people, trial.model_words
@@ -18,25 +18,22 @@ from pathlib import Path
 
 import numpy as np
 
-from noisewright.core.errors import FileFormatError
-from noisewright.files.folders import files_in
+from noisewright.core.errors import DataError, FileFormatError
 from noisewright.images.attackers.on_pictures import LabelledFaces
 from noisewright.images.attackers.recogniser import Recogniser
 from noisewright.images.attackers.risks import Attribute, FaceAttacks, Risk
 from noisewright.images.baselines.adhoc import blurred_picture, boxed, inpainted, noisy_singular_values, pixelised
 from noisewright.images.baselines.k_same import k_same_codes
 from noisewright.images.faces.eigenfaces import Eigenfaces, train_eigenfaces
-from noisewright.images.faces.model import FaceModel
+from noisewright.images.faces.model import FaceModel, open_model
 from noisewright.images.faces.obfuscator import LatentObfuscator
-from noisewright.images.faces.sprites import PEOPLE, sprite_faces
-from noisewright.images.obfuscation import SUFFIXES
-from noisewright.images.pictures.reading import Picture, read_picture
+from noisewright.images.faces.public_faces import PublicFaces, read_faces
+from noisewright.images.faces.sprites import SIDE, sprite_faces
+from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region
 
 __all__ = ["Trial"]
 
-PUBLIC = 68
-"""So many of the made-up people are public."""
 ASKED = "neutral"
 BLUR, BLOCK, SINGULAR = 2.0, 8, 10.0
 
@@ -56,33 +53,34 @@ class Trial:
         folder: str | os.PathLike[str] | None = None,
         model: str | os.PathLike[str] | None = None,
         *,
+        size: int = SIDE,
         copies: int = 10,
         seed: int = 0,
     ) -> Trial:
-        """The faces of a folder that has a folder for each person, or made-up ones; the model in a file, or eigenfaces."""
-        given = None if model is None else Eigenfaces.at(model)
-        words = "" if given is None else f"{given.resource.name}, {len(given.low)} components"
-        if folder is None:
-            every = sprite_faces()
-            public, hidden = every.of(range(PUBLIC)), every.of(range(PUBLIC, PEOPLE))
-            asked = hidden.expressions == ASKED
-            recogniser = Recogniser().fit(public.pictures, public.genders)
-            attributes = {"gender": Attribute(recogniser, hidden.genders[asked])}
-            others = LabelledFaces(public.pictures, public.people)
-            faces = LabelledFaces(hidden.pictures, hidden.people)
-            name = "made-up faces"
-        else:
-            all_of, attributes, name = _folder(Path(folder)), {}, Path(folder).name
-            people = np.unique(all_of.people)
-            others = _of(all_of, np.isin(all_of.people, people[: len(people) // 2]))
-            faces = all_of if given is not None else _of(all_of, ~np.isin(all_of.people, others.people))
-            asked = np.zeros(len(faces.pictures), bool)
-            asked[np.unique(np.asarray(faces.people), return_index=True)[1]] = True
+        """The faces of a folder (:func:`~noisewright.images.faces.read_faces`), or made-up ones; a model's file, or eigenfaces.
+
+        ``size`` is how large the faces of a folder are made where there is no model.
+        """
+        given = None if model is None else open_model(model)
+        faces = _made_up() if folder is None else _folder(Path(folder), given, size)
+        people = np.asarray(faces.people)
+        names = np.unique(people)
+        public = np.isin(people, names[: len(names) // 2 + (folder is None)])
+        hidden = np.full(len(people), True) if given is not None and folder is not None else ~public
+        asked = np.zeros(len(people), bool)
+        asked[np.unique(people, return_index=True)[1]] = True
+        asked &= hidden
+        attributes = {}
+        for name, values in faces.attributes.items() if (public & ~hidden).any() else ():
+            told = np.asarray(values)
+            if told.dtype.kind != "f" and len(np.unique(told[public])) > 1:
+                attributes[name] = Attribute(Recogniser().fit(faces.pictures[public], told[public]), told[asked])
+        words = "" if given is None else f"{given.resource.name}, {len(given.low)} elements"
         if given is None:
-            given = _eigenfaces(others)
-            words = f"eigenfaces of {len(others.pictures)} faces of {len(np.unique(others.people))} other people"
-        attacks = FaceAttacks(_of(faces, ~asked), _of(faces, asked), attributes, copies, seed=seed)
-        return cls(name, given, words, attacks)
+            given = _eigenfaces(faces.pictures[public])
+            words = f"eigenfaces of {public.sum()} faces of {len(np.unique(people[public]))} other people"
+        known, one = (LabelledFaces(faces.pictures[some], people[some]) for some in (hidden & ~asked, asked))
+        return cls(faces.source, given, words, FaceAttacks(known, one, attributes, copies, seed=seed))
 
     @property
     def people(self) -> int:
@@ -129,27 +127,33 @@ class Trial:
         ]
 
 
-def _of(faces: LabelledFaces, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> LabelledFaces:
-    return LabelledFaces(faces.pictures[chosen], np.asarray(faces.people)[chosen])
+def _made_up() -> PublicFaces:
+    """The made-up faces, of everybody the one that is asked about first."""
+    found = sprite_faces()
+    first = np.lexsort((found.expressions != ASKED, found.people))
+    return PublicFaces(
+        found.pictures[first], found.people[first], {"gender": found.genders[first]}, source="made-up faces"
+    )
 
 
-def _eigenfaces(public: LabelledFaces) -> Eigenfaces:
+def _folder(place: Path, model: FaceModel | None, size: int) -> PublicFaces:
+    if model is None:
+        faces = read_faces(place, size=size)
+    else:
+        height, width, channels = model.shape
+        if height != width:
+            raise DataError("faces of a folder are made square, and the model is of others; give another model.")
+        faces = read_faces(place, size=height, colours="grey" if channels == 1 else "rgb")
+    if faces.people is None:
+        raise FileFormatError("a trial needs to know whose faces are whose: put them into a folder for each person.")
+    _, counts = np.unique(np.asarray(faces.people), return_counts=True)
+    if len(counts) < 4 or counts.min() < 2:
+        raise FileFormatError("a trial needs four people or more, with two faces or more of each.")
+    return faces
+
+
+def _eigenfaces(public: Picture) -> Eigenfaces:
     with tempfile.TemporaryDirectory() as folder:
-        model = train_eigenfaces(Path(folder, "public.nwm"), public.pictures, source="the public half of a trial")
+        model = train_eigenfaces(Path(folder, "public.nwm"), public, source="the public half of a trial")
         _ = model.shape  # read, before the file is gone
     return model
-
-
-def _folder(place: Path) -> LabelledFaces:
-    """All faces of a folder, by the folders that they are in."""
-    if not place.is_dir():
-        raise FileFormatError(f"{place} is no folder; name one that has a folder with faces for each person.")
-    files = files_in([place], SUFFIXES, "faces")
-    people = [file.parent.relative_to(place).as_posix() for file in files]
-    counts = {person: people.count(person) for person in people}
-    if len(counts) < 4 or min(counts.values()) < 2:
-        raise FileFormatError("a trial needs four people or more, with a folder of two faces or more for each.")
-    found = [read_picture(file) for file in files]
-    if len({picture.shape for picture in found}) > 1:
-        raise FileFormatError("faces have one size, and are all grey or all in colour; align and resize them first.")
-    return LabelledFaces(np.stack(found), np.array(people))

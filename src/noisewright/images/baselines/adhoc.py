@@ -5,7 +5,7 @@ certificate.
 
 * *blur*, *pixelise*: deterministic, so a list of candidate pictures identifies the true one at once;
 * *box*: perfect inside the box, and says nothing about what is beside it (hair, clothes, the place);
-* *in-painting*: a box that is filled in from what is around it, smoothly (as a soap film) or with the mean face of a model:
+* *in-painting*: a box that is filled in smoothly from what is around it, or with the mean face of a model:
   it looks better than a box, says as little about what was inside, and as much about everything beside it;
 * *noisy singular values*: noise on the singular values of the pixel matrix, as has been published; singular vectors, and with
   them nearly all of the picture, stay as they are.
@@ -25,6 +25,7 @@ import numpy as np
 from noisewright.core.errors import ParameterError
 from noisewright.images.faces.model import FaceModel
 from noisewright.images.pictures.blocks import Blocks
+from noisewright.images.pictures.filling import filled
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region, replaced
 from noisewright.images.pictures.similarity import blurred
@@ -51,42 +52,13 @@ def boxed(picture: Picture, region: Region, value: int = 0) -> Picture:
 
 
 def inpainted(picture: Picture, region: Region, model: FaceModel | None = None) -> Picture:
-    """NO GUARANTEE about anything outside: a rectangle filled in from its border, or with the mean face of a model.
-
-    Without a model every pixel inside is the mean of its four neighbours; where the rectangle reaches the edge of the picture,
-    of those that there are.
-    """
+    """NO GUARANTEE about anything outside: a rectangle filled in from its border, or with the mean face of a model."""
     region.inside(*picture.shape[:2])
     if model is not None:
-        return replaced(picture, region, region.of_picture(model.decode(np.zeros((1, 1)))[0]))
-    from scipy.sparse import coo_array
-    from scipy.sparse.linalg import spsolve
-
-    height, width, channels = picture.shape
-    if (region.height, region.width) == (height, width):
-        raise ParameterError("a region that is filled in from around it is smaller than the picture.")
-    number = np.full(
-        (height + 2, width + 2), -2
-    )  # -2 beyond the picture, -1 known, else the place among unknown pixels
-    number[1:-1, 1:-1] = -1
-    size = region.width * region.height
-    rows, columns = np.divmod(np.arange(size), region.width)
-    rows, columns = rows + region.y + 1, columns + region.x + 1
-    number[rows, columns] = np.arange(size)
-    padded = np.pad(picture.astype(np.float64), ((1, 1), (1, 1), (0, 0)))
-    weights, right = np.zeros(size), np.zeros((size, channels))
-    links = []
-    for down, across in ((0, 1), (1, 0), (0, -1), (-1, 0)):
-        there = rows + down, columns + across
-        beside = number[there]
-        weights += beside > -2
-        right += np.where((beside == -1)[:, None], padded[there], 0)
-        links.append(np.stack([np.arange(size), beside])[:, beside >= 0])
-    pairs = np.concatenate(links, 1)
-    entries = np.concatenate([weights, np.full(pairs.shape[1], -1.0)])
-    places = np.concatenate([np.tile(np.arange(size), (2, 1)), pairs], 1)
-    found = spsolve(coo_array((entries, tuple(places)), shape=(size, size)).tocsc(), right)
-    return replaced(picture, region, as_pixels(found.reshape(region.height, region.width, channels)))
+        return replaced(picture, region, region.of_picture(model.decode(np.zeros((1, 0)))[0]))
+    hole = np.zeros(picture.shape[:2], bool)
+    hole[region.y : region.y + region.height, region.x : region.x + region.width] = True
+    return filled(picture, hole)
 
 
 def noisy_singular_values(picture: Picture, epsilon: float, rng: np.random.Generator | None = None) -> Picture:

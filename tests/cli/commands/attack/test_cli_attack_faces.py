@@ -25,9 +25,23 @@ def people(tmp_path: Path) -> Path:
 
 def test_the_numbers_are_those_of_the_library_and_names_stay_at_home(call: Any, people: Path, tmp_path: Path) -> None:
     picture = tmp_path / "risk.png"
-    words = ("attack", "faces", people, "--epsilon", "20,400", "--k", "2", "--copies", "3", "--components", "5")
+    words = (
+        "attack",
+        "faces",
+        people,
+        "--epsilon",
+        "20,400",
+        "--k",
+        "2",
+        "--copies",
+        "3",
+        "--components",
+        "5",
+        "--size",
+        "24",
+    )
     said = call(*words, "--plot", picture, "--json").json
-    trial = Trial.of(people, copies=3)
+    trial = Trial.of(people, size=24, copies=3)
     assert (said["people"], said["chance"], said["private"]) == (5, 0.2, False)
     for row, epsilon in zip(said["noise_on_codes"], (20, 400), strict=True):
         risk = trial.noisy(epsilon, 5)  # type: ignore[arg-type]

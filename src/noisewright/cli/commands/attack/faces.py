@@ -38,7 +38,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="[FOLDER]",
-            help="A folder with a folder of aligned faces for each person. Without one: made-up faces of the package.",
+            help="A folder with a folder of aligned faces for each person, or with labels.csv. Without: made-up faces.",
             show_default=False,
         ),
     ] = None,
@@ -57,6 +57,9 @@ def command(
         int | None,
         typer.Option(metavar="C", help="How many components are released. Default: by epsilon.", min=1),
     ] = None,
+    size: Annotated[
+        int, typer.Option(metavar="N", help="How large faces of a folder are made, without a model.", min=16, max=256)
+    ] = 48,
     copies: Annotated[int, typer.Option(metavar="N", help="How often every face is released.", min=1)] = 10,
     seed: Annotated[
         int, typer.Option(metavar="N", help="The seed of attackers and draws, which are a simulation.")
@@ -79,7 +82,7 @@ def command(
     }
     sizes = [_whole(word) for word in k.split(",")] if k.strip() else []
     with working("reading"):
-        trial = Trial.of(faces, model, copies=copies, seed=seed)
+        trial = Trial.of(faces, model, size=size, copies=copies, seed=seed)
     with working("attacking"):
         clean = trial.attacks.clean()
         noisy = {word: trial.noisy(value, components) for word, value in budgets.items()}
