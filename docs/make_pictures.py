@@ -638,6 +638,37 @@ def face_risks() -> None:
     save_figure(draw_face_risks(noisy, others, trial.chance, clean), PICTURES / "face-risks.png")
 
 
+def face_networks() -> None:
+    """Made-up people through three networks that were trained on others; training takes some minutes, and is kept in out/."""
+    from noisewright.images import png_of, train_model
+    from noisewright.images.faces import LatentObfuscator, PublicFaces, open_model, sprite_faces
+    from noisewright.images.pictures import strip
+
+    sprites, rng = sprite_faces(), np.random.default_rng(1)
+    public, hidden = sprites.of(range(68)), sprites.of(range(68, 135))
+    labels = {"expression": public.expressions, "gender": public.genders}
+    learned = PublicFaces(public.pictures, public.people, labels, source="made-up faces drawn by facesjs")
+    some = hidden.pictures[[8 * person + person % 8 for person in (1, 3, 12, 21, 26, 34, 41, 52, 58, 65)]]
+    titled = [("original" if not place else "", face) for place, face in enumerate(some)]
+    folder = PICTURES.parents[1] / "out" / "face-networks"
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind, options in (("autoencoder", {}), ("identities", {}), ("attgan", ATTGAN)):
+        path = folder / f"{kind}.nwm"
+        model = (open_model(path) if path.exists() else train_model(kind, path, learned, **options)).keeping(*labels)
+        components = len(model.low) if kind == "identities" else None
+        clean = LatentObfuscator(model, epsilon=1, components=len(model.low)).clean(some)
+        rows = [(f"{kind}, no noise", clean)]
+        for epsilon in (1000, 500, 200, 100):
+            obfuscator = LatentObfuscator(model, epsilon=epsilon, components=components)
+            rows.append((f"{kind}, {epsilon}", obfuscator.release(some, rng)))
+        titled += [(title if not place else "", face) for title, row in rows for place, face in enumerate(row)]
+    (PICTURES / "face-networks.png").write_bytes(png_of(strip(titled, columns=len(some))))
+
+
+ATTGAN = {"scale": 1 / 8, "epochs": 100, "rate": 1e-3, "critic_turns": 2}
+"""Narrow and fast, for a processor."""
+
+
 def how_many_bits() -> None:
     """How many true neighbours are returned, by the number of bits, where the loss that is allowed fixes the price of a bit."""
     from noisewright.matching import price_of_a_bit, true_odds
@@ -668,6 +699,7 @@ if __name__ == "__main__":
     photographs()
     people()
     face_risks()
+    face_networks()
     how_many_bits()
     price_of_a_public_seed()
     certified_against_raw()

@@ -51,4 +51,4 @@ def train_model(
 def _eigenfaces(
     path: str | os.PathLike[str], faces: PublicFaces, *, code: int = 300, progress: object = None
 ) -> Eigenfaces:
-    return train_eigenfaces(path, faces.pictures, components=code, source=faces.source)
+    return train_eigenfaces(path, faces.pictures, people=faces.people, components=code, source=faces.source)

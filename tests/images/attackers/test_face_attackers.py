@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from noisewright.core.errors import DataError, ParameterError
@@ -197,3 +198,18 @@ def test_recognisers_refuse_what_they_cannot_use() -> None:
     faces_and_names = LabelledFaces(faces, who)
     with pytest.raises(ParameterError, match="copies"):
         picture_risks(faces_and_names, faces_and_names, lambda given: given, copies=0)
+
+
+def test_a_recogniser_is_linear_and_its_features_are_what_is_left_without_the_last_step() -> None:
+    faces, people = cartoon_faces(8, size=16, seed=4)
+    recogniser = Recogniser(20).fit(faces, people)
+    flat = faces.reshape(len(faces), -1) / 255
+    slopes, offsets = recogniser.linear
+    assert np.abs(softmax(flat @ slopes + offsets, axis=1) - recogniser.scores(faces)).max() < 1e-9
+    slopes, offsets = recogniser.features
+    features = flat @ slopes + offsets
+    means = np.stack([features[people == person].mean(0) for person in range(8)])
+    nearest = (
+        ((features[:, None] - means) ** 2).sum(2).argmin(1)
+    )  # with one covariance, the nearest mean is the likeliest
+    assert (nearest == recogniser.predict(faces)).all()

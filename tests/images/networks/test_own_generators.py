@@ -59,6 +59,8 @@ def test_modules_of_ones_own_are_a_model(tmp_path: Path) -> None:
     hidden = LatentObfuscator(model, epsilon=50)
     assert hidden.release(FACES.pictures[0]).shape == (8, 8, 3)
     assert hidden.certificate().document["resources"][0]["sha256"] == model.resource.sha256
+    assert model.gallery is not None
+    assert len(model.gallery.one_each) == len(FACES.pictures)
     again = OwnFaces.with_modules(tmp_path / "mine.nwm", encoder, decoder)
     assert again == model == pickle.loads(pickle.dumps(model))
     assert (again.encode(FACES.pictures) == model.encode(FACES.pictures)).all()
@@ -203,6 +205,8 @@ def test_two_onnx_files_are_a_model(tmp_path: Path) -> None:
     codes = own_faces(tmp_path / "own.nwm", *linear(), FACES).encode(FACES.pictures)
     assert np.abs(again.encode(FACES.pictures) - codes).max() < 1e-4  # OpenCV and PyTorch agree
     assert (again.encode(FACES.pictures, 3) == again.encode(FACES.pictures)[:, :3]).all()
+    assert again.gallery is not None
+    assert np.abs(again.gallery.codes - again.encode(FACES.pictures)).max() < 1e-4
     hidden = LatentObfuscator(again, epsilon=40)
     assert hidden.release(FACES.pictures[:2]).shape == (2, 8, 8, 3)
     assert again.decode(np.empty((0, 10))).shape == (0, 8, 8, 3)

@@ -22,6 +22,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, FileFormatError, MissingPartError, ParameterError
 from noisewright.core.resource import Resource
 from noisewright.images.faces.basis import Basis
+from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.model_file import read_model, write_model
 from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.pictures.reading import CHANNELS, Picture
@@ -32,6 +33,7 @@ __all__ = ["OnnxFaces", "onnx_faces"]
 KIND = "onnx"
 BASIS = ("mean", "directions", "spreads", "low", "high")
 SIZES = ("height", "width", "channels")
+NETWORKS = ("encoder", "decoder")
 
 
 class OnnxFaces:
@@ -76,6 +78,11 @@ class OnnxFaces:
         """The standard deviations of components among public faces."""
         return self.basis.spreads
 
+    @property
+    def gallery(self) -> Gallery | None:
+        """The codes of some of the public faces."""
+        return self._read[3]
+
     def keeping(self, *names: str) -> OnnxFaces:
         """An ONNX model knows no attributes: all of a face is in its code."""
         if names:
@@ -100,11 +107,13 @@ class OnnxFaces:
         return self._read[2].decoded(self.basis.backward(np.atleast_2d(codes)), self.shape)
 
     @cached_property
-    def _read(self) -> tuple[tuple[int, int, int], Basis, _Pair]:
+    def _read(self) -> tuple[tuple[int, int, int], Basis, _Pair, Gallery]:
         about, arrays = read_model(self.resource, KIND)
         wrong = FileFormatError(f"{self.resource.name} has arrays that make no model of faces; make it again.")
         sizes: list[Any] = [about.get(name) for name in SIZES]
-        if set(arrays) != {*BASIS, "encoder", "decoder"} or not all(type(size) is int and size > 0 for size in sizes):
+        if set(arrays) != {*BASIS, *NETWORKS, "gallery", "people"} or not all(
+            type(size) is int and size > 0 for size in sizes
+        ):
             raise wrong
         many = arrays["low"].shape
         shapes = {"mean": arrays["mean"].shape, "directions": (*many, *arrays["mean"].shape)}
@@ -115,11 +124,10 @@ class OnnxFaces:
         if not (arrays["low"] < arrays["high"]).all() or not (arrays["spreads"] > 0).all():
             raise wrong
         basis = Basis(**{name: arrays[name] for name in BASIS})
-        return (
-            (sizes[0], sizes[1], sizes[2]),
-            basis,
-            _Pair(*(arrays[name].tobytes() for name in ("encoder", "decoder"))),
-        )
+        pair, gallery = _Pair(*(arrays[name].tobytes() for name in NETWORKS)), Gallery.kept(arrays, many[0])
+        if gallery is None:
+            raise wrong
+        return (sizes[0], sizes[1], sizes[2]), basis, pair, gallery
 
     def __reduce__(self) -> tuple[Any, ...]:
         return OnnxFaces, (self.resource,)
@@ -151,7 +159,8 @@ def onnx_faces(
     about = {"faces": len(faces.pictures), "source": faces.source, **dict(zip(SIZES, shape, strict=True))}
     about |= {"files": [Path(file).name for file in (encoder, decoder)]}
     arrays: dict[str, NDArray[Any]] = {name: getattr(basis, name) for name in BASIS}
-    arrays |= {name: np.frombuffer(file, np.uint8) for name, file in zip(("encoder", "decoder"), files, strict=True)}
+    arrays |= {name: np.frombuffer(file, np.uint8) for name, file in zip(NETWORKS, files, strict=True)}
+    arrays |= Gallery.of(basis.forward(codes), faces.people).arrays()
     return OnnxFaces(write_model(path, KIND, about, arrays))
 
 

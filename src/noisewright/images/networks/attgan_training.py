@@ -9,15 +9,13 @@ import numpy as np
 
 from noisewright.core.choices import is_number, is_whole
 from noisewright.core.errors import ParameterError
-from noisewright.images.faces.basis import Basis
-from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, run_course, seeded
 from noisewright.images.networks._readers import reads_attribute
 from noisewright.images.networks._torch import Module, Tensor, float_tensor, torch
 from noisewright.images.networks.attgan import AttGan, code_length, critic_of
 from noisewright.images.networks.attributes import Attribute, attributes_in
-from noisewright.images.networks.network import encoded, pixels_of, write_network
+from noisewright.images.networks.network import encoded, pixels_of, public_codes, write_network
 from noisewright.images.networks.noise_aware import TrainingNoise
 
 __all__ = ["train_attgan"]
@@ -139,12 +137,9 @@ def train_attgan(
     learner = _Learner(module, critic, faces, attributes, rate, batch=batch, seed=seed, critic_turns=critic_turns)
     checkpoint = run_course(learner, path, epochs, {**about, "kind": AttGan.kind, "learned": faces.digest}, progress)
     module.eval()
-    codes = encoded(module, faces.pictures, centred=True)
-    basis = Basis.fit(codes)
     readers = {one.name: reads_attribute(one, faces.pictures, faces.attributes[one.name]) for one in attributes}
     told = {**about, "epochs": epochs, "faces": len(faces.pictures), "source": faces.source}
-    arrays = {name: getattr(basis, name) for name in ("mean", "directions", "low", "high", "spreads")}
-    arrays |= Gallery.of(basis.forward(codes), faces.people).arrays()
+    arrays = public_codes(encoded(module, faces.pictures, centred=True), faces.people)
     resource = write_network(path, AttGan.kind, told, module, readers, arrays)
     checkpoint.unlink()
     return AttGan(resource)

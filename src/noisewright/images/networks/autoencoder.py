@@ -4,7 +4,8 @@ Convolutions of stride 2 down to a code between -1 and 1, and steps of doubling 
 mechanism sees are the principal components of these, with the ranges and spreads of public faces. While it learns, it is
 asked for every face twice: from its clean code, and from a noisy one (:mod:`noisewright.images.networks.noise_aware`); the
 loss is the sum of the mean absolute errors. A decoder that never saw noise makes little of it; this one falls back to what
-public faces have in common.
+public faces have in common. The encoder learns from clean codes alone: one that learned from noisy codes would put people so
+far apart that the noise no longer hides them, and the same epsilon would mean less.
 
 Attributes of the faces that it learns from go to the decoder beside the code, so that the code need not hold them. None of
 them is kept unless :meth:`~noisewright.images.networks.network.NetworkFaces.keeping` says so.
@@ -20,15 +21,13 @@ import numpy as np
 
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
-from noisewright.images.faces.basis import Basis
-from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, cosine, run_course, seeded
 from noisewright.images.networks._layers import doubling, from_mean, halving, halvings
 from noisewright.images.networks._readers import reads_attribute
 from noisewright.images.networks._torch import Module, float_tensor, nn, torch
 from noisewright.images.networks.attributes import attributes_in
-from noisewright.images.networks.network import EncodedFaces, encoded, pixels_of, write_network
+from noisewright.images.networks.network import EncodedFaces, encoded, pixels_of, public_codes, write_network
 from noisewright.images.networks.noise_aware import TrainingNoise
 
 __all__ = ["AutoEncoder", "train_autoencoder"]
@@ -79,7 +78,7 @@ class _Learner:
                 group["lr"] = cosine(RATE, (number + place / len(parts)) / of)
             wanted, beside = pixels_of(self._faces.pictures[some]), self._beside[some]
             codes = module["encoder"](wanted)
-            asked = [codes] if noise is None else [codes, noise(codes, rng)]
+            asked = [codes] if noise is None else [codes, noise(codes.detach(), rng)]
             drawn = module["decoder"](torch.cat([torch.cat(asked), torch.cat([beside] * len(asked))], 1))
             loss = len(asked) * torch.nn.functional.l1_loss(drawn, torch.cat([wanted] * len(asked)))
             adam.zero_grad()
@@ -121,12 +120,9 @@ def train_autoencoder(
         learner, path, epochs, {**about, "kind": AutoEncoder.kind, "learned": faces.digest}, progress
     )
     module.eval()
-    codes = encoded(module, faces.pictures)
-    basis = Basis.fit(codes)
     readers = {one.name: reads_attribute(one, faces.pictures, faces.attributes[one.name]) for one in attributes}
     told = {**about, "epochs": epochs, "faces": len(faces.pictures), "source": faces.source}
-    arrays = {name: getattr(basis, name) for name in ("mean", "directions", "low", "high", "spreads")}
-    arrays |= Gallery.of(basis.forward(codes), faces.people).arrays()
+    arrays = public_codes(encoded(module, faces.pictures), faces.people)
     resource = write_network(path, AutoEncoder.kind, told, module, readers, arrays)
     checkpoint.unlink()
     return AutoEncoder(resource)

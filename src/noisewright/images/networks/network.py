@@ -30,10 +30,11 @@ from noisewright.images.networks.attributes import Attribute, chosen
 from noisewright.images.pictures.reading import CHANNELS, Picture
 from noisewright.images.pictures.writing import as_pixels
 
-__all__ = ["EncodedFaces", "NetworkFaces", "encoded", "pixels_of", "write_network"]
+__all__ = ["EncodedFaces", "NetworkFaces", "encoded", "pixels_of", "public_codes", "write_network"]
 
 Arrays = dict[str, NDArray[Any]]
 RANGES = ("low", "high", "spreads")
+BASIS = ("mean", "directions", *RANGES)
 SIZES = ("height", "width", "channels")
 MOST_SIDE = 1024
 
@@ -129,7 +130,8 @@ class NetworkFaces(ABC):
 
     def keeping(self, *names: str) -> Self:
         """The same model with these attributes of a face passing around its code, in the clear."""
-        return type(self)(self.resource, chosen(self.attributes, names), self._shown)
+        kept = chosen(self.attributes, names)
+        return self if kept == self._kept else type(self)(self.resource, kept, self._shown)
 
     def showing(self, **values: str) -> Self:
         """The same model with a public constant for an attribute that is not kept, such as ``expression="3"`` for all faces."""
@@ -261,7 +263,7 @@ class EncodedFaces(NetworkFaces):
     @cached_property
     def basis(self) -> Basis:
         """The components of the codes of public faces."""
-        return Basis(**{name: self._opened.arrays[name] for name in ("mean", "directions", *RANGES)})
+        return Basis(**{name: self._opened.arrays[name] for name in BASIS})
 
     def _codes(self, pictures: Picture) -> Floats:
         return self.basis.forward(encoded(self._opened.module, pictures, centred=self.centred))
@@ -289,6 +291,12 @@ def encoded(module: Module, pictures: Picture, *, centred: bool = False) -> Floa
             pixels = pixels_of(pictures[start : start + 256])
             parts.append(module["encoder"](2 * pixels - 1 if centred else pixels).numpy())
     return np.concatenate(parts).astype(np.float64)
+
+
+def public_codes(codes: Floats, people: Sequence[Any] | NDArray[Any] | None) -> Arrays:
+    """What a file keeps of the codes of public faces: their components with ranges and spreads, and some of them."""
+    basis = Basis.fit(codes)
+    return {name: getattr(basis, name) for name in BASIS} | Gallery.of(basis.forward(codes), people).arrays()
 
 
 def pixels_of(pictures: Picture) -> Tensor:

@@ -30,10 +30,9 @@ import numpy as np
 
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.resource import Resource
-from noisewright.images.faces.basis import Basis
 from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.networks._torch import Module, arrays_of, float_tensor, nn, torch
-from noisewright.images.networks.network import Arrays, EncodedFaces, encoded, pixels_of, write_network
+from noisewright.images.networks.network import Arrays, EncodedFaces, encoded, pixels_of, public_codes, write_network
 from noisewright.images.pictures.reading import Picture
 
 __all__ = ["OwnFaces", "own_faces"]
@@ -92,11 +91,10 @@ def own_faces(path: str | os.PathLike[str], encoder: Module, decoder: Module, fa
     """
     modules = _together(encoder, decoder)
     _check(modules, faces.pictures)
-    basis = Basis.fit(encoded(modules, faces.pictures))
+    arrays = public_codes(encoded(modules, faces.pictures), faces.people)
     about: dict[str, Any] = dict(zip(("height", "width", "channels"), faces.pictures.shape[1:], strict=True))
-    about |= {"code": len(basis.mean), "attributes": [], "layers": repr(modules)}
+    about |= {"code": len(arrays["mean"]), "attributes": [], "layers": repr(modules)}
     about |= {"faces": len(faces.pictures), "source": faces.source}
-    arrays = {name: getattr(basis, name) for name in ("mean", "directions", "low", "high", "spreads")}
     return OwnFaces(write_network(path, OwnFaces.kind, about, modules, {}, arrays), modules=modules)
 
 
