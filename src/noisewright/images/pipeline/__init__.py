@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from noisewright.images.pipeline.detection import find_faces as find_faces
     from noisewright.images.pipeline.finding import FoundFaces as FoundFaces
     from noisewright.images.pipeline.finding import OwnPlaces as OwnPlaces
+    from noisewright.images.pipeline.frames import Video as Video
+    from noisewright.images.pipeline.frames import open_video as open_video
     from noisewright.images.pipeline.heads import aligned_face as aligned_face
     from noisewright.images.pipeline.hiding import HiddenPlaces as HiddenPlaces
     from noisewright.images.pipeline.hiding import in_frames as in_frames
@@ -20,5 +22,7 @@ if TYPE_CHECKING:
     from noisewright.images.pipeline.places import Place as Place
     from noisewright.images.pipeline.tracks import Track as Track
     from noisewright.images.pipeline.tracks import tracks_of as tracks_of
+    from noisewright.images.pipeline.videos import HiddenVideo as HiddenVideo
+    from noisewright.images.pipeline.videos import hide_video as hide_video
 else:
     __getattr__, __dir__ = door(__name__)

@@ -24,7 +24,7 @@ from noisewright.images.pipeline.networks import NETWORKS, network
 from noisewright.images.pipeline.outlines import IN_THE_CLEAR, outline_of
 from noisewright.images.pipeline.places import MOST_PLACES, Cover, Place
 
-__all__ = ["FoundFaces", "NoFace", "OwnPlaces", "places_of"]
+__all__ = ["CERTAIN", "FoundFaces", "NoFace", "OwnPlaces", "is_kept", "places_of"]
 
 NoFace = Literal["refuse", "whole", "keep"]
 CERTAIN = 0.75
@@ -115,7 +115,7 @@ class FoundFaces:
             if self.no_face == "whole":
                 return Cover.of([Place.around(0, 0, width, height)], height, width)
         kept = self.keep.get(source.name, ()) if source is not None else ()
-        hide = [(face, place) for face, place in found if not any(_meant(face, one) for one in kept)]
+        hide = [(face, place) for face, place in found if not is_kept(face, kept)]
         views = [aligned_head(picture, face) for face, _ in hide] if self.aligned else []
         masks = [outline_of(picture, face, place) for face, place in hide] if self.outline else None
         return Cover.of([place for _, place in hide], height, width, masks, views)
@@ -190,10 +190,10 @@ def _many(number: int) -> str:
     return "no face was" if not number else "one face was" if number == 1 else f"{number} faces were"
 
 
-def _meant(face: Face, kept: Place) -> bool:
-    """Whether the middle of a face is in a box of one to keep."""
-    across, down = kept.to_frame(*face.middle)
-    return bool(0 <= across < 1 and 0 <= down < 1)
+def is_kept(face: Face, kept: Sequence[Place]) -> bool:
+    """Whether the middle of a face is in one of the boxes to keep."""
+    inside = (place.to_frame(*face.middle) for place in kept)
+    return any(bool(0 <= across < 1 and 0 <= down < 1) for across, down in inside)
 
 
 def _beyond(place: Place, height: int, width: int) -> bool:

@@ -13,7 +13,7 @@ What comes out inside of a place is a function of what was drawn, and of what is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -93,18 +93,22 @@ def in_frames(method: Method, where: Where) -> HiddenPlaces:
 
 
 def drawn_places(
-    picture: Picture, cover: Cover, mechanism: PictureMechanism, bits: Bits, blended: Blended | None = None
+    picture: Picture,
+    cover: Cover,
+    mechanism: PictureMechanism,
+    bits: Bits,
+    blended: Blended | None = None,
+    only: Sequence[int] | None = None,
 ) -> list[Picture]:
-    """What the mechanism draws for each place, in its frame."""
+    """What the mechanism draws for each place, or for ``only`` some, in its frame."""
+    numbers = range(len(cover.places)) if only is None else only
     height, width, channels = mechanism.shape
     if blended == "white":
         side = NETWORKS["people"].side
-        seen = [cover.frame(picture, number, (side, side)) for number in range(len(cover.places))]
+        seen = [cover.frame(picture, number, (side, side)) for number in numbers]
         frames = [recoloured(on_white(frame, height, width), channels) for frame in seen]
         return [recoloured(mechanism.drawn(frame, bits), picture.shape[2]) for frame in frames]
-    frames = [
-        recoloured(cover.frame(picture, number, (height, width)), channels) for number in range(len(cover.places))
-    ]
+    frames = [recoloured(cover.frame(picture, number, (height, width)), channels) for number in numbers]
     return [recoloured(mechanism.drawn(frame, bits), picture.shape[2]) for frame in frames]
 
 

@@ -12,6 +12,8 @@ import pytest
 from photo_support import astronaut, photo
 
 from noisewright.images import png_of, read_picture
+from noisewright.images.pipeline import Video
+from noisewright.images.pipeline.frames import new_video
 
 
 @pytest.fixture
@@ -147,3 +149,20 @@ def test_a_model_draws_other_faces(call: Any, photos: Path, tmp_path: Path) -> N
     assert changed[70:170, 175:275].mean() > 0.95
     assert not changed[250:].any()
     assert call("verify", tmp_path / "out.certificate-512x512.json").code == 0
+
+
+def test_a_video_is_hidden_and_what_a_face_costs_is_said(call: Any, tmp_path: Path) -> None:
+    film = tmp_path / "film.avi"
+    with new_video(film, Video(film, 160, 200, 10)) as write:
+        for _ in range(3):
+            write(np.ascontiguousarray(astronaut()[:200, 150:310]))
+    words = ("--epsilon", "20", "--method", "exponential", "--block", "32", "--json")
+    said = call("images", "video", film, "-o", tmp_path / "out.avi", *words, "--draw", "every").json
+    assert (said["frames"], said["faces_followed"], said["draws"], said["epsilon_of_one_face"]) == (3, 1, 3, "60")
+    assert said["claim"].startswith("epsilon = 60 per unit of discrete")
+    proved = call("verify", tmp_path / "out.certificate.json")
+    assert (proved.code, "where each face is in every frame" in proved.words) == (0, True)
+    page = call("images", "video", film, "-o", tmp_path / "once.mp4", *words[:-1])
+    assert "epsilon = 20 for one of them" in page.words
+    done = call("images", "video", film, "-o", tmp_path / "out.avi", *words)
+    assert (done.code, "is there already" in done.json["error"]) == (2, True)

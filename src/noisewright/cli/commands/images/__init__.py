@@ -18,6 +18,7 @@ PHOTOGRAPHS = Addresses(
         "obfuscate": "noisewright.cli.commands.images.obfuscate:COMMAND",
         "preview": "noisewright.cli.commands.images.preview:COMMAND",
         "train": "noisewright.cli.commands.images.train:COMMAND",
+        "video": "noisewright.cli.commands.images.video:COMMAND",
     },
 )
 """What can be done with photographs."""

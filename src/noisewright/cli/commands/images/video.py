@@ -1,0 +1,102 @@
+"""``noisewright images video``: the faces in a video hidden, each of them followed from frame to frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from noisewright.cli.commands.images._options import (
+    Block,
+    Blur,
+    Components,
+    Levels,
+    MethodName,
+    Model,
+    Quality,
+    Window,
+    method_of,
+)
+from noisewright.cli.commands.images._where import Keep, Margin, NoFaceFound, Smallest, Sure, in_places
+from noisewright.cli.shared.commands import Command
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
+
+__all__ = ["COMMAND", "video"]
+
+
+def video(
+    film: Annotated[str, typer.Argument(metavar="VIDEO", help="A video: MP4, MOV, AVI, MKV or WebM.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.mp4", help="A new file, .mp4 or .avi.")],
+    epsilon: Annotated[str, typer.Option(metavar="E", help="For each face that is followed; see --draw.")],
+    draw: Annotated[
+        str,
+        typer.Option(
+            metavar="once|every", help="Draw a face once and show that in all its frames, or anew in every frame."
+        ),
+    ] = "once",
+    hold: Annotated[
+        int, typer.Option(metavar="FRAMES", help="Hold a face so many frames where the detector loses it.", min=0)
+    ] = 12,
+    method: MethodName = "windows",
+    model: Model = None,
+    components: Components = None,
+    block: Block = None,
+    blur: Blur = 0.0,
+    quality: Quality = None,
+    levels: Levels = None,
+    window: Window = None,
+    keep: Keep = None,
+    no_face: NoFaceFound = "refuse",
+    smallest: Smallest = 32.0,
+    sure: Sure = 0.5,
+    margin: Margin = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """Find, follow and hide the faces in a video; everything else in it stays as it is, but for sound and metadata.
+
+    A face that is followed through n frames costs epsilon if it is drawn once, and n epsilon if it is drawn in every frame. The
+    certificate is about all that was drawn.
+    """
+    from noisewright.core.exact import positive_fraction, upward
+    from noisewright.images.pipeline.hiding import HiddenPlaces
+    from noisewright.images.pipeline.videos import hide_video
+
+    options: dict[str, Any] = {"block": block, "blur": blur, "quality": quality, "levels": levels, "window": window}
+    options |= {"model": model, "components": components, "region": None, "mask": None}
+    chosen = in_places(
+        method_of(method, epsilon, **options),
+        "faces",
+        [Path(film)],
+        keep=keep,
+        no_face=no_face,
+        smallest=smallest,
+        sure=sure,
+        margin=margin,
+    )
+    assert isinstance(chosen, HiddenPlaces)
+    with counting("frames looked at and written", "frames") as progress:
+        done = hide_video(chosen, film, output, draw=draw, hold=hold, progress=progress)  # type: ignore[arg-type]
+    clear = list(done.certificate.document["in_the_clear"])
+    each = upward(positive_fraction(epsilon, "--epsilon") * done.longest)
+    data = {
+        "output": output,
+        "frames": done.frames,
+        "faces_followed": done.tracks,
+        "draws": done.draws,
+        "draws_of_one_face": done.longest,
+        "epsilon_of_one_face": each,
+        "claim": done.certificate.verify().partition(";")[0],
+        "in_the_clear": clear,
+    }
+    rows = [
+        ("faces followed", f"{done.tracks}; who left and came back is counted again, and pays again"),
+        ("promise", f"epsilon = {each} for one of them, at most; drawn from {plural(done.draws, 'time')} in all"),
+        ("certificate", f"of all draws together, beside it: {data['claim']}"),
+        ("in the clear", ", ".join(clear)),
+        ("sound, metadata", "none comes out"),
+    ]
+    emit(data, lambda: [heading(output, plural(done.frames, "frame")), facts(rows)], as_json)
+
+
+COMMAND = Command(video)

@@ -1,0 +1,121 @@
+"""Videos as streams of frames: read one at a time, and written without sound or metadata.
+
+Only the pictures are looked at. Files are taken by what they begin with, never as lists of other files or addresses.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from noisewright.core.errors import DataError, FileFormatError
+from noisewright.files.atomic import rename_new
+from noisewright.images.pictures.reading import MOST_PIXELS, Picture
+from noisewright.images.pipeline.networks import vision
+
+__all__ = ["CODECS", "MOST_FRAMES", "VIDEOS", "Video", "new_video", "open_video"]
+
+VIDEOS = (".mp4", ".mov", ".m4v", ".avi", ".mkv", ".webm")
+"""Files that are taken for videos."""
+CODECS = {".mp4": "mp4v", ".avi": "MJPG"}
+"""What can be written, and how it is coded."""
+MOST_FRAMES = 1_000_000
+USUAL_RATE = 25.0
+
+
+@dataclass(frozen=True)
+class Video:
+    """A video in a file."""
+
+    path: Path
+    width: int
+    height: int
+    rate: float
+    """Frames a second."""
+
+    def frames(self) -> Iterator[Picture]:
+        """Its frames in colour, one after another; as often as one likes."""
+        cv2 = vision()
+        source = _capture(self.path)
+        try:
+            for _ in range(MOST_FRAMES):
+                there, frame = source.read()
+                if not there:
+                    return
+                if frame.shape != (self.height, self.width, 3):
+                    raise DataError("the frames of a video are not all of one size; save it again.")
+                yield np.ascontiguousarray(cv2.cvtColor(frame, cv2.COLOR_BGR2RGB))
+            raise DataError(f"a video has more than {MOST_FRAMES:,} frames; cut it into pieces.")
+        finally:
+            source.release()
+
+
+def open_video(path: Path) -> Video:
+    """A video whose first frame can be read."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(12)
+    except OSError as problem:
+        raise DataError(f"a video cannot be read: {problem.strerror or 'no such file'}.") from None
+    if not _is_video(begin):
+        raise DataError("a file is no video of a known format; give MP4, MOV, AVI, MKV or WebM.")
+    cv2, source = vision(), _capture(path)
+    try:
+        there, frame = source.read()
+        rate = float(source.get(cv2.CAP_PROP_FPS))
+    finally:
+        source.release()
+    if not there or frame is None or frame.ndim != 3:
+        raise DataError("a video is damaged, cut short or coded in a way that is not known; save it again.")
+    height, width = frame.shape[:2]
+    if height * width > MOST_PIXELS:
+        raise DataError(f"the frames of a video have more than {MOST_PIXELS:,} pixels; make it smaller.")
+    return Video(path, width, height, rate if 0 < rate <= 1000 else USUAL_RATE)
+
+
+@contextmanager
+def new_video(target: str | os.PathLike[str], like: Video) -> Iterator[Any]:
+    """A function that writes one frame after another into a new file, which appears whole or not at all."""
+    path, cv2 = Path(target).absolute(), vision()
+    codec = CODECS.get(path.suffix.lower())
+    if codec is None:
+        raise FileFormatError(f"a video is written to a file that ends with {' or '.join(CODECS)}.")
+    if os.path.lexists(path):
+        raise FileFormatError(f"{path} is there already; name a new file, so that nothing is overwritten.")
+    if not path.parent.is_dir():
+        raise FileFormatError(f"{path} cannot be written: there is no folder {path.parent}.")
+    with tempfile.TemporaryDirectory(prefix=f".{path.stem}.", dir=path.parent) as folder:
+        staged = Path(folder) / f"video{path.suffix.lower()}"
+        size = (like.width, like.height)
+        writer = cv2.VideoWriter(str(staged), cv2.VideoWriter_fourcc(*codec), like.rate, size)
+        if not writer.isOpened():
+            raise FileFormatError(
+                f"{path} cannot be written: OpenCV has no coder for {codec} here; try another ending."
+            )
+        try:
+            yield lambda frame: writer.write(cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
+        finally:
+            writer.release()
+        try:
+            rename_new(staged, path)
+        except OSError as problem:
+            raise FileFormatError(f"{path} cannot be written: {problem.strerror}.") from None
+
+
+def _capture(path: Path) -> Any:
+    """The file as OpenCV reads it: by FFmpeg, which gets a whole path, so that nothing in it is a pattern or an address."""
+    cv2 = vision()
+    return cv2.VideoCapture(str(path.absolute()), cv2.CAP_FFMPEG)
+
+
+def _is_video(begin: bytes) -> bool:
+    boxes = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip")
+    avi = begin[:4] == b"RIFF" and begin[8:12] == b"AVI "
+    return begin[4:8] in boxes or avi or begin[:4] == b"\x1a\x45\xdf\xa3"

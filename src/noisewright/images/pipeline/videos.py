@@ -1,0 +1,204 @@
+r"""Faces in videos: found in every frame, followed, and hidden, with what is drawn counted for each face that is followed.
+
+A video is gone through three times, one frame in memory at a time: faces are found and followed
+(:mod:`noisewright.images.pipeline.tracks`), drawn, and painted. It fails closed as photographs do, frame by frame: a video with a
+frame in which no face is found or held for sure is refused, unless such frames are hidden as a whole or kept.
+
+**What a face costs.** With ``draw="once"``, a face that is followed is drawn from once, in one frame, and what was drawn is shown
+in all its frames: ``epsilon`` for the whole track, however long. With ``draw="every"``, it is drawn anew in every frame, and a
+track of n frames costs n epsilon. Who comes back after being lost is another track, and their costs add up. The certificate is
+about all that was drawn, whoever it was: the sum over all tracks.
+
+In the clear, beside what is with photographs: where every face is in each frame, so how it moves; how long the video is. Sound
+and metadata do not come out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.product import Part, parts_of, product_certificate
+from noisewright.core.choices import one_of
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.files.atomic import write_atomically
+from noisewright.images.pictures.reading import Picture
+from noisewright.images.pipeline.detection import Face
+from noisewright.images.pipeline.finding import CERTAIN, FoundFaces, is_kept
+from noisewright.images.pipeline.frames import Video, new_video, open_video
+from noisewright.images.pipeline.heads import aligned_head
+from noisewright.images.pipeline.hiding import HiddenPlaces, drawn_places, hidden
+from noisewright.images.pipeline.places import Cover, Place
+from noisewright.images.pipeline.tracks import HOLD, check_hold, held, tracks_of
+from noisewright.noise.bits import Rng, bits_from
+
+__all__ = ["Draw", "HiddenVideo", "hide_video"]
+
+Draw = Literal["once", "every"]
+MOVES = "where each face is in every frame, so how it moves, and how long the video is"
+WHOLE = -1
+"""Instead of the number of a track: the whole frame."""
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class HiddenVideo:
+    """What came of a video."""
+
+    target: Path
+    frames: int
+    tracks: int
+    """How many faces were followed and hidden."""
+    draws: int
+    """How often the mechanism was drawn from, over all tracks."""
+    longest: int
+    """How often for one track, at most."""
+    certificate: Certificate
+    """About all draws together."""
+
+
+@dataclass(frozen=True)
+class _Hide:
+    """Something to hide in a frame: a face that is followed, by the number of its track."""
+
+    track: int
+    place: Place
+    view: Place
+
+
+def hide_video(
+    method: HiddenPlaces,
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    draw: Draw = "once",
+    hold: int = HOLD,
+    progress: Progress | None = None,
+    rng: Rng = None,
+) -> HiddenVideo:
+    """Hide the faces of a video in a new file, with its certificate beside it."""
+    one_of(draw, "draw", get_args(Draw))
+    check_hold(hold)
+    where = method.where
+    if not isinstance(where, FoundFaces) or where.expect is not None or where.outline:
+        raise ParameterError(
+            "in videos, faces that are found are hidden by rectangles: leave out boxes, masks, expect and outline."
+        )
+    video, bits, drawn = open_video(Path(source)), bits_from(rng), 0
+    with new_video(target, video) as write:
+        plan = _plan(video, where, hold, progress)
+        held_draws = _drawn_once(video, plan, method, bits) if draw == "once" else {}
+        for number, picture in _as_planned(video, plan):
+            hide, cover = plan[number], _cover(plan[number], video)
+            new = [i for i, one in enumerate(hide) if one.track not in held_draws]
+            fresh = iter(drawn_places(picture, cover, method.made(3), bits, method.blended, new))
+            drawn += len(new)
+            write(
+                hidden(
+                    picture,
+                    cover,
+                    [next(fresh) if i in new else held_draws[one.track] for i, one in enumerate(hide)],
+                    method.blended,
+                )
+            )
+            if progress is not None:
+                progress(len(plan) + number + 1, 2 * len(plan))
+        drawn += len(held_draws)
+        made = method.mechanisms(video.height, video.width, 3)[0].certificate(
+            rng if isinstance(rng, np.random.Generator) else None
+        )
+        certificate = _of_all(made.with_clear([*made.document.get("in_the_clear", ()), MOVES]), drawn)
+        path = Path(target).absolute()
+        write_atomically(path.with_name(f"{path.stem}.certificate.json"), certificate.to_json().encode())
+    shown = Counter(one.track for hide in plan for one in hide if one.track != WHOLE)
+    longest = max(shown.values(), default=0) if draw == "every" else min(1, len(shown))
+    return HiddenVideo(path, len(plan), len(shown), drawn, longest, certificate)
+
+
+def _plan(video: Video, where: FoundFaces, hold: int, progress: Progress | None) -> list[list[_Hide]]:
+    """What is hidden in each frame; refused where a frame must not be shown."""
+    faces: list[list[Face]] = []
+    places: list[list[Place]] = []
+    views: list[list[Place]] = []
+    for number, picture in enumerate(video.frames()):
+        found = where.found(picture)
+        faces.append([face for face, _ in found])
+        places.append([place for _, place in found])
+        views.append([aligned_head(picture, face) if where.aligned else place for face, place in found])
+        if progress is not None:
+            progress(number + 1, None)
+    plan: list[list[_Hide]] = [[] for _ in faces]
+    sure = np.zeros(len(faces), bool)
+    for name, track in enumerate(tracks_of(places, hold=hold)):
+        seen = [faces[number][j] for number, j in track.found.items()]
+        if any(face.score >= CERTAIN for face in seen):
+            sure[list(track.places)] = True
+        if all(is_kept(face, where.keep.get(video.path.name, ())) for face in seen):
+            continue
+        own = held({number: views[number][j] for number, j in track.found.items()}, hold, len(faces), 1.0)
+        for number, place in track.places.items():
+            plan[number].append(_Hide(name, place, own[number] if where.aligned else place))
+    if not sure.all() and where.no_face == "refuse":
+        raise DataError(
+            f"in {int((~sure).sum()):,} of {len(sure):,} frames (frame {int(np.argmin(sure)) + 1:,} is the first) no face was "
+            "found for sure, so the video is not shown; hold faces for longer, or choose with --no-face."
+        )
+    if where.no_face == "whole":
+        whole = Place.around(0, 0, video.width, video.height)
+        plan = [hide if there else [_Hide(WHOLE, whole, whole)] for hide, there in zip(plan, sure, strict=True)]
+    return plan
+
+
+def _drawn_once(video: Video, plan: list[list[_Hide]], method: HiddenPlaces, bits: Any) -> dict[int, Picture]:
+    """What is drawn for each track, from the middle of the frames in which it is hidden: it is surely there."""
+    frames: dict[int, list[int]] = {}
+    for number, hide in enumerate(plan):
+        for one in hide:
+            frames.setdefault(one.track, []).append(number)
+    frames.pop(WHOLE, None)
+    key = {name: numbers[len(numbers) // 2] for name, numbers in frames.items()}
+    result: dict[int, Picture] = {}
+    for number, picture in _as_planned(video, plan):
+        new = [i for i, one in enumerate(plan[number]) if key.get(one.track) == number]
+        if new:
+            drawn = drawn_places(picture, _cover(plan[number], video), method.made(3), bits, method.blended, new)
+            result |= dict(zip((plan[number][i].track for i in new), drawn, strict=True))
+    return result
+
+
+def _as_planned(video: Video, plan: list[list[_Hide]]) -> Iterator[tuple[int, Picture]]:
+    """The frames again, if there are as many as there were."""
+    changed = DataError("a video changed while it was read; try again when nothing writes to it.")
+    number = -1
+    for number, picture in enumerate(video.frames()):
+        if number >= len(plan):
+            raise changed
+        yield number, picture
+    if number + 1 != len(plan):
+        raise changed
+
+
+def _cover(hide: list[_Hide], video: Video) -> Cover:
+    return Cover.of([one.place for one in hide], video.height, video.width, views=[one.view for one in hide])
+
+
+def _of_all(certificate: Certificate, draws: int) -> Certificate:
+    """The certificate of so many draws together: between any two contents their losses add up, and otherwise distances do."""
+    document = certificate.document
+    if document["claim"]["metric"] != "discrete" or draws < 2:
+        return certificate
+    parts = [Part(part.certificate, (part.count or 1) * draws) for part in parts_of(certificate)]
+    return product_certificate(
+        document["mechanism"],
+        parts,
+        metric="discrete",
+        simulated=certificate.simulated,
+        in_the_clear=document["in_the_clear"],
+    )

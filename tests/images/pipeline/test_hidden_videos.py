@@ -1,0 +1,152 @@
+"""Videos: faces are held where the detector loses them, drawn once or in every frame, and all that is drawn is counted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from photo_support import astronaut
+from PIL import Image, ImageFilter
+
+from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.images import FaceMethod, PixelMethod, private_faces
+from noisewright.images.pictures.reading import Picture
+from noisewright.images.pipeline import (
+    FoundFaces,
+    HiddenPlaces,
+    OwnPlaces,
+    Place,
+    Video,
+    hide_video,
+    in_frames,
+    open_video,
+)
+from noisewright.images.pipeline.frames import new_video
+
+SIDE, FRAMES = 200, 10
+LOST = (4, 5)
+"""The picture of the face is blurred in these frames, as by a quick turn."""
+
+
+def head(number: int) -> tuple[slice, slice]:
+    """Where the face is in a frame: it moves to the right."""
+    return slice(60, 110), slice(48 + 4 * number, 92 + 4 * number)
+
+
+def scene(number: int) -> Picture:
+    picture = np.full((SIDE, SIDE, 3), (130, 140, 120), np.uint8)
+    face = Image.fromarray(astronaut()[10:190, 150:310]).resize((80, 90))
+    if number in LOST:
+        face = face.filter(ImageFilter.BoxBlur(14))
+    picture[30:120, 30 + 4 * number : 110 + 4 * number] = np.asarray(face)
+    return picture
+
+
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("film") / "film.avi"
+    with new_video(path, Video(path, SIDE, SIDE, 10)) as write:
+        for number in range(FRAMES):
+            write(scene(number))
+    return path
+
+
+def method(kind: str = "laplace", epsilon: int = 50, **look: Any) -> HiddenPlaces:
+    return in_frames(PixelMethod(kind, Fraction(epsilon), {"block": 32}), FoundFaces(**look))
+
+
+def pictures(path: Path) -> list[Picture]:
+    return list(open_video(path).frames())
+
+
+def changes(film: Path, path: Path) -> list[np.ndarray]:
+    """What changed in each frame by more than coding does."""
+    return [np.abs(a.astype(int) - b).max(axis=2) > 60 for a, b in zip(pictures(film), pictures(path), strict=True)]
+
+
+def test_the_detector_does_lose_the_face() -> None:
+    assert not FoundFaces(no_face="keep").cover(scene(LOST[0])).hidden[head(LOST[0])].all()
+
+
+def test_a_face_is_held_where_it_is_lost_and_drawn_once(film: Path, tmp_path: Path) -> None:
+    done = hide_video(method(), film, tmp_path / "out.avi", rng=np.random.default_rng(1))
+    assert (done.frames, done.tracks, done.draws, done.longest) == (FRAMES, 1, 1, 1)
+    assert done.certificate.verify().startswith("epsilon = 50 per unit of discrete, over 48 independent parts")
+    assert "where each face is in every frame" in done.certificate.verify()
+    assert (tmp_path / "out.certificate.json").read_text() == done.certificate.to_json()
+    for number, changed in enumerate(changes(film, tmp_path / "out.avi")):
+        assert changed[head(number)].mean() > 0.7
+        assert changed[150:].mean() < 0.01
+    first, last = pictures(tmp_path / "out.avi")[0], pictures(tmp_path / "out.avi")[-1]
+    alike = np.abs(first[30:110, 40:100].astype(int) - last[30:110, 76:136]).mean()
+    assert alike < 40  # the same blocks are seen, where the face is
+
+
+def test_drawn_in_every_frame_the_losses_add_up(film: Path, tmp_path: Path) -> None:
+    done = hide_video(method(), film, tmp_path / "out.avi", draw="every", rng=np.random.default_rng(1))
+    assert (done.tracks, done.draws, done.longest) == (1, FRAMES, FRAMES)
+    assert done.certificate.verify().startswith("epsilon = 500 per unit of discrete, over 480 independent parts")
+
+
+def test_frames_without_a_face_are_refused_hidden_or_kept(film: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"in \d of 10 frames \(frame 5 is the first\) no face was found for sure"):
+        hide_video(method(), film, tmp_path / "out.avi", hold=0)
+    assert list(tmp_path.iterdir()) == []
+    done = hide_video(method(no_face="whole"), film, tmp_path / "whole.avi", hold=0, rng=np.random.default_rng(1))
+    assert done.draws == done.tracks + len(LOST)
+    shown = changes(film, tmp_path / "whole.avi")
+    assert shown[LOST[0]].mean() > 0.5
+    assert shown[0][150:].mean() < 0.01
+    hide_video(method(no_face="keep"), film, tmp_path / "keep.avi", hold=0)
+    assert changes(film, tmp_path / "keep.avi")[LOST[0]][head(LOST[0])].mean() < 0.5
+
+
+def test_a_face_to_keep_must_be_kept_in_every_frame(film: Path, tmp_path: Path) -> None:
+    everywhere, beginning = Place.around(0, 0, SIDE, SIDE), Place.around(40, 40, 50, 80)
+    kept = hide_video(method(keep={"film.avi": [everywhere]}), film, tmp_path / "kept.avi")
+    assert (kept.tracks, kept.draws) == (0, 0)
+    assert max(changed.mean() for changed in changes(film, tmp_path / "kept.avi")) < 0.01
+    hidden = hide_video(method(keep={"film.avi": [beginning]}), film, tmp_path / "hidden.avi")
+    assert hidden.tracks == 1
+
+
+def test_a_model_draws_one_face_for_the_whole_track(film: Path, tmp_path: Path) -> None:
+    faces = in_frames(FaceMethod(private_faces(epsilon=100)), FoundFaces(aligned=True))
+    done = hide_video(faces, film, tmp_path / "out.mp4", rng=np.random.default_rng(1))
+    assert (done.tracks, done.draws) == (1, 1)
+    assert done.certificate.verify().startswith("epsilon = 100 per unit of")
+    for number, changed in enumerate(changes(film, tmp_path / "out.mp4")):
+        assert changed[head(number)].mean() > 0.2
+    content = (tmp_path / "out.mp4").read_bytes()
+    assert b"film" not in content
+
+
+def test_bad_videos_are_refused_in_one_sentence(film: Path, tmp_path: Path) -> None:
+    (tmp_path / "list.avi").write_text("#EXTM3U\n/etc/passwd\n")
+    (tmp_path / "cut.avi").write_bytes(film.read_bytes()[:200])
+    for name, said in (
+        ("list.avi", "no video of a known format"),
+        ("cut.avi", "damaged, cut short"),
+        ("none.avi", "cannot be read"),
+    ):
+        with pytest.raises(DataError, match=said):
+            hide_video(method(), tmp_path / name, tmp_path / "out.avi")
+    for target, said in (
+        ("out.gif", r"ends with \.mp4 or \.avi"),
+        ("cut.avi", "is there already"),
+        ("a/b.avi", "no folder"),
+    ):
+        with pytest.raises(FileFormatError, match=said):
+            hide_video(method(), film, tmp_path / target)
+    for odd in (
+        in_frames(PixelMethod("laplace", Fraction(1), {}), OwnPlaces()),
+        method(expect=1),
+        method(outline=True),
+    ):
+        with pytest.raises(ParameterError, match="in videos"):
+            hide_video(odd, film, tmp_path / "out.avi")
+    with pytest.raises(ParameterError, match="draw must be"):
+        hide_video(method(), film, tmp_path / "out.avi", draw="twice")  # type: ignore[arg-type]
