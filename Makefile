@@ -47,7 +47,7 @@ lock: $(READY)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e ".[plots]"
+	$(PIP) -e ".[plots,images]"
 	touch $(READY)
 
 # Tests also need tools, other libraries to compare with, and Spark with a Java runtime of its own.

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
+from noisewright.images import read_picture
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -54,11 +56,12 @@ def test_clinic(tmp_path):
     done = subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
-    assert (found["rows"], found["epsilon"], found["dropped"]) == (100_000, 4.9, [])
+    assert (found["rows"], found["epsilon"], found["dropped"]) == (100_000, 5.9, [])
     call = [*noisewright, "verify", tmp_path / "released", *ledger, "--json"]
     verified = subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
     assert verified.returncode == 0
     assert json.loads(verified.stdout)["proved"] is True
+    assert "what epsilon means on the public faces of drawn-faces.nwm was measured again" in verified.stdout
     table = pq.read_table(tmp_path / "released/data.parquet")
     truth = pq.read_table(tmp_path / "visits.parquet")
     days = {day.isoformat() for day in table["visit_date"].to_pylist()}
@@ -69,6 +72,12 @@ def test_clinic(tmp_path):
     counted = dict(zip(*np.unique(truth["diagnosis"].to_pylist(), return_counts=True), strict=True))
     assert all(abs(answers[name] - counted[name]) < 250 for name in answers)  # e^-25 for each of nine
     assert "<svg" in (tmp_path / "released/report.html").read_text()
+    shown, photographs = ({face for face in each["badge"].to_pylist() if face is not None} for each in (table, truth))
+    assert table["badge"].null_count == truth["badge"].null_count
+    assert 1700 < len(shown) == 100_000 - table["badge"].null_count < 2300  # new noise for every photograph
+    assert len(photographs) <= 67 * 8
+    assert not shown & photographs
+    assert {read_picture(face).shape for face in list(shown)[:50]} == {(48, 48, 3)}
 
 
 def test_sensitive_question():

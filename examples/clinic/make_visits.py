@@ -2,8 +2,9 @@
 
 Run:  python examples/clinic/make_visits.py out/clinic/visits.parquet [ROWS]
 
-Nothing in it is about a real person. Ages, diagnoses, smoking and places hang together, as they do in real tables: older patients
-smoke less and have other complaints, and most live near one of four towns. The clinic is closed in August and over new year.
+Nothing in it is about a real person; the badge photographs, which one patient in fifty has, are drawn faces. Ages, diagnoses,
+smoking and places hang together, as they do in real tables: older patients smoke less and have other complaints, and most live
+near one of four towns. The clinic is closed in August and over new year.
 """
 
 import sys
@@ -13,6 +14,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from noisewright.images import png_of
+from noisewright.images.faces import sprite_faces
 
 DIAGNOSES = ["asthma", "back pain", "diabetes", "fracture", "hypertension", "infection", "migraine", "skin", "other"]
 COMMON = np.array(
@@ -25,6 +29,8 @@ COMMON = np.array(
 TOWNS = {"N1": (53.52, -2.21, 0.35), "N2": (53.44, -2.29, 0.25), "S1": (53.41, -2.16, 0.25), "S2": (53.38, -2.09, 0.15)}
 FIRST, LAST = date(2025, 1, 7), date(2025, 12, 19)
 HOLIDAY = (date(2025, 8, 1), date(2025, 8, 31))
+HIDDEN, WITH_BADGE = range(68, 135), 0.02
+"""Of the drawn people, those who are not public faces of the policy's model; and how many patients have a photograph."""
 NOTES = ["first visit", "follow-up in two weeks", "referred to a specialist", "prescription renewed", "no complaints"]
 
 
@@ -54,8 +60,16 @@ def visits(rows: int, seed: int = 2025) -> pa.Table:
             "latitude": pa.array(place[:, 0].round(5)),
             "longitude": pa.array(place[:, 1].round(5)),
             "note": pa.array(np.array(NOTES)[rng.integers(len(NOTES), size=rows)]),
+            "badge": _badges(rows, rng),
         }
     )
+
+
+def _badges(rows: int, rng: np.random.Generator) -> pa.Array:
+    """Files of photographs, and nothing for most patients."""
+    files = [png_of(face) for face in sprite_faces().of(HIDDEN).pictures]
+    whose = pa.array(rng.integers(len(files), size=rows), mask=rng.random(rows) >= WITH_BADGE)
+    return pa.array(files, pa.binary()).take(whose)
 
 
 def _days(first: date, last: date) -> list[date]:

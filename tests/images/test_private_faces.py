@@ -235,7 +235,8 @@ def test_a_plan_says_what_epsilon_means_and_protects_what_is_near() -> None:
     assert found.to_json()["columns"][0]["measured"][0].startswith("30 public people")
     near = nw.plan(policy(protect="0.05", epsilon=2), types).columns[0]
     assert (near.price, near.mechanism.epsilon) == (2, 40)  # type: ignore[union-attr]
-    assert near.protects.startswith("at most 0.05")
+    assert near.protects == "at most 0.05 code units"
+    assert near.block_rows == 4096  # pictures are small by what is public, not by what they are
     with pytest.raises(NoisewrightError, match="say components=1"):
         nw.plan(policy(epsilon="0.1"), types)
 
@@ -264,8 +265,8 @@ def _released(folder: Path) -> list[bytes]:
 
 
 def test_a_verified_folder_has_measured_again(tmp_path: Path) -> None:
-    table = pa.table({"badge": pa.array(face_files(5), pa.binary())})
-    nw.release(policy(), table, output=tmp_path / "out")
+    table = pa.table({"badge": pa.array([*face_files(5), None], pa.binary())})
+    nw.release(policy(protect="0.05", epsilon=3, missing="keep"), table, output=tmp_path / "out")
     proved = nw.verify(tmp_path / "out")
     assert proved.proved
     assert proved.folder is not None

@@ -157,7 +157,7 @@ class Described(Protocol):
 
     @property
     def dimension(self) -> int | None:
-        """How many numbers one secret has, for a mechanism that takes vectors."""
+        """How many numbers one secret has, for a mechanism that takes vectors, or pictures of one size."""
 
     @property
     def reason(self) -> str | None:

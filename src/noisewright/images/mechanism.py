@@ -51,6 +51,11 @@ class PictureMechanism:
         raise TypeError(f"{type(self).__name__} must define shape.")
 
     @property
+    def dimension(self) -> int | None:
+        """How many values the pixels of a picture have, which says how large files are; None where any may come in."""
+        return int(np.prod(self.shape)) if self.fit == "refuse" else None
+
+    @property
     def measured(self) -> tuple[str, ...]:
         """What epsilon means on public pictures, in half sentences, where that was measured."""
         return ()

@@ -154,6 +154,10 @@ class LatentMetric(Metric):
         """Opposite corners of the box are at distance 1."""
         return Fraction(1)
 
+    @property
+    def unit(self) -> str:
+        return "code unit"
+
     def in_words(self) -> str:
         """What a distance is called."""
         return "distance of codes, 1 between opposite corners of the public box"

@@ -78,9 +78,13 @@ class Image(Kind):
         plain = type_.value_type if pa.types.is_dictionary(type_) else type_
         return plain if pa.types.is_large_binary(plain) else pa.binary()
 
+    def size(self, type_: pa.DataType) -> int | None:
+        """None: how many values the pixels of a picture have is for the mechanism to say."""
+        return None
+
     def block_rows(self, type_: pa.DataType, size: int | None = None) -> int:
-        """Few: a picture is large."""
-        return rows_of(PICTURE_BYTES)
+        """As many as there is room for pixels; few where a mechanism does not say how many pixels a picture has."""
+        return rows_of(PICTURE_BYTES if size is None else max(size, CELL_BYTES))
 
     def under(self, folder: str) -> Image:
         """The same kind with paths below a folder, which must be there."""
