@@ -71,6 +71,30 @@ def test_every_kind_of_model_is_trained_from_a_folder(call: Any, folder: Path, t
     assert "is there already" in refused.err
 
 
+def test_a_network_hides_faces_and_keeps_what_it_is_told_to(call: Any, folder: Path, tmp_path: Path) -> None:
+    label(folder, "person", "gender")
+    model, face = tmp_path / "model.nwm", tmp_path / "face.png"
+    call(
+        "images", "train", folder, "-o", model, "--model", "identities", "--size", "16", "--code", "6", "--epochs", "2"
+    )
+    face.write_bytes(png_of(read_faces(folder, size=16).pictures[3]))
+    words = ("--method", "faces", "--model", model, "--components", "6", "--attribute", "gender", "--json")
+    said = call("images", "obfuscate", face, "-o", tmp_path / "out.png", "--epsilon", "90", *words).json
+    clear = "the gender of a face, as the model reads it or its owner states it"
+    assert clear in said["in_the_clear"]
+    assert clear in (tmp_path / "out.certificate-16x16.json").read_text()
+    assert call("verify", tmp_path / "out.certificate-16x16.json").code == 0
+    strip = call("images", "preview", face, "-o", tmp_path / "strip.png", "--epsilon", "50,500", *words)
+    assert strip.code == 0
+    for given, message in (
+        (("--attribute", "age", "--method", "faces", "--model", model), "it knows gender"),
+        (("--attribute", "gender", "--method", "laplace"), "--attribute is not for the method laplace"),
+    ):
+        refused = call("images", "obfuscate", face, "-o", tmp_path / "no.png", "--epsilon", "90", *given)
+        assert refused.code != 0
+        assert message in " ".join(refused.err.split())
+
+
 def test_without_a_folder_the_made_up_faces_are_learned(call: Any, tmp_path: Path) -> None:
     page = call("images", "train", "-o", tmp_path / "sprites.nwm", "--code", "20", "--size", "24", "--grey")
     assert page.code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from noisewright.images.pictures.regions import Region
 
 __all__ = [
+    "Attributes",
     "Block",
     "Blur",
     "Components",
@@ -48,6 +50,14 @@ Model = Annotated[
 Components = Annotated[
     int | None,
     typer.Option(metavar="N", help="For faces: how many elements of a code come out. Default: by epsilon.", min=1),
+]
+Attributes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attribute",
+        metavar="NAME",
+        help="For faces: what the model passes around the noise, in the clear; several times.",
+    ),
 ]
 Resize = Annotated[
     bool, typer.Option("--resize", help="For faces: resize pictures to the model, instead of refusing other sizes.")
@@ -89,7 +99,7 @@ Sampler = Annotated[
 ]
 
 
-OF_FACES = ("model", "components", "resize")
+OF_FACES = ("model", "components", "attribute", "resize")
 
 
 def method_of(
@@ -124,11 +134,17 @@ def method_of(
 
 
 def _faces(
-    epsilon: Fraction, regions: tuple[Region, ...], model: str | None = None, resize: bool = False, **more: Any
+    epsilon: Fraction,
+    regions: tuple[Region, ...],
+    model: str | None = None,
+    attribute: Sequence[str] = (),
+    resize: bool = False,
+    **more: Any,
 ) -> FaceMethod:
     from noisewright.images.faces.model import open_model
     from noisewright.images.hidden_faces import private_faces
     from noisewright.images.methods import FaceMethod
 
     found = None if model is None else open_model(model)
-    return FaceMethod(private_faces(found, epsilon=epsilon, fit="resize" if resize else "refuse", **more), regions)
+    more["fit"] = "resize" if resize else "refuse"
+    return FaceMethod(private_faces(found, epsilon=epsilon, attributes=attribute, **more), regions)

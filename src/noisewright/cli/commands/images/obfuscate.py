@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noisewright.cli.commands.images._options import (
+    Attributes,
     Block,
     Blur,
     Components,
@@ -71,6 +72,7 @@ def obfuscate(
     method: MethodName = "windows",
     model: Model = None,
     components: Components = None,
+    attribute: Attributes = None,
     resize: Resize = False,
     block: Block = None,
     blur: Blur = 0.0,
@@ -140,6 +142,7 @@ def obfuscate(
         sampler=sampler,
         model=model,
         components=components,
+        attribute=attribute,
         resize=resize,
     )
     chosen = in_places(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noisewright.cli.commands.images._options import (
+    Attributes,
     Block,
     Blur,
     Components,
@@ -41,6 +42,7 @@ def preview(
     method: MethodName = "windows",
     model: Model = None,
     components: Components = None,
+    attribute: Attributes = None,
     resize: Resize = False,
     block: Block = None,
     blur: Blur = 0.0,
@@ -72,7 +74,7 @@ def preview(
     target = target_file(output, "a strip", (".png",))
     options: dict[str, Any] = {"block": block, "blur": blur, "pixels": pixels, "region": region, "mask": mask}
     options |= {"quality": quality, "levels": levels, "window": window, "sampler": sampler}
-    options |= {"model": model, "components": components, "resize": resize}
+    options |= {"model": model, "components": components, "attribute": attribute, "resize": resize}
     found: dict[str, Any] = {"smallest": smallest, "sure": sure, "margin": margin, "outline": outline}
     methods = {
         word.strip(): in_places(method_of(method, word.strip(), **options), where, [Path(picture)], **found)
