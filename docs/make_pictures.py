@@ -622,6 +622,43 @@ def people() -> None:
     (PICTURES / "faces.png").write_bytes(png_of(strip(titled, columns=6)))
 
 
+def faces_without_guarantee() -> None:
+    """Made-up faces as people obfuscate them, with nothing guaranteed."""
+    from noisewright.images.baselines import (
+        ActiveAppearance,
+        blurred_picture,
+        boxed,
+        cluster_means,
+        inpainted,
+        k_clusters,
+        k_same_codes,
+        noisy_singular_values,
+        pixelised,
+    )
+    from noisewright.images.faces import NoisyCodes, shipped_model, sprite_faces, sprite_landmarks
+    from noisewright.images.pictures import Region, png_of, strip
+
+    faces, landmarks = sprite_faces().showing("neutral"), sprite_landmarks()[:, [*range(6, 19), *range(24, 32)]]
+    public, rest, some, rng = slice(0, 68), slice(68, 135), slice(0, 8), np.random.default_rng(3)
+    hidden, places, middle = faces.pictures[rest], landmarks[rest], Region(14, 18, 20, 22)
+    shapes = ActiveAppearance.fit(faces.pictures[public], landmarks[public])
+    codes = shapes.encode(hidden, places)
+    rows = [
+        ("original", hidden),
+        ("blur, 2 pixels", [blurred_picture(face, 2) for face in hidden[some]]),
+        ("blocks of 8", [pixelised(face, 8) for face in hidden[some]]),
+        ("box", [boxed(face, middle) for face in hidden[some]]),
+        ("filled in", [inpainted(face, middle) for face in hidden[some]]),
+        ("mean face", [inpainted(face, middle, shipped_model()) for face in hidden[some]]),
+        ("singular values", [noisy_singular_values(face, 1, rng) for face in hidden[some]]),
+        ("k-same, 5", k_same_codes(shipped_model(), hidden, 5)[0]),
+        ("AAM, epsilon 25", shapes.painted(NoisyCodes(Fraction(25), shapes.space).release(codes, rng), hidden, places)),
+        ("AAM, k-same, 5", shapes.painted(cluster_means(codes, k_clusters(codes, 5)), hidden, places)),
+    ]
+    titled = [(title if not place else "", face) for title, row in rows for place, face in enumerate(row[some])]
+    (PICTURES / "faces-without-guarantee.png").write_bytes(png_of(strip(titled, columns=8)))
+
+
 def face_risks() -> None:
     """Attacks on made-up faces by epsilon, and what is kept at which risk."""
     from noisewright.images.attackers import Trial
@@ -700,6 +737,7 @@ if __name__ == "__main__":
     people()
     face_risks()
     face_networks()
+    faces_without_guarantee()
     how_many_bits()
     price_of_a_public_seed()
     certified_against_raw()

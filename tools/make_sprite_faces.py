@@ -1,7 +1,7 @@
-"""Makes ``src/noisewright/images/data/sprites.png`` with npm and node.  Run:  python tools/make_sprite_faces.py
+"""Makes ``sprites.png`` and ``sprites.json`` of ``images/data`` with npm and node.  Run:  python tools/make_sprite_faces.py
 
 Faces are drawn by ``sprite_faces.mjs``; their licence is in ``data/NOTICE``. The sheet has one row for each person and one column
-for each expression. Its pixels are the same on every machine.
+for each expression; the other file has the outline of every head. Both are the same on every machine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from noisewright.images.faces.sprites import EXPRESSIONS, PEOPLE, SHEET, SIDE
+from noisewright.images.faces.sprites import EXPRESSIONS, OUTLINES, PEOPLE, SHEET, SIDE
 from noisewright.images.pictures.reading import pillow
 
 PACKAGES = ("facesjs@5.0.3", "@resvg/resvg-js@2.6.2")
@@ -26,7 +26,7 @@ def main() -> None:
         Path(folder, "package.json").write_text('{"type": "module"}', encoding="utf-8")
         subprocess.run(["npm", "install", "--silent", *PACKAGES], cwd=folder, check=True)
         script = shutil.copy(Path(__file__).with_name("sprite_faces.mjs"), folder)
-        command = ["node", script, *map(str, (PEOPLE, SIDE, SEED))]
+        command = ["node", script, *map(str, (PEOPLE, SIDE, SEED)), str(OUTLINES)]
         drawn = subprocess.run(command, cwd=folder, check=True, capture_output=True).stdout
     faces = np.frombuffer(drawn, np.uint8).reshape(PEOPLE, len(EXPRESSIONS), SIDE, SIDE, 3)
     sheet = faces.transpose(0, 2, 1, 3, 4).reshape(PEOPLE * SIDE, len(EXPRESSIONS) * SIDE, 3)

@@ -35,7 +35,7 @@ from noisewright.images.pictures.regions import Region
 __all__ = ["Trial"]
 
 ASKED = "neutral"
-BLUR, BLOCK, SINGULAR = 2.0, 8, 10.0
+BLUR, BLOCK, SINGULAR = 2.0, 8, 1.0
 
 
 @dataclass(frozen=True, eq=False)

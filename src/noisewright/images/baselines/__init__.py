@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from noisewright.images.baselines.adhoc import inpainted as inpainted
     from noisewright.images.baselines.adhoc import noisy_singular_values as noisy_singular_values
     from noisewright.images.baselines.adhoc import pixelised as pixelised
+    from noisewright.images.baselines.appearance import ActiveAppearance as ActiveAppearance
     from noisewright.images.baselines.k_same import Clusters as Clusters
     from noisewright.images.baselines.k_same import cluster_means as cluster_means
     from noisewright.images.baselines.k_same import k_clusters as k_clusters

@@ -6,7 +6,8 @@ overlapping galleries, or somebody knows who is *not* in the picture (:mod:`nois
 here to be compared with and attacked.
 
 * *pixel*: means of aligned pixels, with ghosts (:func:`k_same_pixels`);
-* *eigen*, or of any other model: means of codes, decoded (:func:`k_same_codes`);
+* *eigen*, *net*, or of any other model: means of codes, decoded (:func:`k_same_codes`);
+* *m*: means of the codes of :class:`~noisewright.images.baselines.appearance.ActiveAppearance` (:func:`cluster_means`);
 * *select*: clusters within each of the ``classes``, such as genders, which is needed where the output shows the class;
 * *furthest*: clusters of faces that are unlike each other, each new member the one whose nearest so far is farthest.
 

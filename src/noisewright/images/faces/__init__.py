@@ -30,5 +30,6 @@ if TYPE_CHECKING:
     from noisewright.images.faces.snapped_law import SnappedLaw as SnappedLaw
     from noisewright.images.faces.sprites import SpriteFaces as SpriteFaces
     from noisewright.images.faces.sprites import sprite_faces as sprite_faces
+    from noisewright.images.faces.sprites import sprite_landmarks as sprite_landmarks
 else:
     __getattr__, __dir__ = door(__name__)

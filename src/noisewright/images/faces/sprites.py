@@ -11,10 +11,13 @@ woman. So there are labelled faces for training, attacks and tests where no phot
 (['neutral', 'smiling', 'laughing'], 'female')
 >>> len(faces.of(range(68)).pictures), len(faces.showing("neutral").pictures)
 (544, 135)
+>>> sprite_landmarks().shape
+(135, 32, 2)
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
@@ -22,11 +25,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import Floats
 from noisewright.images.pictures.reading import Picture, read_picture
 
-__all__ = ["EXPRESSIONS", "PEOPLE", "SHEET", "SIDE", "SpriteFaces", "sprite_faces"]
+__all__ = [
+    "EXPRESSIONS",
+    "OUTLINES",
+    "PEOPLE",
+    "SHEET",
+    "SIDE",
+    "SpriteFaces",
+    "sprite_faces",
+    "sprite_landmarks",
+]
 
 SHEET = Path(__file__).parents[1] / "data" / "sprites.png"
+OUTLINES = SHEET.with_name("sprites.json")
+FEATURES = ((140, 310), (260, 310), (140, 270), (260, 270), (200, 370), (170, 440), (200, 440), (230, 440))
+"""Where eyes, brows, nose and mouth are in every drawing, of which a square is shown."""
+LEFT, TOP, WIDE = -50, 60, 500
 PEOPLE, SIDE = 135, 48
 EXPRESSIONS = ("neutral", "smiling", "laughing", "angry", "surprised", "pouting", "doubtful", "sad")
 GENDERS = ("female", "male")
@@ -63,3 +80,10 @@ def sprite_faces() -> SpriteFaces:
         np.tile(np.array(EXPRESSIONS), PEOPLE),
         np.array(GENDERS)[people % 2],
     )
+
+
+def sprite_landmarks() -> Floats:
+    """For each person places x, y in pixels: 24 around the head, then eyes, brows, nose and mouth; of all expressions."""
+    around = np.array(json.loads(OUTLINES.read_text(encoding="utf-8")))
+    inside = (np.array(FEATURES) - (LEFT, TOP)) * SIDE / WIDE - 0.5
+    return np.concatenate([around, np.broadcast_to(inside, (PEOPLE, *inside.shape))], 1)
