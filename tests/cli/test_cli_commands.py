@@ -15,6 +15,7 @@ from noisewright.cli.commands.attack import ATTACKS
 from noisewright.cli.commands.design import EXTRAS
 from noisewright.cli.commands.embeddings import WORK
 from noisewright.cli.commands.images import PHOTOGRAPHS
+from noisewright.cli.commands.learn import LESSONS
 from noisewright.cli.commands.ledger import VIEWS
 from noisewright.cli.commands.match import ROLES
 from noisewright.cli.commands.text import WORK as TEXTS
@@ -26,6 +27,7 @@ GROUPS = {
     "design": EXTRAS,
     "embeddings": WORK,
     "images": PHOTOGRAPHS,
+    "learn": LESSONS,
     "ledger": VIEWS,
     "match": ROLES,
     "text": TEXTS,

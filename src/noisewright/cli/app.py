@@ -47,6 +47,7 @@ _WORDS = (
     "embeddings",
     "images",
     "match",
+    "learn",
 )
 
 NO_MATRICES = ("plan", "verify", "ledger")

@@ -15,15 +15,18 @@ import numpy as np
 from scipy import sparse
 
 from noisewright.core.arrays import Floats
-from noisewright.learned.theory._rows import GameRows
+from noisewright.learned.theory._rows import GameRows, Moves
 from noisewright.learned.theory.losses import AdversaryLoss
 from noisewright.optimality.program.solvers import UnsolvedError, solved
 
 __all__ = ["Raw", "independent", "least_gain", "saturated"]
 
 ACCURACY = 1e-10
-SMALL = 6_000
-"""Linear programs with at most this many probabilities go to the simplex method, whose answers have zeros where zeros belong."""
+SMALL = 4_000
+"""Linear programs of at most this size (variables and cells) go to the simplex method, which leaves zeros where they belong."""
+
+FREE = 1e-7
+"""A price of distortion below this is none."""
 
 
 @dataclass(frozen=True)
@@ -63,61 +66,55 @@ def _cheapest(rows: GameRows, equalities: Any, inequalities: Any) -> tuple[Float
 
     None where there is none.
     """
-    scale = 1 / rows.mass.mean()
-    joints = rows.joints
+    moves, scale = rows.moves, 1 / rows.mass.mean()
     program = _Linear(
-        rows.cost.ravel(),
-        sparse.csr_matrix(inequalities @ joints),
-        sparse.csr_matrix(sparse.vstack([rows.totals, equalities @ joints])),
-        np.concatenate([rows.mass * scale, np.zeros(equalities.shape[0])]),
+        moves.cost,
+        sparse.csr_matrix(inequalities @ moves.joints),
+        sparse.csr_matrix(sparse.vstack([moves.sums, equalities @ moves.joints])),
+        np.concatenate([moves.totals * scale, np.zeros(equalities.shape[0])]),
     )
-    answer = solved(program, "HiGHS" if rows.size <= SMALL else "clarabel", ACCURACY)
+    answer = solved(program, _solver(moves), ACCURACY)
     if answer is None:
         return None
-    return _matrix(rows, answer.point), answer.sums[len(rows.mass) :], answer.rows
+    return moves.matrix(np.asarray(answer.point)), answer.sums[len(moves.totals) :], answer.rows
 
 
 def _linear(rows: GameRows, budget: float) -> Raw:
     """``t[k] >= J[y, k]``, and the least sum of ``t``; then, of all mechanisms that reach it, one of least distortion."""
-    scale, n, outputs, privates = 1 / rows.mass.mean(), rows.size, rows.outputs, rows.privates
-    solver = "HiGHS" if n <= SMALL else "clarabel"
-    cost = rows.cost.ravel()
+    moves, scale, outputs, privates = rows.moves, 1 / rows.mass.mean(), rows.outputs, rows.privates
+    n, solver = len(moves.cost), _solver(moves)
     above = sparse.kron(np.ones((privates, 1)), sparse.identity(outputs))
-    none = sparse.csr_matrix((privates * outputs, 1))
-    inequalities = sparse.csr_matrix(sparse.hstack([rows.joints, none, -above]))
-    zero = np.zeros((1, outputs))
-    totals = sparse.hstack([rows.totals, sparse.csr_matrix((len(rows.mass), 1 + outputs))])
-    spending = sparse.csr_matrix(np.concatenate([cost, [1.0], zero[0]])[None, :])
-    first = _Linear(
-        np.concatenate([np.zeros(n + 1), np.ones(outputs)]),
-        inequalities,
-        sparse.csr_matrix(sparse.vstack([totals, spending])),
-        np.append(rows.mass, budget) * scale,
-    )
-    answer = solved(first, solver, ACCURACY)
+    inequalities = sparse.csr_matrix(sparse.hstack([moves.joints, sparse.csr_matrix((privates * outputs, 1)), -above]))
+    totals = sparse.hstack([moves.sums, sparse.csr_matrix((len(moves.totals), 1 + outputs))])
+
+    def program(goal: Floats, limited: Floats, limit: float) -> _Linear:
+        """Over T, the rest of what is limited, and t: the least goal while what is limited is at most the limit."""
+        sums = sparse.csr_matrix(sparse.vstack([totals, sparse.csr_matrix(limited[None, :])]))
+        return _Linear(goal, inequalities, sums, np.append(moves.totals * scale, limit))
+
+    spending = np.concatenate([moves.cost, [1.0], np.zeros(outputs)])
+    guessing = np.concatenate([np.zeros(n), [1.0], np.ones(outputs)])
+    rest = np.arange(n + 1 + outputs) == n  # costs nothing
+    answer = solved(program(guessing * ~rest, spending, budget * scale), solver, ACCURACY)
     if answer is None:
         raise UnsolvedError("no mechanism keeps to this budget; allow more distortion.")
-    beliefs = answer.rows.reshape(privates, outputs)
-    matrix, price = _matrix(rows, answer.point), float(answer.sums[-1])
-    least = float(np.asarray(answer.point[n + 1 :]).sum())
-    limited = sparse.csr_matrix(np.concatenate([np.zeros(n), [1.0], np.ones(outputs)])[None, :])
-    second = _Linear(
-        np.concatenate([cost, np.zeros(1 + outputs)]),
-        inequalities,
-        sparse.csr_matrix(sparse.vstack([totals, limited])),
-        np.append(rows.mass * scale, least),
-    )
-    try:
-        cheaper = solved(second, solver, ACCURACY)
-    except UnsolvedError:
-        cheaper = None
-    return Raw(matrix if cheaper is None else _matrix(rows, cheaper.point), beliefs, price)
+    beliefs, price = answer.rows.reshape(privates, outputs), float(answer.sums[-1])
+    point = np.asarray(answer.point)
+    if price < FREE:  # with a price above zero every best mechanism spends the whole budget
+        least = float(point[n + 1 :].sum())
+        try:
+            cheaper = solved(program(spending * ~rest, guessing, least), solver, ACCURACY)
+        except UnsolvedError:
+            cheaper = None
+        point = point if cheaper is None else np.asarray(cheaper.point)
+    return Raw(moves.matrix(point[:n]), beliefs, price)
 
 
 def _conic(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | None) -> Raw:
     import clarabel  # type: ignore[import-untyped]
 
-    scale, n = 1 / rows.mass.mean(), rows.size
+    moves, scale = rows.moves, 1 / rows.mass.mean()
+    n = len(moves.cost)
     cells, outputs, privates = rows.privates * rows.outputs, rows.outputs, rows.privates
     # Variables: T, the rest of the budget, J, one number s[k] an output, one number u[y, k] a cell, and t[k] with a limit.
     limits = 0 if most is None else outputs
@@ -147,12 +144,12 @@ def _conic(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | Non
         triple = (block(4, each), block(3, spread), block(2, each))
         cone = clarabel.PowerConeT(1 / loss.order)
     equal = [
-        block(0, rows.totals),
-        block(0, rows.cost.ravel()[None, :]) + block(1, np.ones((1, 1))),
-        block(0, rows.joints) - block(2, each),
+        block(0, moves.sums),
+        block(0, moves.cost[None, :]) + block(1, np.ones((1, 1))),
+        block(0, moves.joints) - block(2, each),
         sums,
     ]
-    totals = np.concatenate([rows.mass * scale, [budget * scale], np.zeros(cells + outputs)])
+    totals = np.concatenate([moves.totals * scale, [budget * scale], np.zeros(cells + outputs)])
     unequal, rights = [-block(0, sparse.identity(n)), -block(1, np.ones((1, 1)))], [np.zeros(n + 1)]
     if most is not None:
         unequal += [block(2, each) - block(5, spread), block(5, np.ones((1, outputs)))]
@@ -170,22 +167,17 @@ def _conic(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | Non
     point, dual = np.array(found.x), np.array(found.z)
     if not np.isfinite(point).all() or not np.isfinite(dual).all() or "Infeasible" in str(found.status):
         raise UnsolvedError(f"the program of this game could not be solved ({found.status}); use fewer values.")
-    first = len(rows.mass) + 1
+    first = len(moves.totals) + 1
     gains = dual[first : first + cells].reshape(privates, outputs)
     if loss.is_log:
         beliefs = np.exp(gains - gains.max(axis=0, keepdims=True))
     else:
         beliefs = np.maximum(gains, 0.0) ** (loss.order / (loss.order - 1))
-    return Raw(_matrix(rows, point), beliefs, float(dual[first - 1]))
+    return Raw(moves.matrix(point[:n]), beliefs, float(dual[first - 1]))
 
 
-def _matrix(rows: GameRows, point: Floats) -> Floats:
-    """Rows of probabilities from a solver's masses; a row so rare that the solver lost it releases the nearest output."""
-    moved = np.maximum(np.asarray(point[: rows.size]).reshape(rows.cost.shape), 0.0)
-    moved[moved < 1e-9 * moved.sum(axis=1, keepdims=True)] = 0.0  # what an interior point leaves everywhere
-    lost = np.flatnonzero(moved.sum(axis=1) <= 0)
-    moved[lost, rows.cost[lost].argmin(axis=1)] = 1.0
-    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+def _solver(moves: Moves) -> str:
+    return "HiGHS" if len(moves.cost) + moves.joints.shape[0] <= SMALL else "clarabel"
 
 
 def independent(rows: GameRows) -> tuple[Floats, Floats] | None:

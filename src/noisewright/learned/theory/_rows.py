@@ -7,6 +7,7 @@ distortion of an output.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,7 @@ from scipy import sparse
 
 from noisewright.core.arrays import Floats, Indices
 
-__all__ = ["GameRows"]
+__all__ = ["GameRows", "Moves"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +78,76 @@ class GameRows:
         """What an adversary who gains ``gains[y, k]`` expects from each row and output, for a unit of mass."""
         return np.asarray(self.beliefs @ gains if self.private is None else gains[self.private])
 
-    # As matrices that act on the moved masses T[r, k], row after row ---------------------------------------------------------
+    @cached_property
+    def moves(self) -> Moves:
+        """The variables of the programs."""
+        return _pooled(self) if self.private is not None and self._own is not None else _dense(self)
 
     @cached_property
-    def totals(self) -> Any:
-        """``sum_k T[r, k]``."""
-        return sparse.kron(sparse.identity(len(self.mass)), np.ones((1, self.outputs)), format="csr")
+    def _own(self) -> Indices | None:
+        """The output that costs a row nothing, where each has one and all others cost the same: changing is all that matters."""
+        most = float(self.cost.max())
+        alike = ((self.cost == 0) | (self.cost == most)).all() and ((self.cost == 0).sum(axis=1) == 1).all()
+        return np.asarray(self.cost.argmin(axis=1)) if alike and most > 0 and self.outputs > 2 else None
 
-    @cached_property
-    def joints(self) -> Any:
-        """``sum_r P(y|r) T[r, k]``, all outputs of the first private value first."""
-        return sparse.kron(sparse.csr_array(self.beliefs.T), sparse.identity(self.outputs), format="csr")
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """Where mass goes, as variables of 0 or more: ``sums z = totals``, the joint law ``joints z`` and the distortion ``cost z``.
+
+    The joint law has all outputs of the first private value first; ``matrix(z)`` is the mechanism.
+    """
+
+    sums: Any
+    totals: Floats
+    joints: Any
+    cost: Floats
+    matrix: Callable[[Floats], Floats]
+
+
+def _dense(rows: GameRows) -> Moves:
+    """``T[r, k]``: the mass that goes from a row to an output."""
+    sums = sparse.kron(sparse.identity(len(rows.mass)), np.ones((1, rows.outputs)), format="csr")
+    joints = sparse.kron(sparse.csr_array(rows.beliefs.T), sparse.identity(rows.outputs), format="csr")
+    return Moves(sums, rows.mass, joints, rows.cost.ravel(), lambda z: _stochastic(rows, z.reshape(rows.cost.shape)))
+
+
+def _pooled(rows: GameRows) -> Moves:
+    """What a row keeps, what it gives away, and what each private value's pool of that gives to each output.
+
+    Where all changes cost the same, who gave what does not matter: far fewer variables for the same mechanisms.
+    """
+    assert rows.private is not None
+    assert rows._own is not None
+    count, outputs, private, own = len(rows.mass), rows.outputs, rows.private, rows._own
+    cells, each = rows.privates * outputs, np.arange(count)
+    kept = sparse.csr_array((np.ones(count), (private * outputs + own, each)), shape=(cells, count))
+    pools = sparse.csr_array((np.ones(count), (private, each)), shape=(rows.privates, count))
+    given = sparse.kron(sparse.identity(rows.privates), np.ones((1, outputs)), format="csr")
+    one, none = sparse.identity(count), sparse.csr_array((rows.privates, count))
+    sums = sparse.vstack(
+        [sparse.hstack([one, one, sparse.csr_array((count, cells))]), sparse.hstack([none, pools, -given])]
+    )
+    joints = sparse.hstack([kept, sparse.csr_array((cells, count)), sparse.identity(cells)])
+    price = float(rows.cost.max())
+
+    def matrix(z: Floats) -> Floats:
+        shares = np.maximum(z[2 * count :], 0.0).reshape(rows.privates, outputs)
+        whole = shares.sum(axis=1, keepdims=True)
+        shares = np.where(whole > 0, shares / np.where(whole > 0, whole, 1.0), 0.0)
+        moved = np.maximum(z[count : 2 * count], 0.0)[:, None] * shares[private]
+        moved[each, own] += np.maximum(z[:count], 0.0)
+        return _stochastic(rows, moved)
+
+    totals = np.concatenate([rows.mass, np.zeros(rows.privates)])
+    cost = np.concatenate([np.zeros(count), np.full(count, price), np.zeros(cells)])
+    return Moves(sparse.csr_array(sums), totals, sparse.csr_array(joints), cost, matrix)
+
+
+def _stochastic(rows: GameRows, moved: Floats) -> Floats:
+    """Rows of probabilities from a solver's masses; a row so rare that the solver lost it releases the nearest output."""
+    moved = np.maximum(moved, 0.0)
+    moved[moved < 1e-9 * moved.sum(axis=1, keepdims=True)] = 0.0  # what an interior point leaves everywhere
+    lost = np.flatnonzero(moved.sum(axis=1) <= 0)
+    moved[lost, rows.cost[lost].argmin(axis=1)] = 1.0
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))

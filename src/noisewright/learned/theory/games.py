@@ -111,7 +111,8 @@ class FiniteGame:
             if found is not None and self.rows.spent(found[0]) <= float(budget):
                 matrix = found[0]
         dual = DualCertificate.best(self.rows, budget, wanted, raw.beliefs, raw.price)
-        return ContextMechanism(self._full(_drawable(self.rows, matrix, budget)), self, budget, wanted, dual)
+        table = _drawable(self.rows, _cleaned(self.rows, matrix, wanted, dual), budget)
+        return ContextMechanism(self._full(table), self, budget, wanted, dual)
 
     def curve(self, distortions: Iterable[Exact], loss: object = "zero-one") -> list[ContextMechanism]:
         """The optimum for each of several budgets: a convex curve that falls from the raw leakage to blind guessing."""
@@ -166,6 +167,20 @@ class FiniteGame:
 def _joint(rows: GameRows, matrix: Floats) -> Floats:
     found = rows.joint(matrix)
     return np.asarray(found / found.sum())
+
+
+def _cleaned(rows: GameRows, matrix: Floats, loss: AdversaryLoss, dual: DualCertificate) -> Floats:
+    """The matrix without what a solver left where no best mechanism has anything.
+
+    A best mechanism uses only outputs at which the terms of the bound are least for a row. In rows so rare that a solver hardly sees
+    them, what it leaves elsewhere would be much of the row.
+    """
+    terms = rows.worth(loss.gain(dual.beliefs)) + dual.price * rows.cost
+    useful = terms - terms.min(axis=1, keepdims=True) <= 1e-4 * (1 + np.abs(terms).max(axis=1, keepdims=True))
+    kept = np.where(useful, matrix, 0.0)
+    sums = kept.sum(axis=1, keepdims=True)
+    found = np.where(sums > 0.5, kept / np.where(sums > 0, sums, 1.0), matrix)
+    return found if loss.objective(_joint(rows, found)) <= loss.objective(_joint(rows, matrix)) + 1e-9 else matrix
 
 
 def _nearest(rows: GameRows) -> Integers:
