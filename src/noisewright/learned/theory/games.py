@@ -172,8 +172,8 @@ def _joint(rows: GameRows, matrix: Floats) -> Floats:
 def _cleaned(rows: GameRows, matrix: Floats, loss: AdversaryLoss, dual: DualCertificate) -> Floats:
     """The matrix without what a solver left where no best mechanism has anything.
 
-    A best mechanism uses only outputs at which the terms of the bound are least for a row. In rows so rare that a solver hardly sees
-    them, what it leaves elsewhere would be much of the row.
+    A best mechanism uses only outputs at which the terms of the bound are least for a row. In rows so rare that a solver
+    hardly sees them, what it leaves elsewhere would be much of the row.
     """
     terms = rows.worth(loss.gain(dual.beliefs)) + dual.price * rows.cost
     useful = terms - terms.min(axis=1, keepdims=True) <= 1e-4 * (1 + np.abs(terms).max(axis=1, keepdims=True))
