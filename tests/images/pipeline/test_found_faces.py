@@ -15,8 +15,10 @@ from noisewright.images.faces import train_eigenfaces
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pipeline import (
     FoundFaces,
+    KeptFaces,
     Place,
     aligned_face,
+    face_to_keep,
     find_faces,
     hiding,
     in_frames,
@@ -131,13 +133,28 @@ def test_another_number_of_faces_than_was_said_is_refused() -> None:
 
 def test_a_face_to_keep_is_left_and_the_others_are_hidden() -> None:
     pair = np.concatenate([astronaut(), astronaut()], axis=1)
-    keep = {"a.png": [Place.around(155, 15, 150, 170)]}
-    look = FoundFaces(keep=keep)
+    look = FoundFaces(keep=KeptFaces({"a.png": [Place.around(155, 15, 150, 170)]}))
     cover = look.cover(pair, Path("a.png"))
     assert not cover.hidden[:, :512].any()
     assert cover.hidden[:, 512:][HEAD].all()
     assert look.cover(pair, Path("b.png")).hidden[HEAD].all()
     assert "faces that were kept as they are, on purpose" in look.clear
+
+
+def test_a_face_is_kept_by_a_picture_of_it_and_no_other_is() -> None:
+    cut = Image.fromarray(astronaut()[10:190, 150:310]).resize((200, 225))
+    look = FoundFaces(keep=KeptFaces(faces=(face_to_keep(np.asarray(cut)),)))
+    assert not look.cover(astronaut()).hidden.any()
+    man = read_picture(photo("camera.png"))
+    assert look.cover(man).hidden[127:192, 195:250].all()
+    mirrored = np.ascontiguousarray(astronaut()[:, ::-1])
+    assert look.cover(mirrored).hidden[HEAD[0], 212:352].all()  # in doubt, so hidden
+    for bad, said in (
+        (read_picture(photo("grass.png")), "no face was"),
+        (np.hstack([astronaut()] * 2), "2 faces were"),
+    ):
+        with pytest.raises(DataError, match=f"shows one face, but {said} found"):
+            face_to_keep(bad)
 
 
 def test_the_certificate_says_what_is_in_the_clear_and_how_much_one_face_costs() -> None:
@@ -148,7 +165,7 @@ def test_the_certificate_says_what_is_in_the_clear_and_how_much_one_face_costs()
     for told in (
         "everything outside of the places",
         "whatever of a head reaches out of its place",
-        "how many places are hidden, where they are",
+        "how many places are hidden, each of them for epsilon, and where they are",
         "every face that was not found: those of less than 40 pixels were not looked for",
     ):
         assert told in claim

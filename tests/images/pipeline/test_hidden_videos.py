@@ -17,6 +17,7 @@ from noisewright.images.pictures.reading import Picture
 from noisewright.images.pipeline import (
     FoundFaces,
     HiddenPlaces,
+    KeptFaces,
     OwnPlaces,
     Place,
     Video,
@@ -106,10 +107,10 @@ def test_frames_without_a_face_are_refused_hidden_or_kept(film: Path, tmp_path: 
 
 def test_a_face_to_keep_must_be_kept_in_every_frame(film: Path, tmp_path: Path) -> None:
     everywhere, beginning = Place.around(0, 0, SIDE, SIDE), Place.around(40, 40, 50, 80)
-    kept = hide_video(method(keep={"film.avi": [everywhere]}), film, tmp_path / "kept.avi")
+    kept = hide_video(method(keep=KeptFaces({"film.avi": [everywhere]})), film, tmp_path / "kept.avi")
     assert (kept.tracks, kept.draws) == (0, 0)
     assert max(changed.mean() for changed in changes(film, tmp_path / "kept.avi")) < 0.01
-    hidden = hide_video(method(keep={"film.avi": [beginning]}), film, tmp_path / "hidden.avi")
+    hidden = hide_video(method(keep=KeptFaces({"film.avi": [beginning]})), film, tmp_path / "hidden.avi")
     assert hidden.tracks == 1
 
 

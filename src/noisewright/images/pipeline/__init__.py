@@ -9,11 +9,13 @@ if TYPE_CHECKING:
     from noisewright.images.pipeline.detection import find_faces as find_faces
     from noisewright.images.pipeline.finding import FoundFaces as FoundFaces
     from noisewright.images.pipeline.finding import OwnPlaces as OwnPlaces
+    from noisewright.images.pipeline.finding import face_to_keep as face_to_keep
     from noisewright.images.pipeline.frames import Video as Video
     from noisewright.images.pipeline.frames import open_video as open_video
     from noisewright.images.pipeline.heads import aligned_face as aligned_face
     from noisewright.images.pipeline.hiding import HiddenPlaces as HiddenPlaces
     from noisewright.images.pipeline.hiding import in_frames as in_frames
+    from noisewright.images.pipeline.keeping import KeptFaces as KeptFaces
     from noisewright.images.pipeline.landmarks import landmarks_of as landmarks_of
     from noisewright.images.pipeline.marking import marked as marked
     from noisewright.images.pipeline.networks import fetch_networks as fetch_networks

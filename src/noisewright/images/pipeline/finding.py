@@ -15,22 +15,24 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.images.pictures.reading import Picture, read_picture
 from noisewright.images.pipeline.detection import SMALLEST, SURE, Face, check_search, find_faces, upright
 from noisewright.images.pipeline.heads import aligned_head, covered, grown, loose_head
+from noisewright.images.pipeline.keeping import KeptFaces, likeness
 from noisewright.images.pipeline.networks import NETWORKS, network
 from noisewright.images.pipeline.outlines import IN_THE_CLEAR, outline_of
 from noisewright.images.pipeline.places import MOST_PLACES, Cover, Place
 
-__all__ = ["CERTAIN", "FoundFaces", "NoFace", "OwnPlaces", "is_kept", "places_of"]
+__all__ = ["CERTAIN", "FoundFaces", "NoFace", "OwnPlaces", "face_to_keep", "places_of"]
 
 NoFace = Literal["refuse", "whole", "keep"]
 CERTAIN = 0.75
 """A picture is shown only if one face or more is as sure as that: a false alarm must not stand for a face that was missed."""
 OUTSIDE = "everything outside of the places that are hidden, and whatever of a head reaches out of its place"
-WHERE = "how many places are hidden, where they are, how large and how tilted"
+WHERE = "how many places are hidden, each of them for epsilon, and where they are, how large and how tilted"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +41,8 @@ class FoundFaces:
 
     ``no_face`` says what becomes of a picture in which no face is found for sure (:data:`CERTAIN`): it is refused, hidden as a
     ``whole``, or kept as it is but for faces that are doubtful; these are hidden like all others. ``expect``
-    refuses pictures in which another number of faces is found. ``margin`` makes places larger or smaller than usual. Faces whose
-    middle is in one of the places of ``keep``, for the file of that name, are left as they are. With ``aligned``, frames show
+    refuses pictures in which another number of faces is found. ``margin`` makes places larger or smaller than usual. Faces that
+    ``keep`` names are left as they are. With ``aligned``, frames show
     faces upright, as a model wants them. With ``outline``, the person in a place is hidden, and the background beside stays.
     """
 
@@ -51,7 +53,7 @@ class FoundFaces:
     margin: float = 1.0
     aligned: bool = False
     outline: bool = False
-    keep: Mapping[str, Sequence[Place]] = field(default_factory=dict)
+    keep: KeptFaces = field(default_factory=KeptFaces)
 
     def __post_init__(self) -> None:
         check_search(self.smallest, self.sure)
@@ -114,8 +116,7 @@ class FoundFaces:
                 )
             if self.no_face == "whole":
                 return Cover.of([Place.around(0, 0, width, height)], height, width)
-        kept = self.keep.get(source.name, ()) if source is not None else ()
-        hide = [(face, place) for face, place in found if not is_kept(face, kept)]
+        hide = [(face, place) for face, place in found if not self.keep.keeps(picture, face, source)]
         views = [aligned_head(picture, face) for face, _ in hide] if self.aligned else []
         masks = [outline_of(picture, face, place) for face, place in hide] if self.outline else None
         return Cover.of([place for _, place in hide], height, width, masks, views)
@@ -160,6 +161,14 @@ class OwnPlaces:
         return mask
 
 
+def face_to_keep(picture: Picture) -> Floats:
+    """What is known of a face by its picture, on which it must be alone; see :class:`KeptFaces`."""
+    faces = [face for face, _ in FoundFaces(smallest=8).found(picture) if face.score >= CERTAIN]
+    if len(faces) != 1:
+        raise DataError(f"a picture of a face to keep shows one face, but {_many(len(faces))} found; cut out one.")
+    return likeness(picture, faces[0])
+
+
 def places_of(document: Any, name: str) -> dict[str, list[Place]]:
     """The places in a document such as ``{"photo.jpg": [[x, y, width, height], ...]}``; a fifth number is a tilt in degrees."""
     wrong = FileFormatError(
@@ -188,12 +197,6 @@ def places_of(document: Any, name: str) -> dict[str, list[Place]]:
 
 def _many(number: int) -> str:
     return "no face was" if not number else "one face was" if number == 1 else f"{number} faces were"
-
-
-def is_kept(face: Face, kept: Sequence[Place]) -> bool:
-    """Whether the middle of a face is in one of the boxes to keep."""
-    inside = (place.to_frame(*face.middle) for place in kept)
-    return any(bool(0 <= across < 1 and 0 <= down < 1) for across, down in inside)
 
 
 def _beyond(place: Place, height: int, width: int) -> bool:

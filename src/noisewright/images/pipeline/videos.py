@@ -31,7 +31,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.files.atomic import write_atomically
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pipeline.detection import Face
-from noisewright.images.pipeline.finding import CERTAIN, FoundFaces, is_kept
+from noisewright.images.pipeline.finding import CERTAIN, FoundFaces
 from noisewright.images.pipeline.frames import Video, new_video, open_video
 from noisewright.images.pipeline.heads import aligned_head
 from noisewright.images.pipeline.hiding import HiddenPlaces, drawn_places, hidden
@@ -127,10 +127,12 @@ def _plan(video: Video, where: FoundFaces, hold: int, progress: Progress | None)
     faces: list[list[Face]] = []
     places: list[list[Place]] = []
     views: list[list[Place]] = []
+    kept: list[list[bool]] = []
     for number, picture in enumerate(video.frames()):
         found = where.found(picture)
         faces.append([face for face, _ in found])
         places.append([place for _, place in found])
+        kept.append([where.keep.keeps(picture, face, video.path) for face, _ in found])
         views.append([aligned_head(picture, face) if where.aligned else place for face, place in found])
         if progress is not None:
             progress(number + 1, None)
@@ -140,8 +142,8 @@ def _plan(video: Video, where: FoundFaces, hold: int, progress: Progress | None)
         seen = [faces[number][j] for number, j in track.found.items()]
         if any(face.score >= CERTAIN for face in seen):
             sure[list(track.places)] = True
-        if all(is_kept(face, where.keep.get(video.path.name, ())) for face in seen):
-            continue
+        if all(kept[number][j] for number, j in track.found.items()):
+            continue  # one frame in doubt, and the whole of it is hidden
         own = held({number: views[number][j] for number, j in track.found.items()}, hold, len(faces), 1.0)
         for number, place in track.places.items():
             plan[number].append(_Hide(name, place, own[number] if where.aligned else place))

@@ -81,6 +81,12 @@ def test_a_face_in_a_box_to_keep_is_left(call: Any, photos: Path, tmp_path: Path
     said = call("images", "obfuscate", photos / "collins.png", "-o", tmp_path / "out.png", *words).json
     assert "faces that were kept as they are, on purpose" in said["in_the_clear"]
     assert (read_picture(tmp_path / "out.png") == read_picture(photos / "collins.png")).all()
+    (tmp_path / "cut.png").write_bytes(png_of(np.ascontiguousarray(astronaut()[10:190, 150:310])))
+    kept = ("--where", "faces", "--epsilon", "100", "--keep", tmp_path / "cut.png", "--keep", tmp_path / "keep.json")
+    assert call("images", "obfuscate", photos / "collins.png", "-o", tmp_path / "again.png", *kept).code == 0
+    assert (read_picture(tmp_path / "again.png") == astronaut()).all()
+    nobody = call("images", "obfuscate", photos, "-o", tmp_path / "no", *kept[:-1], photos / "lawn.png")
+    assert (nobody.code, "lawn.png: a picture of a face to keep shows one face" in nobody.err) == (2, True)
 
 
 def test_masks_in_a_folder(call: Any, photos: Path, tmp_path: Path) -> None:
@@ -116,6 +122,8 @@ def test_the_networks_are_here_and_named(call: Any) -> None:
         (("--where", "hands"), "--where must be 'whole' or 'faces'"),
         (("--keep", "keep.json"), "go with --where faces"),
         (("--no-face", "keep"), "go with --where faces"),
+        (("--boxes", "b.json", "--expect", "1"), "go with --where faces"),
+        (("--outline",), "go with --where faces"),
         (("--where", "faces", "--boxes", "b.json"), "so no face is looked for"),
         (("--where", "faces", "--region", "0,0,9,9"), "leave out regions, masks and pixels"),
         (("--where", "faces", "--pixels", "10"), "leave out regions, masks and pixels"),

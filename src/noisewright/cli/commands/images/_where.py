@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from noisewright.images.methods import Method
     from noisewright.images.pipeline.finding import FoundFaces
     from noisewright.images.pipeline.hiding import Where
+    from noisewright.images.pipeline.keeping import KeptFaces
     from noisewright.images.pipeline.places import Place
 
 __all__ = [
@@ -68,8 +69,11 @@ Masks = Annotated[
     str | None, typer.Option(metavar="FOLDER", help="Hide what is not black in the mask of each picture's name.")
 ]
 Keep = Annotated[
-    str | None,
-    typer.Option(metavar="FILE.json", help="Leave faces in these boxes as they are; written as for --boxes."),
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Leave faces as they are: a picture of one, cut out of the photographs, or boxes (.json). May be repeated.",
+    ),
 ]
 
 
@@ -87,7 +91,7 @@ def in_places(
     *,
     boxes: str | None = None,
     masks: str | None = None,
-    keep: str | None = None,
+    keep: list[str] | None = None,
     no_face: str = "refuse",
     expect: int | None = None,
     **found: Any,
@@ -101,15 +105,16 @@ def in_places(
 
     one_of(where, "--where", ("whole", "faces"))
     own = boxes is not None or masks is not None
+    if where == "whole" and (keep or expect is not None or no_face != "refuse" or found.get("outline")):
+        raise ParameterError("--keep, --expect, --no-face and --outline go with --where faces.")
     if where == "whole" and not own:
-        if keep is not None or expect is not None or no_face != "refuse":
-            raise ParameterError("--keep, --expect and --no-face go with --where faces.")
         return method
     if where == "faces" and own:
         raise ParameterError(
             "--boxes and --masks say what is hidden, so no face is looked for; leave out --where faces."
         )
-    if (own or keep is not None) and len({file.name for file in files}) < len(files):
+    boxed = [file for file in keep or [] if Path(file).suffix.lower() == ".json"]
+    if (own or boxed) and len({file.name for file in files}) < len(files):
         raise FileFormatError("two files have the same name, so boxes and masks could be meant for either; rename one.")
     if own:
         folder = None if masks is None else Path(masks)
@@ -118,10 +123,28 @@ def in_places(
         places: Where = OwnPlaces({} if boxes is None else _places(boxes), folder)
     else:
         aligned = isinstance(method, FaceMethod)  # a model wants faces upright, blocks do not
-        places = search(
-            aligned=aligned, no_face=no_face, expect=expect, keep={} if keep is None else _places(keep), **found
-        )
+        places = search(aligned=aligned, no_face=no_face, expect=expect, keep=_kept(keep or []), **found)
     return in_frames(method, places)
+
+
+def _kept(files: Sequence[str]) -> KeptFaces:
+    from noisewright.core.errors import DataError
+    from noisewright.images.pictures.reading import read_picture
+    from noisewright.images.pipeline.finding import face_to_keep
+    from noisewright.images.pipeline.keeping import KeptFaces
+
+    boxes: dict[str, list[Place]] = {}
+    faces = []
+    for file in files:
+        if Path(file).suffix.lower() == ".json":
+            for name, places in _places(file).items():
+                boxes.setdefault(name, []).extend(places)
+        else:
+            try:
+                faces.append(face_to_keep(read_picture(file)))
+            except DataError as problem:
+                raise DataError(f"{file}: {problem}") from None
+    return KeptFaces(boxes, tuple(faces))
 
 
 def _places(file: str) -> dict[str, list[Place]]:
