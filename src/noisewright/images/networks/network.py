@@ -37,6 +37,8 @@ RANGES = ("low", "high", "spreads")
 BASIS = ("mean", "directions", *RANGES)
 SIZES = ("height", "width", "channels")
 MOST_SIDE = 1024
+PIXELS = 1 << 17
+"""About so many pixels go through a network together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,9 +172,12 @@ class NetworkFaces(ABC):
         given = np.atleast_2d(np.asarray(codes, np.float64))
         if given.shape[1] > len(self.low):
             raise DataError(f"the codes of this model have {len(self.low)} elements; give as many or fewer.")
+        beside, drawn = float_tensor(self._beside(len(given), attributes)), [np.empty((0, *self.shape), np.uint8)]
         with torch.inference_mode():
-            drawn = self._drawn(given, float_tensor(self._beside(len(given), attributes)))
-        return as_pixels(drawn.permute(0, 2, 3, 1).numpy() * 255.0)
+            for some in _pieces(len(given), self.shape):
+                face = self._drawn(given[some], beside[some]).permute(0, 2, 3, 1)
+                drawn.append(as_pixels(face.numpy() * np.float32(255)))
+        return np.concatenate(drawn)
 
     @property
     def _keepers(self) -> list[Attribute]:
@@ -287,10 +292,16 @@ def encoded(module: Module, pictures: Picture, *, centred: bool = False) -> Floa
     """What an encoder says of faces, some at a time."""
     parts = []
     with torch.inference_mode():
-        for start in range(0, max(1, len(pictures)), 256):
-            pixels = pixels_of(pictures[start : start + 256])
+        for some in _pieces(len(pictures), pictures.shape[1:]):
+            pixels = pixels_of(pictures[some])
             parts.append(module["encoder"](2 * pixels - 1 if centred else pixels).numpy())
     return np.concatenate(parts).astype(np.float64)
+
+
+def _pieces(many: int, shape: tuple[int, ...]) -> list[slice]:
+    """All faces, a few at a time: what layers pass on to each other stays near the processor. One piece at least."""
+    few = max(1, PIXELS // (shape[0] * shape[1]))
+    return [slice(start, start + few) for start in range(0, max(1, many), few)]
 
 
 def public_codes(codes: Floats, people: Sequence[Any] | NDArray[Any] | None) -> Arrays:
