@@ -706,6 +706,29 @@ ATTGAN = {"scale": 1 / 8, "epochs": 100, "rate": 1e-3, "critic_turns": 2}
 """Narrow and fast, for a processor."""
 
 
+def badges() -> None:
+    """Drawn people who are not in the model that comes along, through the mechanism on faces at several epsilons."""
+    from noisewright.images import png_of, private_faces
+    from noisewright.images.faces import sprite_faces
+    from noisewright.images.pictures import strip
+
+    some, rng = (
+        sprite_faces().of((70, 75, 88, 97, 101, 120, 128, 133)).showing("neutral").pictures,
+        np.random.default_rng(4),
+    )
+    rows = [("original", some)]
+    for epsilon in (300, 100, 50, 20):
+        hidden = private_faces(epsilon=epsilon)
+        assert hidden.meaning is not None
+        rows.append((f"{epsilon} ({100 * hidden.meaning.best:.0f} %)", hidden.release(some, rng)))
+    titled = [
+        (title if not place else "", np.repeat(np.repeat(face, 2, 0), 2, 1))
+        for title, row in rows
+        for place, face in enumerate(row)
+    ]
+    (PICTURES / "faces-badges.png").write_bytes(png_of(strip(titled, columns=len(some))))
+
+
 def how_many_bits() -> None:
     """How many true neighbours are returned, by the number of bits, where the loss that is allowed fixes the price of a bit."""
     from noisewright.matching import price_of_a_bit, true_odds
@@ -735,6 +758,7 @@ if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     photographs()
     people()
+    badges()
     face_risks()
     face_networks()
     faces_without_guarantee()
