@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,20 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from bench.work import Work
-from noisewright.images import pixel_exponential, pixel_laplace, pixel_windows, png_of, read_picture
-from noisewright.images.faces import LatentObfuscator, PublicFaces, cartoon_faces, train_eigenfaces
+from noisewright.images import (
+    FaceMethod,
+    obfuscate_pictures,
+    pixel_exponential,
+    pixel_laplace,
+    pixel_windows,
+    png_of,
+    private_faces,
+    read_picture,
+)
+from noisewright.images.faces import LatentObfuscator, PublicFaces, cartoon_faces, sprite_faces, train_eigenfaces
 from noisewright.images.pictures.similarity import ssim_of
 
-__all__ = ["enumeration", "faces", "files", "network", "pixels", "windows"]
+__all__ = ["enumeration", "faces", "files", "folder_of_faces", "network", "pixels", "windows"]
 
 
 def pixels(kind: str, side: int, share: int) -> Work:
@@ -87,6 +97,23 @@ def network(side: int, together: int) -> Work:
         given, _ = cartoon_faces(together, 1, size=side, seed=2)
         hidden.release(given)
     return Work(lambda: hidden.release(given), together, _mean)
+
+
+def folder_of_faces(many: int) -> Work:
+    """So many files of drawn faces through the mechanism on faces, from a folder into a new one, with two workers."""
+    held = tempfile.TemporaryDirectory()
+    place = Path(held.name)
+    contents = [png_of(face) for face in sprite_faces().of(range(68, 135)).pictures]
+    files = [place / f"{number:05}.png" for number in range(many)]
+    for number, path in enumerate(files):
+        path.write_bytes(contents[number % len(contents)])
+    method, turns = FaceMethod(private_faces(epsilon=50)), count()
+
+    def run() -> int:
+        done = obfuscate_pictures(method, files, place / f"out-{next(turns)}", workers=2)
+        return sum(one.problem is None for one in done)
+
+    return Work(run, many, lambda done: float(done) if held else 0.0)  # the folder lives as long as the work
 
 
 def _picture(side: int) -> np.ndarray:
