@@ -196,6 +196,9 @@ def test_the_certificate_states_it_and_whoever_has_the_file_measures_it_again(tm
             assert recomputed(forged.document).wrong == (
                 "what epsilon means on the public faces of tiny.nwm is not what the certificate states."
             )
+    for short in ([], list(hidden.measured)[:1]):
+        document = {**stated.document, "measured": short}
+        assert (recomputed(document).wrong is None) == (short == [])
     for bad in ("text", [3], [""], ["two\nlines"]):
         document = {**stated.document, "measured": bad}
         with pytest.raises(CertificateError, match="short texts in one line"):
@@ -213,6 +216,15 @@ def test_a_proof_about_another_model_is_not_rebuilt() -> None:
     assert "is not what the certificate states" in str(
         recomputed(Certificate({**document, "digest": checker.digest(document)}).document).wrong
     )
+
+
+def test_a_certificate_with_any_number_of_parts_is_not_about_a_model() -> None:
+    stated = private_faces(tiny_model(), epsilon=60).certificate()
+    parts = [{**part, "count": None} for part in stated.document["proof"]["parts"]]
+    document = {**stated.document, "proof": {**stated.document["proof"], "parts": parts}}
+    forged = Certificate({**document, "digest": checker.digest(document)})
+    assert "any number of independent parts" in forged.verify()
+    assert "components is a whole number" in str(recomputed(forged.document).wrong)
 
 
 # Releases -----------------------------------------------------------------------------------------------------------------

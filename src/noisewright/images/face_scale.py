@@ -19,6 +19,7 @@ All of it is about public faces, and is published with the promise. Other people
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -74,8 +75,9 @@ class FaceScale:
     def says(self, told: Sequence[str]) -> bool:
         """Whether this is what somebody else measured: the same distances and odds, and a rate within what draws differ by."""
         *own, attack = self.in_words()
-        rates = [float(text.removeprefix(ATTACK).partition("%")[0]) for text in (attack, told[-1]) if ATTACK in text]
-        return own == list(told[:-1]) and len(rates) == 2 and abs(rates[0] - rates[1]) <= 100 * TOLERANCE
+        rates = [re.match(rf"{ATTACK} ([0-9]{{1,3}}(?:\.[0-9]+)?) %", text) for text in (attack, *told[-1:])]
+        known = [float(rate[1]) for rate in rates if rate is not None]
+        return own == list(told[:-1]) and len(known) == 2 and abs(known[0] - known[1]) <= 100 * TOLERANCE
 
 
 def measured_on_public_faces(hidden: LatentObfuscator) -> FaceScale | None:

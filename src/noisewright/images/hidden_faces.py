@@ -174,7 +174,7 @@ def _rebuilt(certificate: Certificate) -> PrivateFaces:
 def _with_these_codes(certificate: Certificate) -> PrivateFaces:
     document = certificate.document
     model = Resource.from_json(document["resources"][0])
-    components = sum(part["count"] for part in document["proof"]["parts"])
+    components = sum(part["count"] or 0 for part in document["proof"]["parts"])
     for weights in get_args(Weights):
         made = private_faces(model, epsilon=certificate.epsilon, components=components, weights=weights)
         if made.certificate().document["proof"] == document["proof"]:
@@ -185,7 +185,7 @@ def _with_these_codes(certificate: Certificate) -> PrivateFaces:
 def _stated(certificate: Certificate) -> Stated | None:
     """What epsilon means on the public faces of the model, where the certificate states it: measured again from the file."""
     told = certificate.document.get("measured")
-    if told is None:
+    if not told:
         return None
     what = f"what epsilon means on the public faces of {certificate.document['resources'][0]['name']}"
 

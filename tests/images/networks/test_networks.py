@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
+import noisewright as nw
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.images import networks
+from noisewright.images import networks, png_of, read_picture
 from noisewright.images.faces import (
     LatentObfuscator,
     PublicFaces,
@@ -361,3 +363,23 @@ def test_bad_input_is_refused_in_a_sentence(auto: AutoEncoder, people: IdentityG
     with pytest.raises(DataError, match="two people or more"):
         networks.train_identities(target, PublicFaces(FACES.pictures[:4], [1] * 4))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_network_in_a_release_says_what_is_in_the_clear_and_what_epsilon_means(
+    auto: AutoEncoder, tmp_path: Path
+) -> None:
+    column = {"name": "badge", "mechanism": "faces", "model": str(auto.resource.place()), "attributes": ["expression"]}
+    policy = {
+        "dataset": "staff",
+        "budget": {"epsilon": 60},
+        "columns": [{**column, "components": 4, "epsilon": 50}],
+    }
+    table = pa.table({"badge": pa.array([png_of(face) for face in OTHERS.pictures[:6]], pa.binary())})
+    done = nw.release(policy, table, output=tmp_path / "out", ledger=tmp_path / "ledger.sqlite")
+    told = "the expression of a face, as the model reads it or its owner states it"
+    assert done.plan.columns[0].in_the_clear == (told,)
+    assert any(told in warning and "NOT protected" in warning for warning in done.plan.warnings)
+    people = len(set(FACES.people))  # type: ignore[arg-type]
+    assert done.plan.columns[0].measured[0] == f"{people} public people, 4 components"
+    assert any("was measured again" in text for text in nw.verify(tmp_path / "out").sentences)
+    assert {read_picture(face).shape for face in done.data["badge"].to_pylist()} == {FACES.pictures.shape[1:]}
