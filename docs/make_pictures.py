@@ -622,6 +622,52 @@ def people() -> None:
     (PICTURES / "faces.png").write_bytes(png_of(strip(titled, columns=6)))
 
 
+def faces_in_photographs() -> None:
+    """The face in a photograph: found, hidden by blocks and by a model, as a rectangle and by its outline; and in a film."""
+    import skimage
+
+    from noisewright.images import FaceMethod, PixelMethod, png_of, private_faces, read_picture
+    from noisewright.images.pictures import blurred, resized, strip
+    from noisewright.images.pipeline import FoundFaces, Video, fetch_networks, hide_video, in_frames, marked, open_video
+    from noisewright.images.pipeline.frames import new_video
+
+    fetch_networks()
+    photo, rng = read_picture(Path(skimage.__path__[0], "data", "astronaut.png")), np.random.default_rng(5)
+    cells = {"block": 16}
+    rows = [("original", photo), ("found", marked(photo, [place for _, place in FoundFaces().found(photo)]))]
+    for title, method, look in (
+        ("windows, epsilon 100", PixelMethod("windows", Fraction(100), cells), {}),
+        ("exponential, epsilon 3,000", PixelMethod("exponential", Fraction(3000), cells), {}),
+        ("the same, by its outline", PixelMethod("exponential", Fraction(3000), cells), {"outline": True}),
+        ("a model, epsilon 30", FaceMethod(private_faces(epsilon=30)), {"aligned": True}),
+        ("a model, epsilon 100", FaceMethod(private_faces(epsilon=100)), {"aligned": True}),
+        ("a model, 100, by its outline", FaceMethod(private_faces(epsilon=100)), {"aligned": True, "outline": True}),
+    ):
+        rows.append((title, in_frames(method, FoundFaces(**look)).obfuscated(photo, rng)))
+    small = [(title, resized(picture, 224, 224)) for title, picture in rows]
+    (PICTURES / "faces-in-photographs.png").write_bytes(png_of(strip(small, columns=4)))
+
+    def scene(number: int) -> np.ndarray:
+        frame = np.full((120, 200, 3), (150, 160, 140), np.uint8)
+        face = resized(photo[10:190, 150:310], 90, 80)
+        if number in (4, 5):
+            face = np.asarray(blurred(face.astype(float), 12), np.uint8)
+        frame[20:110, 10 + 8 * number : 90 + 8 * number] = face
+        return frame
+
+    with tempfile.TemporaryDirectory() as folder:
+        film, out = Path(folder, "film.avi"), Path(folder, "out.avi")
+        with new_video(film, Video(film, 200, 120, 10)) as write:
+            for number in range(12):
+                write(scene(number))
+        method = in_frames(FaceMethod(private_faces(epsilon=100)), FoundFaces(aligned=True))
+        hide_video(method, film, out, rng=np.random.default_rng(2))
+        before, after = (list(open_video(path).frames()) for path in (film, out))
+    shown = (0, 3, 5, 8, 11)
+    titled = [(f"frame {number + 1}", before[number]) for number in shown] + [("", after[number]) for number in shown]
+    (PICTURES / "faces-in-videos.png").write_bytes(png_of(strip(titled, columns=len(shown))))
+
+
 def faces_without_guarantee() -> None:
     """Made-up faces as people obfuscate them, with nothing guaranteed."""
     from noisewright.images.baselines import (
@@ -761,6 +807,7 @@ if __name__ == "__main__":
     badges()
     face_risks()
     face_networks()
+    faces_in_photographs()
     faces_without_guarantee()
     how_many_bits()
     price_of_a_public_seed()

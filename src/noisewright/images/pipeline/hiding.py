@@ -26,7 +26,6 @@ from noisewright.core.errors import ParameterError
 from noisewright.images.hidden_faces import PrivateFaces
 from noisewright.images.mechanism import PictureMechanism
 from noisewright.images.methods import SIZE, FaceMethod, Method, PixelMethod
-from noisewright.images.pictures.filling import filled
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.resizing import recoloured
 from noisewright.images.pipeline.networks import NETWORKS
@@ -114,15 +113,10 @@ def drawn_places(
 
 def hidden(picture: Picture, cover: Cover, drawn: list[Picture], blended: Blended | None = None) -> Picture:
     """The picture with what was drawn painted over its places; a function of that and of what is outside."""
-    if not drawn:
-        return picture
-    result = base = filled(picture, cover.hidden)
+    result = cover.emptied(picture) if blended is not None else picture.copy()
     for number, frame in enumerate(drawn):
-        if blended is not None:
-            share = _oval(*frame.shape[:2]) if blended == "oval" else _not_white(frame)
-            result = cover.painted(result, number, frame, base, share)
-        else:
-            result = cover.painted(result, number, frame)
+        share = None if blended is None else _oval(*frame.shape[:2]) if blended == "oval" else _not_white(frame)
+        cover.paint(result, number, frame, share)
     return result
 
 

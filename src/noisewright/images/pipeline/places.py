@@ -15,7 +15,8 @@ is drawn from once. Pixels that belong to no place come out as they are.
 np.int64(16)
 >>> cover.frame(picture, 0, (2, 2))[:, :, 0].tolist()
 [[14, 16], [30, 32]]
->>> cover.painted(picture, 0, np.zeros((2, 2, 1)))[:3, :, 0].tolist()
+>>> cover.paint(picture, 0, np.zeros((2, 2, 1)))
+>>> picture[:3, :, 0].tolist()
 [[0, 1, 2, 3, 4, 5, 6, 7], [8, 0, 0, 0, 0, 13, 14, 15], [16, 0, 0, 0, 0, 21, 22, 23]]
 """
 
@@ -31,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.images.pictures.filling import filled
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.writing import as_pixels
 
@@ -155,31 +157,34 @@ class Cover:
         many = fine_x * fine_y
         return np.asarray((sums + many // 2) // many, np.uint8)
 
-    def painted(
-        self,
-        picture: Picture,
-        number: int,
-        drawn: NDArray[Any],
-        over: Picture | None = None,
-        share: Floats | None = None,
-    ) -> Picture:
-        """The picture with a place painted from what was drawn in its frame.
+    def paint(self, result: Picture, number: int, drawn: NDArray[Any], share: Floats | None = None) -> None:
+        """Paint over a place what was drawn in its frame.
 
         With ``share`` (one number for each pixel of the frame, from 0 to 1), only that much of what was drawn is seen, and for
-        the rest the picture ``over`` that it is painted over.
+        the rest what was there before.
         """
-        result = picture.copy()
         rows, columns = self.places[number].bounds(*self.owner.shape)
         own = self.owner[rows, columns] == number
         across, down = (part[own] for part in self._view(number).to_frame(*_centres(rows, columns)))
-        if share is None or over is None:
+        if share is None:
             high, wide = drawn.shape[:2]
             y, x = (np.clip(part * many, 0, many - 1).astype(np.int64) for part, many in ((down, high), (across, wide)))
             result[rows, columns][own] = drawn[y, x]
-            return result
+            return
         new, much = (_between(np.asarray(part, np.float64), across, down) for part in (drawn, share[..., None]))
         much[(across < 0) | (across >= 1) | (down < 0) | (down >= 1)] = 0
-        result[rows, columns][own] = as_pixels(much * new + (1 - much) * over[rows, columns][own])
+        result[rows, columns][own] = as_pixels(much * new + (1 - much) * result[rows, columns][own])
+
+    def emptied(self, picture: Picture) -> Picture:
+        """The picture with all that is hidden made up from what is around it."""
+        result, hidden = picture.copy(), self.hidden
+        result[hidden] = GREY
+        for number, place in enumerate(self.places):
+            rows, columns = Place(place.x, place.y, 1.5 * place.width, 1.5 * place.height, place.tilt).bounds(
+                *hidden.shape
+            )
+            own = self.owner[rows, columns] == number
+            result[rows, columns][own] = filled(picture[rows, columns], hidden[rows, columns])[own]
         return result
 
     def _view(self, number: int) -> Place:
