@@ -13,6 +13,8 @@ from noisewright.core.errors import ParameterError
 from noisewright.images import networks
 from noisewright.images.faces import LatentObfuscator, PublicFaces, cartoon_faces, open_model
 from noisewright.images.networks import AttGan, critic_of
+from noisewright.images.networks.attgan_training import _Learner
+from noisewright.images.networks.attributes import attributes_in
 
 FULL = {"height": 128, "width": 128, "channels": 3, "scale": 1.0, "code": 2048}
 
@@ -51,6 +53,25 @@ def test_the_whole_network_has_the_published_sizes() -> None:
     assert [head[-1].out_features for head in heads] == [1, 1, 2]
     counts = [millions(net["encoder"]), millions(net["decoder"]), millions(critic["trunk"]), sum(map(millions, heads))]
     assert [round(count) for count in counts] == [36, 53, 11, 50]
+
+
+def test_the_whole_network_learns_where_it_is_put() -> None:
+    """A turn of the critic and one of the generator at full size, on a device that computes shapes alone: what is left on the
+    processor would not fit together with it."""
+    faces = PublicFaces(
+        cartoon_faces(2, size=128)[0],
+        None,
+        {"gender": list("fmfmfmfm"), "yaw": np.arange(8.0), "pitch": np.arange(8) / 2},
+    )
+    with torch.device("meta"):
+        net, critic = AttGan.built(FULL, 4), critic_of(FULL, 2, 2)
+    known = attributes_in(faces.attributes)
+    learner = _Learner(net, critic, faces, known, 2e-4, batch=8, seed=0, critic_turns=1)
+    learner.epoch(0, 1)
+    for name, module in (("generator's adam", net), ("critic's adam", critic)):
+        assert len(learner.optimisers[name].state) == len(list(module.parameters()))  # all of it has learned
+    noise = networks.TrainingNoise(np.random.default_rng(1).normal(size=(60, 2048)), "meta")
+    assert noise(torch.zeros(8, 2048, device="meta"), np.random.default_rng(1)).shape == (8, 2048)
 
 
 @pytest.mark.parametrize("side", [16, 24, 32, 48, 64])

@@ -95,7 +95,7 @@ def _known(learner: Learner) -> Arrays:
         found |= {f"{name}.{key}": array for key, array in arrays_of(module).items()}
     for name, optimiser in learner.optimisers.items():
         for place, state in optimiser.state_dict()["state"].items():
-            found |= {f"{name}.{place}.{key}": tensor.numpy() for key, tensor in state.items()}
+            found |= {f"{name}.{place}.{key}": tensor.cpu().numpy() for key, tensor in state.items()}
     return found
 
 

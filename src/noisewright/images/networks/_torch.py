@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.errors import MissingPartError
+from noisewright.core.errors import MissingPartError, ParameterError
 
-__all__ = ["Module", "Tensor", "arrays_of", "filled", "float_tensor", "nn", "torch"]
+__all__ = ["Module", "Tensor", "arrays_of", "device_called", "device_of", "filled", "float_tensor", "nn", "torch"]
 
 try:
     torch: Any = import_module("torch")
@@ -27,15 +27,31 @@ COUNTERS = "num_batches_tracked"
 """What a normalising layer counts and never uses."""
 
 
-def float_tensor(array: NDArray[Any]) -> Tensor:
+def float_tensor(array: NDArray[Any], device: Any = None) -> Tensor:
     """A copy of an array in single precision: arrays of files are read-only, which a tensor cannot be."""
-    return torch.from_numpy(np.array(array, np.float32))
+    copy = torch.from_numpy(np.array(array, np.float32))
+    return copy if device is None else copy.to(device)
+
+
+def device_called(name: str) -> Any:
+    """The processor or graphics card of this name, such as ``cpu`` or ``cuda``."""
+    try:
+        found = torch.device(name)
+        torch.zeros(1, device=found).cpu()
+    except (AssertionError, NotImplementedError, RuntimeError, TypeError):
+        raise ParameterError(f"there is no device {name!r} here that can train; cpu is always there.") from None
+    return found
+
+
+def device_of(module: Module) -> Any:
+    """Where a module is."""
+    return next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
 
 
 def arrays_of(module: Module) -> dict[str, NDArray[Any]]:
     """Everything that a module has learned, by name."""
     return {
-        name: tensor.detach().numpy().copy()
+        name: tensor.detach().cpu().numpy().copy()
         for name, tensor in module.state_dict().items()
         if not name.endswith(COUNTERS)
     }

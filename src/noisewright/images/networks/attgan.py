@@ -3,8 +3,8 @@ r"""An encoder and a decoder after AttGAN, with a code of one by one, attributes
 At 128 pixels and full width: convolutions of 4 x 4 and stride 2 with 64, 128, 256, 512, 1024 and 1024 filters, then one of 2
 x 2 to the 2048 numbers of the code; a decoder of transposed convolutions back to 128 pixels; a critic whose trunk is shared
 by what judges, what names attributes and what estimates the pose. At other sizes (two or three times a power of two) there
-are fewer steps, and ``scale`` makes all of it narrower: a thirty-second of it learns on a processor in minutes, the whole of
-it needs a graphics card and the same lines.
+are fewer steps, and ``scale`` makes all of it narrower: an eighth of it learns on a processor in minutes, the whole of it
+needs a graphics card (``device="cuda"``) and the same lines.
 
 Why it is like this:
 

@@ -12,7 +12,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, run_course, seeded
 from noisewright.images.networks._readers import reads_attribute
-from noisewright.images.networks._torch import Module, Tensor, float_tensor, torch
+from noisewright.images.networks._torch import Module, Tensor, device_called, device_of, float_tensor, torch
 from noisewright.images.networks.attgan import AttGan, code_length, critic_of
 from noisewright.images.networks.attributes import Attribute, attributes_in
 from noisewright.images.networks.network import encoded, pixels_of, public_codes, write_network
@@ -35,17 +35,20 @@ class _Learner:
             "critic's adam": torch.optim.Adam(critic.parameters(), lr=rate, betas=BETAS),
         }
         self._faces, self._known = faces, known
-        self._columns = [float_tensor(one.rows(faces.attributes[one.name])) for one in known]
+        self._device = device_of(module)
+        self._columns = [float_tensor(one.rows(faces.attributes[one.name]), self._device) for one in known]
         self._batch, self._seed, self._turns = more["batch"], more["seed"], more["critic_turns"]
 
     def epoch(self, number: int, of: int) -> None:
         module, rng = self.modules["net"], np.random.default_rng([self._seed, number])
         module.eval()
-        noise = TrainingNoise(encoded(module, self._faces.pictures, centred=True)) if number else None
+        noise = None
+        if number:
+            noise = TrainingNoise(encoded(module, self._faces.pictures, centred=True), self._device)
         module.train()
         parts = list(batches(len(self._faces.pictures), self._batch, rng))
         for place, some in enumerate(parts):
-            real = 2 * pixels_of(self._faces.pictures[some]) - 1
+            real = 2 * pixels_of(self._faces.pictures[some], self._device) - 1
             true = [column[some] for column in self._columns]
             other = [self._changed(one, column, rng) for one, column in zip(self._known, true, strict=True)]
             self._criticise(real, true, other, noise, rng)
@@ -55,15 +58,15 @@ class _Learner:
     def _changed(self, attribute: Attribute, column: Tensor, rng: np.random.Generator) -> Tensor:
         """Another value of a category, drawn evenly, or a number with a standard deviation more or less."""
         if attribute.values:
-            return torch.eye(attribute.width)[rng.integers(0, attribute.width, len(column))]
-        return column + float_tensor(rng.normal(size=tuple(column.shape)))
+            return float_tensor(np.eye(attribute.width)[rng.integers(0, attribute.width, len(column))], self._device)
+        return column + float_tensor(rng.normal(size=tuple(column.shape)), self._device)
 
     def _criticise(self, real: Tensor, true: list[Tensor], other: list[Tensor], noise: Any, rng: Any) -> None:
         module, critic, adam = self.modules["net"], self.modules["critic"], self.optimisers["critic's adam"]
         with torch.no_grad():
             codes = module["encoder"](real)
             made = module["decoder"](torch.cat([codes if noise is None else noise(codes, rng), *other], 1))
-        share = float_tensor(rng.random((len(real), 1, 1, 1)))
+        share = float_tensor(rng.random((len(real), 1, 1, 1)), self._device)
         between = (real + share * (made - real)).requires_grad_(True)
         judged = critic["judge"](critic["trunk"](between))
         slope = torch.autograd.grad(judged.sum(), between, create_graph=True)[0].flatten(1).norm(dim=1)
@@ -114,11 +117,13 @@ def train_attgan(
     rate: float = 2e-4,
     critic_turns: int = 5,
     seed: int = 0,
+    device: str = "cpu",
     progress: Progress | None = None,
 ) -> AttGan:
     """An AttGAN-style network of *public* faces, written to a file; a training that was stopped goes on where it was.
 
-    ``scale`` 1 is the whole width; ``critic_turns`` is how often the critic learns before the generator does once.
+    ``scale`` 1 is the whole width; ``critic_turns`` is how often the critic learns before the generator does once,
+    and ``device`` where: ``cuda`` is a graphics card.
     """
     if not is_number(scale) or not 1 / 256 <= scale <= 1 or not is_number(rate) or not 0 < rate < 1:
         raise ParameterError("scale is a number from 1/256 to 1, and rate is a number above 0 and below 1.")
@@ -133,6 +138,8 @@ def train_attgan(
     with seeded(seed):
         module = AttGan.built(about, categories + numbers)
         critic = critic_of(about, categories, numbers)
+    where = device_called(device)
+    module, critic = module.to(where), critic.to(where)
     about |= {"batch": batch, "seed": seed, "rate": float(rate), "critic_turns": critic_turns}
     learner = _Learner(module, critic, faces, attributes, rate, batch=batch, seed=seed, critic_turns=critic_turns)
     checkpoint = run_course(learner, path, epochs, {**about, "kind": AttGan.kind, "learned": faces.digest}, progress)

@@ -25,7 +25,7 @@ from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, cosine, run_course, seeded
 from noisewright.images.networks._layers import doubling, from_mean, halving, halvings
 from noisewright.images.networks._readers import reads_attribute
-from noisewright.images.networks._torch import Module, float_tensor, nn, torch
+from noisewright.images.networks._torch import Module, device_called, device_of, float_tensor, nn, torch
 from noisewright.images.networks.attributes import attributes_in
 from noisewright.images.networks.network import EncodedFaces, encoded, pixels_of, public_codes, write_network
 from noisewright.images.networks.noise_aware import TrainingNoise
@@ -66,19 +66,22 @@ class _Learner:
     def __init__(self, module: Module, faces: PublicFaces, beside: Any, batch: int, seed: int, noisy: bool) -> None:
         self.modules = {"net": module}
         self.optimisers = {"adam": torch.optim.Adam(module.parameters(), lr=RATE)}
-        self._faces, self._beside, self._batch, self._seed, self._noisy = faces, beside, batch, seed, noisy
+        self._faces, self._batch, self._seed, self._noisy = faces, batch, seed, noisy
+        self._device = device_of(module)
+        self._beside = beside.to(self._device)
 
     def epoch(self, number: int, of: int) -> None:
         module, adam, rng = self.modules["net"], self.optimisers["adam"], np.random.default_rng([self._seed, number])
         module.eval()
-        noise = TrainingNoise(encoded(module, self._faces.pictures)) if self._noisy and number else None
+        codes = encoded(module, self._faces.pictures) if self._noisy and number else None
+        noise = None if codes is None else TrainingNoise(codes, self._device)
         module.train()
         for place, some in enumerate(parts := list(batches(len(self._beside), self._batch, rng))):
             for group in adam.param_groups:
                 group["lr"] = cosine(RATE, (number + place / len(parts)) / of)
-            wanted, beside = pixels_of(self._faces.pictures[some]), self._beside[some]
-            codes = module["encoder"](wanted)
-            asked = [codes] if noise is None else [codes, noise(codes.detach(), rng)]
+            wanted, beside = pixels_of(self._faces.pictures[some], self._device), self._beside[some]
+            found = module["encoder"](wanted)
+            asked = [found] if noise is None else [found, noise(found.detach(), rng)]
             drawn = module["decoder"](torch.cat([torch.cat(asked), torch.cat([beside] * len(asked))], 1))
             loss = len(asked) * torch.nn.functional.l1_loss(drawn, torch.cat([wanted] * len(asked)))
             adam.zero_grad()
@@ -96,12 +99,13 @@ def train_autoencoder(
     batch: int = 32,
     seed: int = 0,
     noisy: bool = True,
+    device: str = "cpu",
     progress: Progress | None = None,
 ) -> AutoEncoder:
     """An auto-encoder of *public* faces, written to a file; a training that was stopped goes on where it was.
 
     ``code`` is the length of codes, ``first`` the number of channels after the first convolution, ``noisy`` whether it learns
-    from noisy codes as well.
+    from noisy codes as well, ``device`` where: ``cuda`` is a graphics card.
     """
     for name, value in (("code", code), ("first", first), ("batch", batch)):
         if not is_whole(value) or not 2 <= value <= 4096:
@@ -114,6 +118,7 @@ def train_autoencoder(
     with seeded(seed):
         module = AutoEncoder.built(about, beside.shape[1])
     from_mean(module["decoder"], faces.pictures)
+    module = module.to(device_called(device))
     about |= {"batch": batch, "seed": seed, "noisy": noisy}
     learner = _Learner(module, faces, beside, batch, seed, noisy)
     checkpoint = run_course(

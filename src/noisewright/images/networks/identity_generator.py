@@ -29,7 +29,7 @@ from noisewright.images.faces.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, cosine, run_course, seeded
 from noisewright.images.networks._layers import doubling, from_mean, halvings, normal_start
 from noisewright.images.networks._readers import Reader, reads_attribute, reads_people
-from noisewright.images.networks._torch import Module, Tensor, float_tensor, nn, torch
+from noisewright.images.networks._torch import Module, Tensor, device_called, device_of, float_tensor, nn, torch
 from noisewright.images.networks.attributes import Attribute, attributes_in
 from noisewright.images.networks.network import Arrays, NetworkFaces, Opened, pixels_of, write_network
 from noisewright.images.pictures.reading import Picture
@@ -122,8 +122,9 @@ class _Learner:
     def __init__(self, module: Module, faces: PublicFaces, who: Any, beside: Any, known: Any, batch: int, seed: int):
         self.modules = {"net": module}
         self.optimisers = {"adam": torch.optim.Adam(module.parameters(), lr=RATE)}
-        self._faces, self._who, self._beside, self._known = faces, who, beside, known
-        self._batch, self._seed = batch, seed
+        self._device = device_of(module)
+        self._faces, self._known, self._batch, self._seed = faces, known, batch, seed
+        self._who, self._beside = who.to(self._device), beside.to(self._device)
 
     def epoch(self, number: int, of: int) -> None:
         module, adam, rng = self.modules["net"], self.optimisers["adam"], np.random.default_rng([self._seed, number])
@@ -131,7 +132,7 @@ class _Learner:
             for group in adam.param_groups:
                 group["lr"] = cosine(RATE, (number + place / len(parts)) / of)
             drawn = _drawn(module, module["identity"](self._who[some]), self._beside[some], self._known)
-            loss = torch.nn.functional.mse_loss(drawn, pixels_of(self._faces.pictures[some]))
+            loss = torch.nn.functional.mse_loss(drawn, pixels_of(self._faces.pictures[some], self._device))
             adam.zero_grad()
             loss.backward()
             adam.step()
@@ -145,11 +146,13 @@ def train_identities(
     epochs: int = 80,
     batch: int = 64,
     seed: int = 0,
+    device: str = "cpu",
     progress: Progress | None = None,
 ) -> IdentityGenerator:
     """A generator of *public* people, written to a file; a training that was stopped goes on where it was.
 
-    ``code`` is the length of codes. Every face needs the name of its person; attributes get branches of their own.
+    ``code`` is the length of codes. Every face needs the name of its person; attributes get branches of their own. ``device`` is
+    where it learns: ``cuda`` is a graphics card.
     """
     for name, value in (("code", code), ("batch", batch)):
         if not is_whole(value) or not 2 <= value <= 4096:
@@ -172,10 +175,12 @@ def train_identities(
         module = IdentityGenerator.built(about, beside.shape[1])
         normal_start(module)
     from_mean(module["drawing"], faces.pictures)
+    module = module.to(device_called(device))
     about |= {"batch": batch, "seed": seed}
     learner = _Learner(module, faces, float_tensor(np.eye(len(names)))[who], beside, attributes, batch, seed)
     setup = {**about, "kind": IdentityGenerator.kind, "learned": faces.digest}
     checkpoint = run_course(learner, path, epochs, setup, progress)
+    module = module.cpu()
     codes = _most_telling_first(module, len(names))
     readers = {one.name: reads_attribute(one, faces.pictures, faces.attributes[one.name]) for one in attributes}
     reader = reads_people(faces.pictures, who)

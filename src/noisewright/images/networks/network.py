@@ -25,7 +25,7 @@ from noisewright.images.faces.basis import Basis
 from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.model_file import read_model, write_model
 from noisewright.images.networks._readers import Reader, read_attribute
-from noisewright.images.networks._torch import Module, Tensor, arrays_of, filled, float_tensor, torch
+from noisewright.images.networks._torch import Module, Tensor, arrays_of, device_of, filled, float_tensor, torch
 from noisewright.images.networks.attributes import Attribute, chosen
 from noisewright.images.pictures.reading import CHANNELS, Picture
 from noisewright.images.pictures.writing import as_pixels
@@ -293,8 +293,8 @@ def encoded(module: Module, pictures: Picture, *, centred: bool = False) -> Floa
     parts = []
     with torch.inference_mode():
         for some in _pieces(len(pictures), pictures.shape[1:]):
-            pixels = pixels_of(pictures[some])
-            parts.append(module["encoder"](2 * pixels - 1 if centred else pixels).numpy())
+            pixels = pixels_of(pictures[some], device_of(module))
+            parts.append(module["encoder"](2 * pixels - 1 if centred else pixels).cpu().numpy())
     return np.concatenate(parts).astype(np.float64)
 
 
@@ -310,9 +310,9 @@ def public_codes(codes: Floats, people: Sequence[Any] | NDArray[Any] | None) -> 
     return {name: getattr(basis, name) for name in BASIS} | Gallery.of(basis.forward(codes), people).arrays()
 
 
-def pixels_of(pictures: Picture) -> Tensor:
+def pixels_of(pictures: Picture, device: Any = None) -> Tensor:
     """Pictures as a network takes them: between 0 and 1, channels first."""
-    return float_tensor(pictures).permute(0, 3, 1, 2).contiguous() / 255.0
+    return float_tensor(pictures, device).permute(0, 3, 1, 2).contiguous() / 255.0
 
 
 def write_network(

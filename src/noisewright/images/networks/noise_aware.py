@@ -9,6 +9,8 @@ Floats are good enough here: the faces are public.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from noisewright.core.arrays import Floats
@@ -26,10 +28,11 @@ EPSILONS = (100.0, 1000.0)
 class TrainingNoise:
     """Laplace noise on the leading principal components of codes; the others become their mean."""
 
-    def __init__(self, codes: Floats) -> None:
-        self._basis = Basis.fit(codes)
-        self._mean, self._directions = float_tensor(self._basis.mean), float_tensor(self._basis.directions)
-        self._low, self._high = float_tensor(self._basis.low), float_tensor(self._basis.high)
+    def __init__(self, codes: Floats, device: Any = None) -> None:
+        self._basis = found = Basis.fit(codes)
+        self._mean, self._directions, self._low, self._high = (
+            float_tensor(array, device) for array in (found.mean, found.directions, found.low, found.high)
+        )
 
     def components(self, epsilon: float) -> int:
         """How many components are kept at an epsilon: at least one."""
@@ -44,5 +47,5 @@ class TrainingNoise:
         kept = self.components(epsilon)
         low, high, directions = self._low[:kept], self._high[:kept], self._directions[:kept]
         places = torch.clamp((codes - self._mean) @ directions.T, low, high)
-        noise = float_tensor(rng.laplace(size=(len(codes), kept)) * kept / epsilon) * (high - low)
+        noise = float_tensor(rng.laplace(size=(len(codes), kept)) * kept / epsilon, codes.device) * (high - low)
         return torch.clamp(places + noise, low, high) @ directions + self._mean

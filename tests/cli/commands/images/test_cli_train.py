@@ -111,6 +111,8 @@ def test_without_a_folder_the_made_up_faces_are_learned(call: Any, tmp_path: Pat
         (["--model", "autoencoder", "--scale", "1"], "scale is not an option of the model autoencoder"),
         (["--model", "identities", "--size", "17"], "such as 48, 64 or 128 pixels"),
         (["--model", "attgan", "--size", "20"], "32, 48, 64 or 128 pixels"),
+        (["--model", "identities", "--size", "16", "--device", "abacus"], "there is no device 'abacus' here"),
+        (["--model", "identities", "--size", "16", "--device", "meta"], "there is no device 'meta' here"),
         (["--model", "attgan", "--scale", "7", "--size", "16"], "from 1/256 to 1"),
     ],
 )

@@ -50,6 +50,9 @@ def train(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Where networks start; not for eigenfaces.", min=0)
     ] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="cpu|cuda", help="Where a network learns; cuda is a graphics card.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model of faces, in seconds (eigenfaces) or minutes (networks, which need PyTorch), and write it to a file.
@@ -64,7 +67,7 @@ def train(
     target = target_file(output, "a model", (".nwm",), new=True)
     started = time.perf_counter()
     learned = _faces(faces, size, grey)
-    options = {"code": code, "epochs": epochs, "scale": scale, "seed": seed}
+    options = {"code": code, "epochs": epochs, "scale": scale, "seed": seed, "device": device}
     with counting("epochs", "epochs") as progress:
         made = train_model(
             model, target, learned, progress, **{name: value for name, value in options.items() if value is not None}
