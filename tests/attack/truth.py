@@ -31,6 +31,7 @@ SENTENCE = re.compile(
     r"(?:, over (?:any number of|[0-9]+) independent parts)?(?:, between points in steps of (?P<coarse>[0-9/]+))?"
     r"(?P<level>; level = .*?)?(?P<stated>; distances as stated in the file.*?)?(?:, for answers .*?)?"
     rf"(?P<words>{NOTE})?(?:; in the clear, as stated: {SHOWN}(?:, {SHOWN})*)?"
+    rf"(?:; measured on public data, as stated: {SHOWN}(?:, {SHOWN})*)?"
     r"(?:; uses .*)?(?:; a simulation with a known seed: NOT FOR RELEASE)?"
 )
 LEVEL = re.compile(
