@@ -157,6 +157,20 @@ def test_a_face_is_kept_by_a_picture_of_it_and_no_other_is() -> None:
             face_to_keep(bad)
 
 
+def test_somebody_close_to_a_face_to_keep_is_hidden() -> None:
+    """A smaller face within the place of a face to keep: it is not kept along with it."""
+    picture = astronaut().copy()
+    child = np.asarray(Image.fromarray(astronaut()[20:190, 150:310]).resize((64, 68)))
+    picture[128:196, 128:192] = child
+    alone = FoundFaces().found(astronaut())[0][1]
+    across, down = alone.to_frame([140, 180], [140, 184])
+    assert ((across > 0) & (across < 1) & (down > 0) & (down < 1)).all()  # the child's face is within that place
+    look = FoundFaces(keep=KeptFaces({"a.png": [Place.around(195, 60, 70, 66)]}))
+    cover = look.cover(picture, Path("a.png"))
+    assert cover.hidden[140:184, 140:180].all()
+    assert not cover.hidden[60:110, 200:270].any()
+
+
 def test_the_certificate_says_what_is_in_the_clear_and_how_much_one_face_costs() -> None:
     method = in_frames(PixelMethod("laplace", 40, {"block": 16}), FoundFaces(smallest=40))  # type: ignore[arg-type]
     (made,) = method.mechanisms(512, 512, 3)

@@ -48,6 +48,8 @@ class Face:
     """How sure the network is, from 0 to 1."""
     tilt: float | None = None
     """How the face is turned, in degrees clockwise, as far as that is known."""
+    kept: bool = False
+    """Whether it is one to keep."""
 
     @property
     def middle(self) -> tuple[float, float]:

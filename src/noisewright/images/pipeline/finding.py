@@ -7,7 +7,7 @@ many are found as the owner says, and one for which the owner's own boxes say no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -20,7 +20,7 @@ from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.images.pictures.reading import Picture, read_picture
 from noisewright.images.pipeline.detection import SMALLEST, SURE, Face, check_search, find_faces, upright
-from noisewright.images.pipeline.heads import aligned_head, covered, grown, loose_head
+from noisewright.images.pipeline.heads import aligned_head, covered, grown, loose_head, same_face
 from noisewright.images.pipeline.keeping import KeptFaces, likeness
 from noisewright.images.pipeline.networks import NETWORKS, network
 from noisewright.images.pipeline.outlines import IN_THE_CLEAR, outline_of
@@ -84,24 +84,38 @@ class FoundFaces:
             told.append("pictures in which no face was found, as they are")
         return tuple(told)
 
-    def found(self, picture: Picture) -> list[tuple[Face, Place]]:
-        """The faces and the places of their heads."""
-        kept: list[tuple[Face, Place]] = []
-        for face in find_faces(picture, smallest=self.smallest, sure=self.sure):
-            if any(covered(face, place) for _, place in kept):
-                continue  # it is hidden already, with one that is surer
+    def found(self, picture: Picture, source: Path | None = None) -> list[tuple[Face, Place]]:
+        """The faces and the places of their heads; those to keep say so.
+
+        A find that is covered by the place of one that is hidden is hidden with it. One that is covered by the place of a face to
+        keep is not: somebody may stand close to who wants to be seen.
+        """
+        faces = find_faces(picture, smallest=self.smallest, sure=self.sure)
+        hide: list[tuple[Face, Place]] = []
+        keep: list[tuple[Face, Place]] = []
+        left = np.ones(len(faces), bool)
+        for number, face in enumerate(faces):
+            if not left[number] or any(same_face(face, one) for one, _ in keep):
+                continue
             turned = upright(picture, face)
-            same = next((i for i, (_, place) in enumerate(kept) if covered(turned, place)), None)
-            if same is not None and (wider := grown(kept[same][1], face)) is not None:
-                kept[same] = kept[same][0], wider
+            if any(same_face(turned, one) for one, _ in keep):
+                continue
+            if self.keep.keeps(picture, turned, source):
+                keep.append((replace(turned, kept=True), loose_head(turned, self.margin)))
+                continue
+            same = next((i for i, (_, place) in enumerate(hide) if covered([turned], place)[0]), None)
+            if same is not None and (wider := grown(hide[same][1], face)) is not None:
+                hide[same] = hide[same][0], wider
             else:
-                kept.append((turned, loose_head(turned, self.margin)))
-        return kept
+                same = len(hide)
+                hide.append((turned, loose_head(turned, self.margin)))
+            left &= ~covered(faces, hide[same][1])
+        return hide + keep
 
     def cover(self, picture: Picture, source: Path | None = None) -> Cover:
         """The places of all heads that are not kept."""
         height, width = picture.shape[:2]
-        found = self.found(picture)
+        found = self.found(picture, source)
         if self.expect is not None and len(found) != self.expect:
             raise DataError(
                 f"{_many(len(found))} found where {self.expect} were expected; look at it with noisewright images find, and give "
@@ -116,7 +130,7 @@ class FoundFaces:
                 )
             if self.no_face == "whole":
                 return Cover.of([Place.around(0, 0, width, height)], height, width)
-        hide = [(face, place) for face, place in found if not self.keep.keeps(picture, face, source)]
+        hide = [(face, place) for face, place in found if not face.kept]
         views = [aligned_head(picture, face) for face, _ in hide] if self.aligned else []
         masks = [outline_of(picture, face, place) for face, place in hide] if self.outline else None
         return Cover.of([place for _, place in hide], height, width, masks, views)

@@ -13,21 +13,23 @@ is no part of any promise; it keeps the place from telling more of a face than i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pipeline.detection import Face
 from noisewright.images.pipeline.landmarks import EYES, landmarks_of, tilt_of
 from noisewright.images.pipeline.places import Cover, Place
 
-__all__ = ["EYES_AT", "aligned_face", "aligned_head", "covered", "grown", "loose_head"]
+__all__ = ["EYES_AT", "aligned_face", "aligned_head", "covered", "grown", "loose_head", "same_face"]
 
 EYES_AT = ((0.39, 0.5), (0.61, 0.5))
 """Where the eyes are in an aligned square: fractions of the way across and down."""
 WIDE, HIGH, UP, AROUND = 1.9, 2.0, 0.25, 2.6
 """A head against the box of the detector: how wide, how high, how far its middle is above; and all around it."""
-COVERED, MOST_GROWTH = 0.97, 1.6
+COVERED, MOST_GROWTH, SHARED = 0.97, 1.6, 0.4
 
 
 def loose_head(face: Face, margin: float = 1.0) -> Place:
@@ -62,11 +64,22 @@ def aligned_face(picture: Picture, face: Face, size: int) -> Picture:
     return Cover.of([place], *picture.shape[:2]).frame(picture, 0, (size, size))
 
 
-def covered(face: Face, place: Place) -> bool:
-    """Whether a place covers a face all over."""
-    across, down = np.meshgrid(np.linspace(0, 1, 16), np.linspace(0, 1, 16))
-    a, b = place.to_frame(face.x + across * face.width, face.y + down * face.height)
-    return bool(((a >= 0) & (a < 1) & (b >= 0) & (b < 1)).mean() >= COVERED)
+def covered(faces: Sequence[Face], place: Place) -> NDArray[np.bool_]:
+    """Which faces a place covers all over."""
+    across, down = (part.reshape(-1) for part in np.meshgrid(np.linspace(0, 1, 12), np.linspace(0, 1, 12)))
+    x, y, width, height = (
+        np.array([(one.x, one.y, one.width, one.height) for one in faces]).reshape(-1, 4).T[:, :, None]
+    )
+    a, b = place.to_frame(x + across * width, y + down * height)
+    return np.asarray(((a >= 0) & (a < 1) & (b >= 0) & (b < 1)).mean(axis=1) >= COVERED)
+
+
+def same_face(one: Face, other: Face) -> bool:
+    """Whether two finds are of one face: what they share is a good part of both."""
+    wide = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
+    high = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
+    shared = max(wide, 0.0) * max(high, 0.0)
+    return shared >= SHARED * (one.width * one.height + other.width * other.height - shared)
 
 
 def grown(place: Place, face: Face) -> Place | None:

@@ -127,12 +127,10 @@ def _plan(video: Video, where: FoundFaces, hold: int, progress: Progress | None)
     faces: list[list[Face]] = []
     places: list[list[Place]] = []
     views: list[list[Place]] = []
-    kept: list[list[bool]] = []
     for number, picture in enumerate(video.frames()):
-        found = where.found(picture)
+        found = where.found(picture, video.path)
         faces.append([face for face, _ in found])
         places.append([place for _, place in found])
-        kept.append([where.keep.keeps(picture, face, video.path) for face, _ in found])
         views.append([aligned_head(picture, face) if where.aligned else place for face, place in found])
         if progress is not None:
             progress(number + 1, None)
@@ -142,7 +140,7 @@ def _plan(video: Video, where: FoundFaces, hold: int, progress: Progress | None)
         seen = [faces[number][j] for number, j in track.found.items()]
         if any(face.score >= CERTAIN for face in seen):
             sure[list(track.places)] = True
-        if all(kept[number][j] for number, j in track.found.items()):
+        if all(face.kept for face in seen):
             continue  # one frame in doubt, and the whole of it is hidden
         own = held({number: views[number][j] for number, j in track.found.items()}, hold, len(faces), 1.0)
         for number, place in track.places.items():
