@@ -31,10 +31,13 @@ Results = Sequence[Sequence[pa.Table]]
 """The exact results of the statistics of every query: not for release."""
 
 
-def check_data(plan: Plan, engine: Engine, source: Source) -> Results:
-    """Refuse data from which the release cannot be made; what the queries are answered from."""
+def check_data(plan: Plan, engine: Engine, source: Source, spends: bool = True) -> Results:
+    """Refuse data from which the release cannot be made; what the queries are answered from.
+
+    A release that spends nothing, a simulation, may be of a table without rows.
+    """
     policy = plan.policy
-    if has_public_rows(policy) and engine.is_empty(source):
+    if spends and has_public_rows(policy) and engine.is_empty(source):
         raise DataError(
             "the table has no rows: a release would spend its price and tell nothing; give the table that is meant."
         )

@@ -156,7 +156,7 @@ def release(
                 return found
             staging = stack.enter_context(Staging(output, replace or again, belongs=partial(belongs_to, book)))
             content = b"" if seed is not None else content_digest(source)
-        exact = check_data(plan, runner, source)
+        exact = check_data(plan, runner, source, spends=seed is None)
         cautions = (*plan.warnings, *without_rows(plan, exact), *data_cautions(plan, source, runner))
         if warn is not None:
             for caution in cautions:

@@ -70,7 +70,7 @@ def test_a_budget_is_split_exactly_among_what_has_noise(query, more, shares):
 def test_the_number_of_rows_is_free_where_it_is_public():
     free = plan_of({"aggregate": "count"}, TABLE, neighbours="replace")
     assert (free.price, free.error, free.certificates(simulated=False)) == (0, 0.0, [])
-    assert answer_of(free, TABLE).to_pydict() == {"answer": [2000]}
+    assert answer_of(free, TABLE).to_pydict() == {"answer": [2000], "answer_low": [2000], "answer_high": [2000]}
     for query, more in (
         ({"aggregate": "count"}, {}),
         ({"aggregate": "count", "where": "age > 3"}, {"neighbours": "replace"}),
@@ -143,7 +143,7 @@ def test_counts_sums_and_histograms_are_right_on_average():
     assert full.sum() >= 8
     assert close(many_answers(bins, TABLE, 2000)[:, full], wanted[full])
     table = answer_of(bins, TABLE, 1)
-    assert table.column_names == ["age_from", "age_to", "answer"]
+    assert table.column_names == ["age_from", "age_to", "answer", "answer_low", "answer_high"]
     assert table["age_from"].to_pylist() == [10.0 * i for i in range(11)]
 
 
@@ -176,7 +176,7 @@ def test_groups_come_back_in_their_order_with_all_their_values():
     by = {"ward": ["west", "nowhere", "north"], "patient": [0, 1]}
     plan = plan_of({"aggregate": "count", "by": by, "epsilon": 50}, TABLE)
     found = answer_of(plan, TABLE, 1)
-    assert found.column_names == ["ward", "patient", "answer"]
+    assert found.column_names == ["ward", "patient", "answer", "answer_low", "answer_high"]
     assert found["ward"].to_pylist() == [w for w in by["ward"] for _ in by["patient"]]
     assert found["patient"].to_pylist() == [0, 1] * 3
     true = [
@@ -200,7 +200,7 @@ def test_groups_come_back_in_their_order_with_all_their_values():
         TABLE,
     )
     table = answer_of(cells, TABLE, 1)
-    assert table.column_names == ["ward", "age_from", "age_to", "answer"]
+    assert table.column_names == ["ward", "age_from", "age_to", "answer", "answer_low", "answer_high"]
     west = AGES[TABLE["ward"].to_numpy(zero_copy_only=False) == "west"]
     assert table["answer"].to_pylist()[:2] == [int((west < 50).sum()), int((west >= 50).sum())]
 

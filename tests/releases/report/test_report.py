@@ -189,7 +189,7 @@ def test_markup_from_a_policy_or_a_table_is_only_text(simulated: bool) -> None:
     policy = Policy.from_dict({"dataset": NAME, "budget": {"epsilon": 9}, "columns": columns, "queries": queries})
     plan = make_plan(policy, {"age": pa.string(), "smoker": pa.bool_(), NAME: pa.string(), EVIL: pa.string()})
     shown = Marginal(NAME + "1", "categories", (3.0, 4.0), labels=(EVIL, "b"))
-    answers = {NAME + "q": pa.table({EVIL: [EVIL], "n": [1]})}
+    answers = {NAME + "q": pa.table({EVIL: [EVIL], NAME + "q": [1]})}
     made = Made(**{**MADE.__dict__, "simulated": simulated, "files": (EVIL,)})
     text = report(plan, made, balance=balance(between=EVIL), marginals=[shown], answers=answers)
     page = Page(text)

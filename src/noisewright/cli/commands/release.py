@@ -19,7 +19,7 @@ from noisewright.cli.commands.plan import (
     warnings_of,
 )
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from noisewright.releases.run import Release
 
 __all__ = ["COMMAND", "release"]
+
+MOST_ROWS = 8
+"""So many rows of an answer are shown; all of them are in its file."""
 
 
 def release(
@@ -133,6 +136,7 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
     else:
         yield heading(output, f"{what} released", "green")
     yield parts_table(done.plan)
+    yield from _answers(done, output)
     rows = [total_row(done.plan), ("Between", done.plan.between), ("In words", done.plan.in_words())]
     if (left := done.balance) is not None:
         delta = f", delta {downward(left.left_delta)} of {upward(left.delta)}" if left.delta else ""
@@ -145,6 +149,28 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
     rows.append(("Check", f"noisewright verify {output}"))
     yield facts(rows)
     yield from warnings_of(done.warnings)
+
+
+def _answers(done: Release, output: str) -> Iterable[RenderableType]:
+    """The answers with their intervals, as far as they fit on a screen."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from noisewright.releases.output.layout import answer_files
+    from noisewright.releases.queries.readable import shown
+
+    for (name, answer), file in zip(done.answers.items(), answer_files(done.plan), strict=True):
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+        head, rows = shown(answer, name, MOST_ROWS)
+        for title in head:
+            table.add_column(Text(printable(title)), overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(printable(cell)) for cell in row))
+        yield Padding(table, (0, 0, 0, 2))
+        if answer.num_rows > MOST_ROWS:
+            more = f"{MOST_ROWS} of {answer.num_rows:,} rows; all are in {output}/{file}"
+            yield Padding(Text(more, style="dim"), (0, 0, 0, 2))
 
 
 COMMAND = Command(release)

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from noisewright.releases.queries.filters import Filter as Filter
     from noisewright.releases.queries.filters import names_in as names_in
     from noisewright.releases.queries.filters import parse_filter as parse_filter
+    from noisewright.releases.queries.intervals import interval as interval
     from noisewright.releases.queries.noise import Noise as Noise
     from noisewright.releases.queries.noise import calibrate as calibrate
     from noisewright.releases.queries.noise import usable as usable
+    from noisewright.releases.queries.readable import shown as shown
     from noisewright.releases.queries.statistics import Measure as Measure
     from noisewright.releases.queries.statistics import Sensitivity as Sensitivity
     from noisewright.releases.queries.statistics import Statistic as Statistic

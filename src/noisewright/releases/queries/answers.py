@@ -2,6 +2,8 @@ r"""Answers: from the exact results of a query's statistics to what is released.
 
 First the noise of each statistic, then what follows from noisy numbers alone, which costs nothing: counts are made 0 or more, a
 mean is moved into the range of its values, a variance between 0 and a quarter of the range's square (the largest there is).
+Beside each stands an interval that holds the answer without noise 95 % of the time
+(:mod:`~noisewright.releases.queries.intervals`), and the noisy count that a mean or a variance paid for.
 
 A quantile has no noise: one of public cells is chosen by scores. Cell ``i`` is right when the quantile's rank ``q n`` lies
 among the ranks of its own rows. The score is minus how far it lies outside of them, in rows times the denominator of
@@ -18,9 +20,10 @@ two; a row that moves to another cell changes it by at most ``den``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +33,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError
 from noisewright.mechanisms.arrow import arrow_array
 from noisewright.releases.policy.policy import QueryPolicy
+from noisewright.releases.queries.intervals import LEVEL, interval
 from noisewright.releases.queries.statistics import Statistic
 from noisewright.releases.queries.values import Value
 
@@ -80,49 +84,80 @@ class QueryPlan:
             raise DataError(f"{self.name}: there must be one result for each of the {len(self.statistics)} statistics.")
         exact = [s.read(table) for s, table in zip(self.statistics, tables, strict=True)]
         if self.query.aggregate == "quantile":
-            return self._table([self._quantiles(exact[0], query_rng(seed, self.position, 0))])
+            return self._table({self.name: self._quantiles(exact[0], query_rng(seed, self.position, 0))})
         noisy = {}
         for place, (statistic, vector) in enumerate(zip(self.statistics, exact, strict=True)):
             noise = statistic.noise
             noisy[statistic.name] = (
                 vector if noise is None else noise.add(vector, query_rng(seed, self.position, place))
             )
-        return self._table(self._columns(noisy))
+        return self._table(self._columns(noisy, self._ends(noisy)))
 
     # What follows from noisy numbers ------------------------------------------------------------------------------------
 
-    def _columns(self, noisy: Mapping[str, Vector]) -> list[pa.Array]:
-        """The answer column, after the columns of bins for a histogram."""
-        counts = np.maximum(noisy["count"], 0) if "count" in noisy else None
+    def _ends(self, noisy: Mapping[str, Vector]) -> dict[str, tuple[Vector, Vector]]:
+        """What may be behind the noisy numbers, all of them together right with the probability of the level."""
+        drawn = sum(statistic.noise is not None for statistic in self.statistics)
+        level = 1 - (1 - LEVEL) / max(drawn, 1)
+        return {s.name: interval(s.noise, noisy[s.name], level) for s in self.statistics}
+
+    def _columns(self, noisy: Mapping[str, Vector], ends: Mapping[str, tuple[Vector, Vector]]) -> dict[str, pa.Array]:
+        """The answer with its interval, after the columns of bins for a histogram, and the noisy count where one was paid for."""
         aggregate, first = self.query.aggregate, self.statistics[0]
         if aggregate in ("count", "histogram"):
-            assert counts is not None
-            found = arrow_array(_int64(counts.reshape(-1)))
+            found = self._with_ends(noisy["count"], ends["count"], lambda v: arrow_array(_int64(np.maximum(v, 0))))
             if first.cells is None:
-                return [found]
+                return found
             edges = np.array([float(edge) for edge in first.cells.edges])
-            ends = (np.tile(part, first.groups) for part in (edges[:-1], edges[1:]))
-            return [*(self._value.back(part) for part in ends), found]
-        steps = first.steps
-        assert steps is not None
-        sums = noisy["sum"].reshape(-1)
+            sides = (np.tile(part, first.groups) for part in (edges[:-1], edges[1:]))
+            names = (f"{self.query.column}_from", f"{self.query.column}_to")
+            return dict(zip(names, map(self._value.back, sides), strict=True)) | found
         if aggregate == "sum":
-            # A sum of values on one side of 0 is there, too; noise alone could carry it to the other.
-            sums = np.maximum(sums, 0) if steps.low >= 0 else np.minimum(sums, 0) if steps.high <= 0 else sums
-            if steps.exponent >= 0 and max(abs(steps.low), abs(steps.high)) * steps.step <= 1 << 31:
-                return [arrow_array(_int64(sums * int(steps.step)))]
-            return [arrow_array(_floats(sums) * float(steps.step))]
-        assert counts is not None
-        rows = _floats(np.maximum(counts.reshape(-1), 1))
-        low, high = (float(end) for end in self._value.within or (0, 0))
-        centred = _floats(sums) / rows
+            return self._with_ends(noisy["sum"], ends["sum"], self._sum)
+        rows = np.maximum(noisy["count"], 1)
+        few, many = (np.maximum(end, 1) for end in ends["count"])
+        centred = _box(ends["sum"], few, many)
         if aggregate == "mean":
-            means = (centred + first.centre) * float(steps.step)
-            return [self._value.back(np.clip(means, low, high))]
-        second = self.statistics[1]
-        squared = _floats(noisy["squares"].reshape(-1)) / rows + second.shift
-        spread = (squared - centred**2) * float(steps.step) ** 2
-        return [arrow_array(np.clip(spread, 0.0, (high - low) ** 2 / 4))]
+            found = self._with_ends(_over(noisy["sum"], rows), centred, self._mean)
+        else:
+            squared, spread = _box(ends["squares"], few, many), _over(noisy["squares"], rows)
+            nearest, farthest = _squares(centred)
+            found = self._with_ends(
+                spread - _over(noisy["sum"], rows) ** 2, (squared[0] - farthest, squared[1] - nearest), self._variance
+            )
+        if self.statistics[-1].noise is None:
+            return found
+        return found | {f"{self.name}_count": arrow_array(_int64(np.maximum(noisy["count"], 0).reshape(-1)))}
+
+    def _with_ends(
+        self, value: NDArray[Any], ends: tuple[NDArray[Any], NDArray[Any]], made: Callable[[NDArray[Any]], pa.Array]
+    ) -> dict[str, pa.Array]:
+        names = (self.name, f"{self.name}_low", f"{self.name}_high")
+        return {name: made(part.reshape(-1)) for name, part in zip(names, (value, *ends), strict=True)}
+
+    def _sum(self, sums: Vector) -> pa.Array:
+        """A sum in the unit of the values. One of values on one side of 0 is there, too; noise alone could carry it over."""
+        steps = self.statistics[0].steps
+        assert steps is not None
+        sums = np.maximum(sums, 0) if steps.low >= 0 else np.minimum(sums, 0) if steps.high <= 0 else sums
+        if steps.exponent >= 0 and max(abs(steps.low), abs(steps.high)) * steps.step <= 1 << 31:
+            return arrow_array(_int64(sums * int(steps.step)))
+        return arrow_array(_floats(sums) * float(steps.step))
+
+    def _mean(self, centred: NDArray[Any]) -> pa.Array:
+        first, (low, high) = self.statistics[0], self._range
+        assert first.steps is not None
+        return self._value.back(np.clip((centred + first.centre) * float(first.steps.step), low, high))
+
+    def _variance(self, spread: NDArray[Any]) -> pa.Array:
+        second, (low, high) = self.statistics[1], self._range
+        assert second.steps is not None
+        return arrow_array(np.clip((spread + second.shift) * float(second.steps.step) ** 2, 0.0, (high - low) ** 2 / 4))
+
+    @property
+    def _range(self) -> tuple[float, float]:
+        low, high = (float(end) for end in self._value.within or (0, 0))
+        return low, high
 
     def _quantiles(self, counts: Vector, rng: np.random.Generator | None) -> pa.Array:
         """The middle of a cell, chosen by the exponential mechanism, for each group."""
@@ -140,20 +175,17 @@ class QueryPlan:
         assert value is not None
         return value
 
-    def _table(self, columns: list[pa.Array]) -> pa.Table:
+    def _table(self, columns: Mapping[str, pa.Array]) -> pa.Table:
         """The columns of the answer after those of its groups."""
-        statistic = self.statistics[0]
-        names, found, inner = [], [], statistic.entries // statistic.groups if len(columns) > 1 else 1
-        outer = 1
+        statistic, outer = self.statistics[0], 1
+        names, found, inner = [], [], len(columns[self.name]) // statistic.groups
         for key in statistic.keys:
             again = statistic.groups // outer // len(key) * inner
             places = np.tile(np.repeat(np.arange(len(key)), again), outer)
             names.append(key.column)
             found.append(key.array().take(arrow_array(places)))
             outer *= len(key)
-        if len(columns) > 1:
-            names += [f"{self.query.column}_from", f"{self.query.column}_to"]
-        return pa.table([*found, *columns], names=[*names, self.name])
+        return pa.table([*found, *columns.values()], names=[*names, *columns])
 
 
 def query_rng(seed: int | None, query: int, statistic: int) -> np.random.Generator | None:
@@ -170,6 +202,24 @@ def quantile_scores(counts: Vector, quantile: Fraction) -> NDArray[np.int64]:
     total, below = upto[:, -1:], upto - counts
     outside = np.maximum(den * below - num * total, num * total - den * upto)
     return np.asarray(-np.maximum(outside, 0), dtype=np.int64)
+
+
+def _over(sums: Vector, rows: Vector) -> NDArray[np.float64]:
+    return _floats(sums) / _floats(rows)
+
+
+def _box(sums: tuple[Vector, Vector], few: Vector, many: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The smallest and the largest quotient of a sum between two ends by a number of rows between two others."""
+    low, high = sums
+    smallest = np.minimum(_over(low, few), _over(low, many))
+    return smallest, np.maximum(_over(high, few), _over(high, many))
+
+
+def _squares(ends: tuple[NDArray[np.float64], NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The smallest and the largest square of a number between two ends."""
+    low, high = ends[0] ** 2, ends[1] ** 2
+    inside = (ends[0] <= 0) & (ends[1] >= 0)
+    return np.where(inside, 0.0, np.minimum(low, high)), np.maximum(low, high)
 
 
 def _floats(numbers: Vector) -> NDArray[np.float64]:

@@ -98,7 +98,7 @@ class _Compiler:
         self.where = None if query.where is None else self._filter(query.where)
         self.groups = math.prod(len(key) for key in self.keys)
         names = [key.column for key in self.keys]
-        if len(set(names)) < len(names) or query.name in names:
+        if len(set(names)) < len(names) or any(query.name + end in names for end in ("", "_low", "_high", "_count")):
             raise ParameterError("a column is grouped by once, and the query has a name of its own.")
         # Under "replace" a row that is a unit stays, whatever it holds, if nothing can leave it out.
         self.always = (

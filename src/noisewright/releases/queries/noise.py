@@ -45,6 +45,8 @@ class Noise:
 
     mechanism: Mechanism
     times: int = 1
+    where: tuple[int | None, int | None] = (None, None)
+    """The public ends between which a noisy number stays by its law; numbers are moved there first."""
 
     @property
     def price(self) -> Fraction:
@@ -66,6 +68,17 @@ class Noise:
         # Its own figure may include the rounding of numbers between lattice points, and there are none here.
         alone = self._added
         return self.mechanism.error("absolute") if alone is None else alone
+
+    @property
+    def added(self) -> bool:
+        """Whether the noise is the same whatever it is added to."""
+        return self._added is not None
+
+    def clamped(self, number: int) -> int:
+        """A number moved between the public ends."""
+        low, high = self.where
+        above = number if low is None else max(number, low)
+        return above if high is None else min(above, high)
 
     @property
     def _added(self) -> float | None:
@@ -114,7 +127,7 @@ def calibrate(
         return _checked(Noise(_build(name, epsilon=epsilon, sensitivity=l1)), epsilon, delta)
     more: dict[str, Any] = {"lattice": 1}
     if takes.bounded and takes.scope:
-        return _checked(Noise(_bounded(name, epsilon, l1, changed, floor, within)), epsilon, delta)
+        return _checked(_bounded(name, epsilon, l1, changed, floor, within), epsilon, delta)
     if takes.scope and changed > 1:
         return _checked(Noise(_build(name, epsilon=epsilon, sensitivity=l1, scope="metric", **more)), epsilon, delta)
     if delta is not None:
@@ -125,16 +138,14 @@ def calibrate(
 
 def _bounded(
     name: str, epsilon: Fraction, l1: int, changed: int, floor: int | None, within: tuple[int, int] | None
-) -> Mechanism:
+) -> Noise:
     """Noise that stays where the answer can be."""
-    where: tuple[int | None, int | None] | None = (
-        within if within is not None else None if floor is None else (floor, None)
-    )
-    scope = "adjacent" if changed == 1 else "metric"
-    more: dict[str, Any] = {} if where is None else {"within": where, "outside": "clamp"}
-    if where is None or where[1] is not None or scope == "adjacent":
+    where: tuple[int | None, int | None] = within if within is not None else (floor, None)
+    scope, free = "adjacent" if changed == 1 else "metric", where == (None, None)
+    more: dict[str, Any] = {} if free else {"within": where, "outside": "clamp"}
+    if free or where[1] is not None or scope == "adjacent":
         more["lattice"] = 1  # on a half line, noise for the metric chooses its own lattice
-    return _build(name, epsilon=epsilon, sensitivity=l1, scope=scope, **more)
+    return Noise(_build(name, epsilon=epsilon, sensitivity=l1, scope=scope, **more), where=where)
 
 
 def _checked(noise: Noise, epsilon: Fraction, delta: Fraction | None) -> Noise:

@@ -29,7 +29,6 @@ __all__ = [
     "apart",
     "asked",
     "beliefs",
-    "cell",
     "done",
     "error",
     "is_number",
@@ -138,15 +137,6 @@ def times(plan: Plan) -> str:
 
 def _plain(value: Any) -> str:
     return f"{float(value):g}" if isinstance(value, Fraction) else str(value)
-
-
-def cell(value: Any) -> str:
-    """One released value in a table."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:,.6g}"
-    return "missing" if value is None else str(value)
 
 
 def is_number(kind: pa.DataType) -> bool:

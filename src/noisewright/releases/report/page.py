@@ -19,6 +19,7 @@ from noisewright.core import VERSION
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
 from noisewright.core.exact import upward
 from noisewright.releases.ledger.ledger import downward
+from noisewright.releases.queries.readable import shown
 from noisewright.releases.report import _layout as html
 from noisewright.releases.report import _words as say
 from noisewright.releases.report.charts import chart, spelled
@@ -243,14 +244,15 @@ def _answers(plan: Plan, answers: Mapping[str, pa.Table]) -> str:
             ("What it means", say.odds(say.promise(query.price, query.delta))),
             ("Expected error", say.error(query)),
         ]
-        table = answers.get(query.name)
-        shown = ""
+        table, page = answers.get(query.name), ""
         if table is not None:
-            rows = [tuple(say.cell(value) for value in row.values()) for row in table.slice(0, MOST_ROWS).to_pylist()]
             more = f" The first {MOST_ROWS} of {table.num_rows:,} rows." if table.num_rows > MOST_ROWS else ""
-            numbers = [k for k, field in enumerate(table.schema) if say.is_number(field.type)]
-            shown = html.table(f"The released answer: {query.name}.{more}", table.column_names, rows, numbers)
-        sections.append(f"<h3>{spelled(query.name)}</h3>{html.facts(facts)}{shown}")
+            head, rows = shown(table, query.name, MOST_ROWS)
+            numbers = [
+                k for k, name in enumerate(head) if name not in table.column_names or say.is_number(table[name].type)
+            ]
+            page = html.table(f"The released answer: {query.name}.{more}", head, rows, numbers)
+        sections.append(f"<h3>{spelled(query.name)}</h3>{html.facts(facts)}{page}")
     return f"<h2>Answers, one by one</h2>{''.join(sections)}" if sections else ""
 
 

@@ -1,0 +1,46 @@
+"""Answers as people read them: groups, value, 95 % interval and the noisy count, with as many digits as the noise leaves.
+
+>>> import pyarrow as pa
+>>> answer = pa.table({"ward": ["n"], "age": [44.19387], "age_low": [43.1], "age_high": [45.4], "age_count": [812]})
+>>> shown(answer, "age", most=5)
+(['ward', 'age', '95 % interval', 'noisy count'], [['n', '44.2', '43.1 to 45.4', '812']])
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pyarrow as pa
+
+__all__ = ["shown"]
+
+
+def shown(table: pa.Table, name: str, most: int) -> tuple[list[str], list[list[str]]]:
+    """The head and the first ``most`` rows of an answer called ``name``."""
+    low, high, count = (f"{name}_{end}" for end in ("low", "high", "count"))
+    known, counted = low in table.column_names, count in table.column_names
+    others = [column for column in table.column_names if column not in (name, low, high, count)]
+    head = [*others, name, *(["95 % interval"] if known else []), *(["noisy count"] if counted else [])]
+    rows = []
+    for row in table.slice(0, most).to_pylist():
+        digits = _decimals(row[low], row[high]) if known else None
+        cells = [_cell(row[column], None) for column in others] + [_cell(row[name], digits)]
+        cells += [f"{_cell(row[low], digits)} to {_cell(row[high], digits)}"] if known else []
+        rows.append([*cells, *([_cell(row[count], None)] if counted else [])])
+    return head, rows
+
+
+def _decimals(low: Any, high: Any) -> int | None:
+    """So many decimals that the width of an interval has two digits; None for what is no number, or certain."""
+    if not isinstance(low, float) or not isinstance(high, float) or high <= low:
+        return None
+    return max(0, 1 - math.floor(math.log10(high - low)))
+
+
+def _cell(value: Any, decimals: int | None) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:,.6g}" if decimals is None else f"{value:,.{decimals}f}"
+    return "missing" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
