@@ -32,5 +32,6 @@ NAMES = (
     "recall_and_attributes",
     "noisy_photographs",
     "faces_by_eigenfaces",
+    "faces_by_identities",
 )
 """All experiments, those of one publication together."""

@@ -21,6 +21,7 @@ from experiments import (
     example_matrices,
     extended_range,
     faces_by_eigenfaces,
+    faces_by_identities,
     family_tables,
     hamming_exponential,
     naive_bayes,
@@ -209,6 +210,13 @@ def test_faces_by_eigenfaces():
     says("faces_by_eigenfaces", faces_by_eigenfaces.SHARES)
     row = result.tables[0].rows[0].found
     says("faces_by_eigenfaces", row[1], row[2], row[7])
+
+
+def test_faces_by_identities():
+    row = faces_by_identities.result(quick=True).tables[0].rows[0]
+    assert row.agrees
+    says("faces_by_identities", faces_by_identities.ON_PICTURES, faces_by_identities.ON_CODES)
+    assert row.found[0] > 3 * max(faces_by_identities.REPORTED[100][:3])
 
 
 def test_private_hashing():
