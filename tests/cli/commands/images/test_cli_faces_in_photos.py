@@ -75,6 +75,16 @@ def test_boxes_are_found_corrected_and_used(call: Any, photos: Path, tmp_path: P
     assert (done.code, done.json["pictures"], len(done.json["problems"])) == (1, 1, 1)
 
 
+def test_faces_are_cut_out_to_train_models_on(call: Any, photos: Path, tmp_path: Path) -> None:
+    crops = tmp_path / "crops"
+    words = ("-o", tmp_path / "boxes.json", "--crops", crops, "--size", "48")
+    assert call("images", "find", photos, *words, "--json").json["crops"] == 1
+    assert [path.name for path in crops.iterdir()] == ["face-1.png"]
+    assert read_picture(crops / "face-1.png").shape == (48, 48, 3)
+    again = call("images", "find", photos, *words)
+    assert (again.code, "is there already" in again.err) == (2, True)
+
+
 def test_a_face_in_a_box_to_keep_is_left(call: Any, photos: Path, tmp_path: Path) -> None:
     (tmp_path / "keep.json").write_text('{"collins.png": [[160, 15, 140, 165]]}')
     words = ("--where", "faces", "--epsilon", "100", "--keep", tmp_path / "keep.json", "--json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,13 @@ def find(
         str | None,
         typer.Option(metavar="FILE.html", help="Write a page with the boxes drawn; it is for the owner alone."),
     ] = None,
+    crops: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Write each sure face, upright and cut out, into this new folder: to train models."
+        ),
+    ] = None,
+    size: Annotated[int, typer.Option(metavar="PIXELS", help="The side of those pictures.", min=8, max=1024)] = 64,
     as_json: AsJson = False,
 ) -> None:
     """Find faces in photographs, and write a box for each: x, y, width, height and tilt, by the names of files.
@@ -42,8 +50,12 @@ def find(
     from noisewright.cli.commands.images._sheet import contact_sheet
     from noisewright.core.errors import DataError, FileFormatError
     from noisewright.files.atomic import write_atomically
+    from noisewright.files.folders import whole_folder
     from noisewright.images.obfuscation import Obfuscated, picture_files, thumbnail
     from noisewright.images.pictures.reading import read_picture
+    from noisewright.images.pictures.writing import png_of
+    from noisewright.images.pipeline.finding import CERTAIN
+    from noisewright.images.pipeline.heads import aligned_face
     from noisewright.images.pipeline.marking import marked
 
     target = target_file(output, "a list of boxes", (".json",))
@@ -55,11 +67,20 @@ def find(
     boxes: dict[str, list[list[float]]] = {}
     problems: list[tuple[Path, str]] = []
     shown: list[Obfuscated] = []
-    with counting("pictures looked at", "pictures") as progress:
+    cut = 0
+    with (
+        nullcontext() if crops is None else whole_folder(crops) as folder,
+        counting("pictures looked at", "pictures") as progress,
+    ):
         for number, file in enumerate(files, start=1):
             try:
                 picture = read_picture(file)
-                places = [place for _, place in look.found(picture)]
+                found = look.found(picture)
+                places = [place for _, place in found]
+                for face, _ in found:
+                    if folder is not None and face.score >= CERTAIN:
+                        cut += 1
+                        (folder / f"face-{cut}.png").write_bytes(png_of(aligned_face(picture, face, size)))
                 boxes[file.name] = [place.box for place in places]
                 if page is not None and len(shown) < SHOWN:
                     small = (thumbnail(picture), thumbnail(marked(picture, places)))
@@ -80,6 +101,7 @@ def find(
         "output": output,
         "without": sorted(name for name, found in boxes.items() if not found),
         "sheet": sheet,
+        "crops": cut if crops is not None else None,
         "problems": [{"file": str(file), "problem": problem} for file, problem in problems],
     }
     emit(data, lambda: _page(data), as_json)
