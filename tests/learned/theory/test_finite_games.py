@@ -25,10 +25,12 @@ from noisewright.learned.theory import (
     Mixed,
     conditional_entropy,
     distortion_table,
+    games,
     information_bounds,
     map_accuracy,
     mutual_information,
 )
+from noisewright.learned.theory.binary import least_accuracy
 
 THREE = Joint([[0.30, 0.05, 0.05], [0.05, 0.20, 0.05], [0.05, 0.05, 0.20]])
 SKEWED = Joint.xor(px1=0.75, flip=0.25)
@@ -187,6 +189,34 @@ def test_the_curve_falls_is_convex_and_starts_at_the_raw_leakage(seed: int, loss
 
 def made_order(loss: str) -> float:
     return {"zero-one": math.inf, "log": 1.0, "alpha:2": 2.0}[loss]
+
+
+@pytest.mark.parametrize("loss", ["log", "alpha:2"])
+def test_large_games_look_at_near_outputs_first_and_find_the_same(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    law = Joint(random_law(5, 12, 2).probabilities, public=range(12))
+    game = FiniteGame(law, "squared", given="xy")
+    whole = [game.optimum(d, loss) for d in ("0.5", 4, 100)]
+    monkeypatch.setattr(games, "LARGE", 10)
+    monkeypatch.setattr(games, "REACHES", (3, 6))
+    near = [game.optimum(d, loss) for d in ("0.5", 4, 100)]
+    assert [made.loss_value for made in near] == pytest.approx([made.loss_value for made in whole], abs=2e-6)
+    assert all(made.gap < 2e-6 for made in (*near, *whole))
+    assert near[2].information < 1e-9
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 12))
+def test_for_three_private_values_the_closed_form_is_a_lower_bound(seed: int, tenth: int) -> None:
+    law = random_law(seed, 3, 3)
+    found = float(FiniteGame(law, given="xy").optimum(tenth / 20).accuracy)
+    assert least_accuracy(law, tenth / 20, "xy") - 1e-9 <= found <= least_accuracy(law, tenth / 20, "xy") + 0.05
+
+
+def test_3_7_an_adversary_who_sees_the_release_is_not_one_who_averages_beliefs() -> None:
+    """Even law, a flip rate of .2: she is left with .6474 nats, not with .5623, which an averaged belief would suggest."""
+    flipped = FiniteGame(Joint.xor(px1=0.5, flip=0.25)).mechanism([[0.8, 0.2], [0.2, 0.8]], "log")
+    assert flipped.loss_value == pytest.approx(0.6474, abs=5e-5)
+    assert -0.25 * math.log(0.25) - 0.75 * math.log(0.75) == pytest.approx(0.5623, abs=5e-5)
 
 
 # Losses -------------------------------------------------------------------------------------------------------------------

@@ -61,24 +61,6 @@ def least_gain(rows: GameRows, budget: float, loss: AdversaryLoss, most: float |
     return _linear(rows, budget) if loss.is_zero_one else _conic(rows, budget, loss, most)
 
 
-def _cheapest(rows: GameRows, equalities: Any, inequalities: Any) -> tuple[Floats, Floats, Floats] | None:
-    """The mechanism of least distortion with ``equalities J = 0`` and ``inequalities J <= 0``, and the multipliers of both.
-
-    None where there is none.
-    """
-    moves, scale = rows.moves, 1 / rows.mass.mean()
-    program = _Linear(
-        moves.cost,
-        sparse.csr_matrix(inequalities @ moves.joints),
-        sparse.csr_matrix(sparse.vstack([moves.sums, equalities @ moves.joints])),
-        np.concatenate([moves.totals * scale, np.zeros(equalities.shape[0])]),
-    )
-    answer = solved(program, _solver(moves), ACCURACY)
-    if answer is None:
-        return None
-    return moves.matrix(np.asarray(answer.point)), answer.sums[len(moves.totals) :], answer.rows
-
-
 def _linear(rows: GameRows, budget: float) -> Raw:
     """``t[k] >= J[y, k]``, and the least sum of ``t``; then, of all mechanisms that reach it, one of least distortion."""
     moves, scale, outputs, privates = rows.moves, 1 / rows.mass.mean(), rows.outputs, rows.privates
@@ -182,25 +164,41 @@ def _solver(moves: Moves) -> str:
 
 def independent(rows: GameRows) -> tuple[Floats, Floats] | None:
     """The cheapest mechanism that tells nothing about the private value, and multipliers ``v[y, k]`` of ``J = P(y) q[k]``."""
-    prior = rows.joint(np.full(rows.cost.shape, 1 / rows.outputs)).sum(axis=1)
-    centred = (np.eye(rows.privates) - np.outer(prior, np.ones(rows.privates)))[:-1]
-    equal = sparse.csr_matrix(sparse.kron(sparse.csr_matrix(centred), sparse.identity(rows.outputs)))
-    found = _cheapest(rows, equal, sparse.csr_matrix((0, equal.shape[1])))
-    if found is None:
+    moves, scale, cells = rows.moves, 1 / rows.mass.mean(), rows.privates * rows.outputs
+    laws = sparse.kron(_prior(rows)[:, None], sparse.identity(rows.outputs))
+    sums = sparse.bmat([[moves.sums, None], [moves.joints, -laws]])
+    program = _Linear(
+        np.concatenate([moves.cost, np.zeros(rows.outputs)]),
+        sparse.csr_matrix((0, len(moves.cost) + rows.outputs)),
+        sparse.csr_matrix(sums),
+        np.concatenate([moves.totals * scale, np.zeros(cells)]),
+    )
+    answer = solved(program, _solver(moves), ACCURACY)
+    if answer is None:
         return None
-    matrix, multipliers, _ = found
-    return matrix, np.asarray(equal.T @ multipliers).reshape(rows.privates, rows.outputs)
+    point, multipliers = np.asarray(answer.point[: len(moves.cost)]), answer.sums[len(moves.totals) :]
+    return moves.matrix(point), multipliers.reshape(rows.privates, rows.outputs)
 
 
 def saturated(rows: GameRows) -> tuple[Floats, Floats] | None:
     """The cheapest mechanism after which the best guess is still the most likely private value, and multipliers as above."""
-    prior = rows.joint(np.full(rows.cost.shape, 1 / rows.outputs)).sum(axis=1)
-    first = int(prior.argmax())
+    moves, scale, first = rows.moves, 1 / rows.mass.mean(), int(_prior(rows).argmax())
     less = np.delete(np.eye(rows.privates), first, axis=0)
     less[:, first] = -1.0
     unequal = sparse.csr_matrix(sparse.kron(sparse.csr_matrix(less), sparse.identity(rows.outputs)))
-    found = _cheapest(rows, sparse.csr_matrix((0, unequal.shape[1])), unequal)
-    if found is None:
+    program = _Linear(
+        moves.cost,
+        sparse.csr_matrix(unequal @ moves.joints),
+        sparse.csr_matrix(moves.sums),
+        moves.totals * scale,
+    )
+    answer = solved(program, _solver(moves), ACCURACY)
+    if answer is None:
         return None
-    matrix, _, multipliers = found
-    return matrix, np.asarray(unequal.T @ np.maximum(multipliers, 0.0)).reshape(rows.privates, rows.outputs)
+    multipliers = np.asarray(unequal.T @ np.maximum(answer.rows, 0.0))
+    return moves.matrix(np.asarray(answer.point)), multipliers.reshape(rows.privates, rows.outputs)
+
+
+def _prior(rows: GameRows) -> Floats:
+    """How likely each private value is."""
+    return np.asarray(rows.joint(np.full(rows.cost.shape, 1 / rows.outputs)).sum(axis=1))

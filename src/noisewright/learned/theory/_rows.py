@@ -31,6 +31,8 @@ class GameRows:
     """The private value of each row, where a row has one."""
     law: Floats
     """The probabilities themselves: a row's mass where it has one private value, otherwise its masses of all private values."""
+    reach: int | None = None
+    """Programs move mass to so many of the nearest outputs of each row only; None: to all."""
 
     @classmethod
     def of(cls, probabilities: Floats, distances: Floats, pairs: bool) -> GameRows:
@@ -81,7 +83,12 @@ class GameRows:
     @cached_property
     def moves(self) -> Moves:
         """The variables of the programs."""
-        return _pooled(self) if self.private is not None and self._own is not None else _dense(self)
+        return _pooled(self) if self.pooled else _dense(self)
+
+    @property
+    def pooled(self) -> bool:
+        """Whether it matters only that mass changes its place, not where it came from."""
+        return self.private is not None and self._own is not None
 
     @cached_property
     def _own(self) -> Indices | None:
@@ -106,10 +113,18 @@ class Moves:
 
 
 def _dense(rows: GameRows) -> Moves:
-    """``T[r, k]``: the mass that goes from a row to an output."""
-    sums = sparse.kron(sparse.identity(len(rows.mass)), np.ones((1, rows.outputs)), format="csr")
-    joints = sparse.kron(sparse.csr_array(rows.beliefs.T), sparse.identity(rows.outputs), format="csr")
-    return Moves(sums, rows.mass, joints, rows.cost.ravel(), lambda z: _stochastic(rows, z.reshape(rows.cost.shape)))
+    """``T[r, k]``: the mass that goes from a row to an output within reach."""
+    near = np.argsort(rows.cost, axis=1, kind="stable")[:, : rows.reach]
+    places = (np.arange(len(near))[:, None] * rows.outputs + np.sort(near, axis=1)).ravel()
+    sums = sparse.kron(sparse.identity(len(rows.mass)), np.ones((1, rows.outputs)), format="csc")
+    joints = sparse.kron(sparse.csr_array(rows.beliefs.T), sparse.identity(rows.outputs), format="csc")
+
+    def matrix(z: Floats) -> Floats:
+        moved = np.zeros(rows.size)
+        moved[places] = z
+        return _stochastic(rows, moved.reshape(rows.cost.shape))
+
+    return Moves(sums[:, places], rows.mass, joints[:, places], rows.cost.ravel()[places], matrix)
 
 
 def _pooled(rows: GameRows) -> Moves:

@@ -63,9 +63,9 @@ def independence_budget(game: FiniteGame) -> FreeBudget:
     if found is None:
         raise ParameterError("no mechanism of this game hides the private value completely.")
     matrix, multipliers = found
-    # Beside J = P(y) q[k], any v with sum_y P(y) v[y, k] = 0 adds nothing to the distortion: the bound holds for each.
-    prior = game.joint.prior[:, None]
-    multipliers = multipliers - (prior * multipliers).sum(axis=0, keepdims=True)
+    # With J = P(y) q[k] and sum_y P(y) v[y, k] <= 0, adding v . J makes the distortion no larger: a bound for every such v.
+    excess = np.maximum((game.joint.prior[:, None] * multipliers).sum(axis=0, keepdims=True), 0.0)
+    multipliers = multipliers - excess
     return _free(game.rows, matrix, multipliers)
 
 

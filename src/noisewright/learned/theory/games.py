@@ -22,7 +22,7 @@ Reference: Huang, Kairouz, Chen, Sankar and Rajagopal, *Context-aware generative
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
@@ -49,6 +49,9 @@ Given = Literal["x", "xy"]
 
 LARGEST_GAME = 300_000
 """More probabilities (rows times outputs) than this are not given to a solver."""
+
+LARGE, REACHES, CLOSE = 20_000, (8, 16), 1e-6
+"""Convex programs of more probabilities than this move mass to so many nearest outputs first, if that leaves so small a gap."""
 
 SATURATED = 1e-7
 """A mechanism whose adversary gains no more than this beyond blind guessing is looked for again among those that tell nothing."""
@@ -100,17 +103,15 @@ class FiniteGame:
         """
         budget, wanted = self._budget(distortion), as_adversary_loss(loss)
         one_of(ties, "ties", ("distortion", "information"))
-        raw = least_gain(self.rows, float(budget), wanted)
-        matrix = raw.matrix
+        matrix, dual = self._solved(budget, wanted)
         if wanted.is_zero_one and ties == "information":
-            least = wanted.objective(_joint(self.rows, matrix))
             # A hair more than the least, or rounding would leave no mechanism at all.
-            matrix = least_gain(self.rows, float(budget), AdversaryLoss(1.0), least + 1e-9).matrix
+            least = wanted.objective(_joint(self.rows, matrix)) + 1e-9
+            matrix = least_gain(self.rows, float(budget), AdversaryLoss(1.0), least).matrix
         if not wanted.is_zero_one and self._tells_nothing(matrix, wanted):
             found = independent(self.rows)
             if found is not None and self.rows.spent(found[0]) <= float(budget):
                 matrix = found[0]
-        dual = DualCertificate.best(self.rows, budget, wanted, raw.beliefs, raw.price)
         table = _drawable(self.rows, _cleaned(self.rows, matrix, wanted, dual), budget)
         return ContextMechanism(self._full(table), self, budget, wanted, dual)
 
@@ -136,6 +137,27 @@ class FiniteGame:
         )
         found = ContextMechanism(drawn, self, Fraction(0), wanted, None)
         return ContextMechanism(drawn, self, found.spent, wanted, None)
+
+    def _solved(self, budget: Fraction, loss: AdversaryLoss) -> tuple[Floats, DualCertificate]:
+        """A mechanism up to a solver's accuracy, and its certificate.
+
+        A large program is solved over the nearest outputs of each row first. The certificate is about all of them, so it tells
+        whether farther ones could have helped.
+        """
+        rows, limit = self.rows, float(budget)
+        large = rows.size > LARGE and not rows.pooled and not loss.is_zero_one
+        if large:  # what tells nothing at all is found faster by itself
+            found = independent(rows)
+            if found is not None and rows.spent(found[0]) <= limit:
+                blind = np.ones((rows.privates, rows.outputs))
+                return found[0], DualCertificate.best(rows, budget, loss, blind, 0.0)
+        for reach in (r for r in REACHES if large and r < rows.outputs):
+            raw = least_gain(replace(rows, reach=reach), limit, loss)
+            dual = DualCertificate.best(rows, budget, loss, raw.beliefs, raw.price)
+            if loss.objective(_joint(rows, raw.matrix)) - dual.objective < CLOSE:
+                return raw.matrix, dual
+        raw = least_gain(rows, limit, loss)
+        return raw.matrix, DualCertificate.best(rows, budget, loss, raw.beliefs, raw.price)
 
     def _budget(self, distortion: Exact) -> Fraction:
         budget, least = as_fraction(distortion, "distortion"), _spent(self.rows, _nearest(self.rows))
