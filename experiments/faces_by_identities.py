@@ -15,6 +15,8 @@ The published experiments hide the very people that the network was trained on: 
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -76,10 +78,8 @@ class Generated:
         return NoisyCodes(Fraction(epsilon), CodeSpace.of(self.model.low, self.model.high))
 
     def drawn(self, codes: Floats, **attributes: Any) -> Picture:
-        """Faces of codes, with one value of each attribute for all or a list of them."""
-        return np.asarray(
-            self.model.keeping(*attributes).decode(codes, self.model.keeping(*attributes).rows_of(attributes))
-        )
+        """Faces of codes, with a list of the values of each attribute that the generator has a branch for."""
+        return np.asarray(self.model.decode(codes, self.model.rows_of(attributes)))
 
 
 def hidden() -> SpriteFaces:
@@ -94,15 +94,11 @@ def generator(epochs: int, *attributes: str) -> Generated:
 
     faces = hidden()
     labels = {"expression": faces.expressions, "gender": faces.genders}
-    with tempfile.TemporaryDirectory() as folder:
-        model = train_identities(
-            Path(folder, "people.nwm"),
-            PublicFaces(faces.pictures, faces.people, {name: labels[name] for name in attributes}),
-            code=CODE,
-            epochs=epochs,
-        )
-        _ = model.shape  # read, before the file is gone
-    return Generated(model)
+    folder = tempfile.mkdtemp()  # its file is read again later
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    shown = PublicFaces(faces.pictures, faces.people, {name: labels[name] for name in attributes})
+    model = train_identities(Path(folder, "people.nwm"), shown, code=CODE, epochs=epochs)
+    return Generated(model.keeping(*attributes))
 
 
 @cache
@@ -228,8 +224,10 @@ def _claims(rows: list[Row], same: list[Row], attributes: list[Row]) -> dict[str
     """What the sources say of their figures, and what the recomputation adds."""
     by = {int(row.label[0].replace(",", "")): row.found for row in rows}
     return {
-        "The parrot attack is above the naive one at epsilon 300 and more, and below it at 100 and less": all(
-            (found[1] > found[0]) == (epsilon >= 300) for epsilon, found in by.items() if epsilon != 200
+        "The parrot attack is above the naive one at epsilon 300 and more, and no better at 100 and less": all(
+            found[1] > found[0] if epsilon >= 300 else found[1] < found[0] + 0.02
+            for epsilon, found in by.items()
+            if epsilon != 200
         ),
         "A second release adds little to what is found in pictures below epsilon 300": all(
             found[2] - found[0] < 0.06 for epsilon, found in by.items() if epsilon < 300
