@@ -22,6 +22,7 @@ def _row(loss: str, given: str, distortion: str, budget: str) -> Row:
         ),
         unit="games",
         rounds=2,
+        seconds_limit=300.0,
     )
 
 
@@ -29,6 +30,8 @@ ROWS = [
     _row("zero-one", "x", "squared", "20"),
     _row("log", "x", "squared", "20"),
     _row("alpha:2", "x", "squared", "20"),
+    _row("zero-one", "xy", "squared", "1"),
+    _row("log", "xy", "squared", "1"),  # the largest program of these: 125,000 probabilities in a convex one
     _row("zero-one", "xy", "hamming", "0.2"),
     _row("log", "xy", "hamming", "0.2"),
     _row("alpha:2", "xy", "hamming", "0.2"),
