@@ -31,6 +31,7 @@ NAMES = (
     "private_hashing",
     "recall_and_attributes",
     "noisy_photographs",
+    "noisy_pixels",
     "faces_by_eigenfaces",
     "faces_by_identities",
 )

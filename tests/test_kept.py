@@ -90,7 +90,7 @@ CHANGED = {
             "discretisation, epsilon_sweep, extended_range, example_matrices, hamming_exponential, density_band, "
             "survey_designs, survey_tallies, noise_shapes, d_vulnerability_shape, replacement_thresholds, "
             "family_tables, attribute_inference, recovering_a_distribution, author_and_topic, "
-            "vanilla_hashing, private_hashing, recall_and_attributes, noisy_photographs, faces_by_eigenfaces, "
+            "vanilla_hashing, private_hashing, recall_and_attributes, noisy_photographs, noisy_pixels, faces_by_eigenfaces, "
             "faces_by_identities.\n",
         ),
     ),

@@ -26,6 +26,7 @@ from experiments import (
     hamming_exponential,
     naive_bayes,
     noise_shapes,
+    noisy_pixels,
     private_hashing,
     recovering_a_distribution,
     replacement_thresholds,
@@ -202,6 +203,17 @@ def test_noisy_photographs():
     assert len(found.compared) == 3
     assert raw_ssim_windows(epsilon=10).audit() > 10.1  # the published promise
     assert "the published promise is false" in lines()["noisy_photographs"]
+
+
+def test_noisy_pixels():
+    strong, weak = (
+        [noisy_pixels.tried(name, epsilon, 2, 0.0).kept["mse"] for name in ("squared", "Laplace")]
+        for epsilon in (700, 7_000)
+    )
+    assert strong[0] < strong[1]
+    assert weak[0] > weak[1]
+    plain, soft = (noisy_pixels.tried("Laplace", 2_000, 2, blur).attacks["parrot"] for blur in (0.0, 1.0))
+    assert soft > plain + 0.1
 
 
 def test_faces_by_eigenfaces():
