@@ -63,8 +63,8 @@ class HiddenPlaces:
     made: Callable[[int], PictureMechanism]
     blended: Blended | None = None
     scope = (
-        "For each place that is hidden, between any two contents of it for which the same places are found; who is in several "
-        "places, or on several pictures, is hidden by their sum. "
+        "For each place that is hidden, between any two contents of it for which the same places are found; for who is in "
+        "several places, or on several pictures, losses add up. "
     )
 
     def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:

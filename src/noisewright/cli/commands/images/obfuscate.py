@@ -66,7 +66,7 @@ def obfuscate(
         str,
         typer.Option(
             metavar="E",
-            help="Between any two pictures of one size (all regions together), or any two faces; see --pixels.",
+            help="Between any two pictures of one size (all regions together), or two faces (each that is found); see --pixels.",
         ),
     ],
     method: MethodName = "windows",
