@@ -217,3 +217,25 @@ def test_noise_no_better_than_a_guess_is_said(ledger, column, drowned):
     policy = {"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [{"name": "age", **column}]}
     assert any("no better than a guess" in text for text in nw.plan(policy, TABLE, ledger=ledger).warnings) == drowned
     assert any("no better than a guess" in text for text in nw.release(policy, TABLE, seed=1).warnings) == drowned
+
+
+@pytest.mark.parametrize(("written", "meant"), [("agee", "age"), (" Age", "age"), ("WARDS", "ward")])
+def test_a_misspelt_column_is_asked_about(ledger, written, meant):
+    policy = {**POLICY, "columns": [{"name": written, "keep": True}], "queries": []}
+    with pytest.raises(DataError, match=rf"there is no column '{written}' in the data; did you mean '{meant}'\?"):
+        nw.plan(policy, TABLE, ledger=ledger)
+
+
+def test_keys_of_json_lines_are_nobodys_business(ledger, tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"age": 44}\n{"age": 31, "agee_of_ann": 1}\n')
+    policy = {**POLICY, "columns": [{"name": "agee_of_an", "keep": True}], "queries": []}
+    with pytest.raises(DataError) as refused:
+        nw.plan(policy, tmp_path / "rows.jsonl", ledger=ledger)
+    assert "agee_of_ann" not in str(refused.value)
+
+
+def test_common_guesses_of_names_are_answered():
+    with pytest.raises(AttributeError, match=r"did you mean randomised_response\?"):
+        nw.randomized_response  # noqa: B018
+    with pytest.raises(ParameterError, match=r"called 'Laplce'; did you mean laplace\?"):
+        nw.mechanisms.build("Laplce", epsilon=1)

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from noisewright.core.errors import ParameterError
 
-__all__ = ["as_slack", "as_tolerance", "is_number", "is_whole", "one_of"]
+__all__ = ["as_slack", "as_tolerance", "did_you_mean", "is_number", "is_whole", "nearest_name", "one_of"]
 
 
 def one_of(value: object, name: str, allowed: Sequence[str]) -> str:
@@ -28,6 +28,29 @@ def one_of(value: object, name: str, allowed: Sequence[str]) -> str:
         shown = "None" if value is None else f"a thing of type {type(value).__name__}"
     words = [repr(word) for word in allowed]
     raise ParameterError(f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {shown}.")
+
+
+def did_you_mean(given: str, known: Sequence[str]) -> str:
+    """The known word that is most like a word, or all of them.
+
+    >>> did_you_mean("randomized_response", ["laplace", "randomised-response"])
+    'did you mean randomised-response?'
+    """
+    near = nearest_name(given, known)
+    return f"choose one of {', '.join(known)}" if near is None else f"did you mean {near}?"
+
+
+def nearest_name(given: str, known: Sequence[str]) -> str | None:
+    """The known word that is most like a word, blanks, cases and strokes aside; None if none is."""
+    from difflib import get_close_matches
+
+    plain = {_plain(word): word for word in reversed(known)}
+    near = get_close_matches(_plain(given[:100]), plain, n=1, cutoff=0.6)
+    return plain[near[0]] if near else None
+
+
+def _plain(word: str) -> str:
+    return word.strip().lower().replace("_", "-")
 
 
 def is_number(value: object) -> TypeGuard[float]:

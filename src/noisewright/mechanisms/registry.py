@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.choices import did_you_mean
 from noisewright.core.errors import ParameterError
 from noisewright.core.loading.addresses import Addresses
 from noisewright.core.mechanism import Mechanism, Takes
@@ -166,7 +167,7 @@ def foreign(names: Iterable[str]) -> dict[str, str]:
 def build(name: str, *args: Any, **parameters: Any) -> Mechanism:
     """A mechanism by its registered name."""
     if name not in registry:
-        raise ParameterError(f"there is no mechanism called {name!r}; choose one of {', '.join(names())}.")
+        raise ParameterError(f"there is no mechanism called {name!r}; {did_you_mean(name, names())}")
     return registry[name].make(*args, **parameters)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from noisewright.core.errors import DataError, PolicyError
 from noisewright.releases.cautions import data_cautions
 from noisewright.releases.checking import check_data, without_rows
-from noisewright.releases.columns.types import source_for
+from noisewright.releases.columns.types import check_spelling, source_for
 from noisewright.releases.engines import engine_for
 from noisewright.releases.ledger.budget_check import rehearse
 from noisewright.releases.ledger.ledger import Ledger
@@ -50,6 +50,7 @@ def plan(
     read = as_policy(policy)
     with one_database():
         source = source_for(read, data)
+        check_spelling(read, source)
         with engine_for("local", source) as engine:
             types, rows = engine.types(source), engine.rows(source)
             found = make_plan(solve(read, types, target_error or {}, rows), types, rows)

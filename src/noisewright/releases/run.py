@@ -35,7 +35,7 @@ from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.guarantee import Guarantee
 from noisewright.releases.cautions import data_cautions
 from noisewright.releases.checking import check_data, without_rows
-from noisewright.releases.columns.types import source_for
+from noisewright.releases.columns.types import check_spelling, source_for
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
 from noisewright.releases.kinds.texts import is_text
@@ -187,6 +187,7 @@ def reached(phase: str) -> None:
 
 def plan_for(policy: Policy, source: Source, engine: Engine) -> Plan:
     """The plan of a policy for a table."""
+    check_spelling(policy, source)
     return make_plan(policy, engine.types(source), engine.rows(source))
 
 

@@ -91,7 +91,7 @@ def test_after_an_error_the_old_output_is_untouched(tmp_path, error):
 def test_a_target_that_is_there_is_replaced_only_when_asked(tmp_path):
     made(tmp_path / "out", "old")
     with pytest.raises(
-        ParameterError, match=r"^.*out is there already; choose another name, or ask for it to be replaced\.$"
+        ParameterError, match=r"^.*out is there already; choose another name, or replace it: replace=True, --replace\.$"
     ):
         made(tmp_path / "out", "new")
     assert seen(tmp_path / "out") == whole("old")

@@ -31,7 +31,7 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         if name == "__all__":
             return sorted(homes(package))
         if name.startswith("__") or name not in homes(package):
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{_nearest(name, package)}")
         home, original = homes(package)[name]
         found = import_module(f"{home}.{original}") if home == package else _member(home, original)
         setattr(sys.modules[package], name, found)
@@ -42,6 +42,14 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         return sorted({*own, *homes(package)})
 
     return getattribute, names
+
+
+def _nearest(name: str, package: str) -> str:
+    """The public name that somebody may have meant."""
+    from noisewright.core.choices import nearest_name
+
+    near = None if name.startswith("_") else nearest_name(name, list(homes(package)))
+    return "" if near is None else f"; did you mean {near}?"
 
 
 @cache

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from noisewright.releases.columns.secret import kind_for as kind_for
     from noisewright.releases.columns.secret import secret_of as secret_of
     from noisewright.releases.columns.secret import title_of as title_of
+    from noisewright.releases.columns.types import check_spelling as check_spelling
     from noisewright.releases.columns.types import check_stated as check_stated
     from noisewright.releases.columns.types import known_types as known_types
     from noisewright.releases.columns.types import source_for as source_for

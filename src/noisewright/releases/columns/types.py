@@ -26,6 +26,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from noisewright.core.choices import nearest_name
 from noisewright.core.errors import DataError, PolicyError
 from noisewright.core.labels import labels_between
 from noisewright.core.mechanism import Takes
@@ -40,7 +41,7 @@ from noisewright.releases.queries.filters import names_in
 from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.source import SUFFIXES, Source
 
-__all__ = ["check_stated", "known_types", "source_for", "used_columns"]
+__all__ = ["check_spelling", "check_stated", "known_types", "source_for", "used_columns"]
 
 LABELS, DATES, COUNTS, NUMBERS, NAMES = range(5)
 """Where a type is from, the surest first: declared values, dates, a mechanism for one kind, any other use, a unit's name."""
@@ -100,6 +101,20 @@ def used_columns(policy: Policy) -> set[str]:
     for query in policy.queries:
         found |= {*query.by} | names_in(query.where or "") | ({query.column} if query.column is not None else set())
     return found | ({policy.unit.column} if policy.unit.column is not None else set())
+
+
+def check_spelling(policy: Policy, source: Source) -> None:
+    """Refuse a name that is not in the table where another is much like it; one that is like nothing is refused where it is used.
+
+    Keys of JSON lines are not looked at: which there are may tell something about one row.
+    """
+    there = [] if source.format == "json" else source.schema.names
+    named = [(name, ("columns", place)) for place, column in enumerate(policy.columns) for name in column.names]
+    for place, query in enumerate(policy.queries):
+        named += [(name, ("queries", place)) for name in (query.column, *query.by) if name is not None]
+    for name, where in named:
+        if name not in there and (near := nearest_name(name, there)) is not None:
+            raise DataError(f"{policy.line(*where)}: there is no column {name!r} in the data; did you mean {near!r}?")
 
 
 def check_stated(policy: Policy, types: Mapping[str, pa.DataType]) -> None:

@@ -173,7 +173,8 @@ class Ledger:
             if not terms.raise_budget:
                 raise BudgetError(
                     f"the budget of {dataset!r} in {self.path} is {amount(before.epsilon, before.delta)}, and this policy "
-                    f"says {amount(epsilon, delta)}; keep to it, or ask for it to be raised, which is recorded."
+                    f"says {amount(epsilon, delta)}; keep to it, or raise it, which is recorded: raise_budget=True, "
+                    "--raise-budget."
                 )
             record_budget(db, dataset, "raised", epsilon, delta, _now())
         elif (epsilon, delta) != (before.epsilon, before.delta):

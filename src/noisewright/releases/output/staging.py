@@ -172,7 +172,9 @@ class Staging:
                 )
 
     def _taken(self) -> ParameterError:
-        return ParameterError(f"{self.target} is there already; choose another name, or ask for it to be replaced.")
+        return ParameterError(
+            f"{self.target} is there already; choose another name, or replace it: replace=True, --replace."
+        )
 
     def _unwritable(self, problem: OSError) -> FileFormatError:
         return FileFormatError(f"{self.target} cannot be written: {problem.strerror or 'the disk refused'}.")

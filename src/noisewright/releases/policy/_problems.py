@@ -13,17 +13,17 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
 from pydantic import ValidationError
 
+from noisewright.core.choices import did_you_mean
 from noisewright.core.errors import PolicyError
 from noisewright.releases.policy._locate import Path, Places, locate
 from noisewright.releases.policy._values import Problem
 
-__all__ = ["Report", "all_problems", "did_you_mean", "path_text", "problems_of", "read_toml", "spell"]
+__all__ = ["Report", "all_problems", "path_text", "problems_of", "read_toml", "spell"]
 
 Keys = Callable[[Path], Sequence[str]]
 """The keys that the table at a path may have."""
@@ -71,12 +71,6 @@ def problems_of(error: ValidationError, keys: Keys) -> list[Problem]:
 def unknown(key: str, known: Sequence[str]) -> str:
     """What to say of a key that is none of those that are known."""
     return f"is not a known key; {did_you_mean(key, known)}"
-
-
-def did_you_mean(given: str, known: Sequence[str]) -> str:
-    """The nearest known word, or all of them."""
-    near = get_close_matches(given[:100].lower(), known, n=1, cutoff=0.6)
-    return f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
 
 
 def _words(kind: str, path: Path, context: dict[str, Any], message: str) -> str:

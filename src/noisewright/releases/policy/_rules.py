@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from noisewright.core.choices import did_you_mean
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._locate import Path
-from noisewright.releases.policy._problems import did_you_mean, spell
+from noisewright.releases.policy._problems import spell
 from noisewright.releases.policy._values import Problem
 from noisewright.releases.policy.parameters import SET_BY, WORDS, Accepts, accepts, offered, tidy
 

@@ -65,7 +65,10 @@ def design(context: typer.Context, as_json: AsJson = False) -> None:
 
 
 def _unknown(word: str) -> str:
-    return f"there is no mechanism called {word!r}; choose one of {', '.join(DESIGNS)}."
+    from noisewright.core.choices import did_you_mean
+
+    told = did_you_mean(word, list(DESIGNS))
+    return f"there is no mechanism called {word!r}; {told if told.endswith('?') else f'{told}.'}"
 
 
 def _list(as_json: bool) -> None:
