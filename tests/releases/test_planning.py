@@ -220,10 +220,11 @@ def test_noise_no_better_than_a_guess_is_said(ledger, column, drowned):
 
 
 @pytest.mark.parametrize(("written", "meant"), [("agee", "age"), (" Age", "age"), ("WARDS", "ward")])
-def test_a_misspelt_column_is_asked_about(ledger, written, meant):
+def test_a_misspelt_column_is_asked_about(ledger, written, meant, tmp_path):
+    (tmp_path / "visits.csv").write_text("age,ward,note\n44,n,a\n")
     policy = {**POLICY, "columns": [{"name": written, "keep": True}], "queries": []}
     with pytest.raises(DataError, match=rf"there is no column '{written}' in the data; did you mean '{meant}'\?"):
-        nw.plan(policy, TABLE, ledger=ledger)
+        nw.plan(policy, tmp_path / "visits.csv", ledger=ledger)
 
 
 def test_keys_of_json_lines_are_nobodys_business(ledger, tmp_path):
