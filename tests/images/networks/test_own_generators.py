@@ -224,7 +224,7 @@ def test_onnx_files_that_are_none_are_refused(tmp_path: Path) -> None:
     model = onnx_faces(tmp_path / "mine.nwm", encoder, decoder, FACES)
     with pytest.raises(DataError, match="8 rows, 8 columns"):
         model.encode(FACES.pictures[:, :4])
-    with pytest.raises(ParameterError, match="knows no attributes"):
+    with pytest.raises(ParameterError, match="know no attributes"):
         model.keeping("gender")
     about, arrays = read_model(model.resource, "onnx")
     for place, (told, named) in enumerate(

@@ -19,7 +19,10 @@ True
 
 from __future__ import annotations
 
+import os
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,8 +31,11 @@ from scipy.linalg import eigh, qr
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.resource import Resource
+from noisewright.images.faces.gallery import Gallery
+from noisewright.images.pictures.reading import Picture
 
-__all__ = ["Basis"]
+__all__ = ["Basis", "ComponentFaces", "Read"]
 
 NEGLIGIBLE = 1e-6
 """A component whose spread is below this part of the largest is hardly more than rounding, and is left out."""
@@ -96,3 +102,92 @@ def _directions(away: Floats, components: int | None) -> Floats:
     # Either sign is a direction: the one whose largest entry is positive is the same on every machine.
     signs = np.sign(found[np.arange(len(found)), np.abs(found).argmax(1)])
     return np.asarray(found * signs[:, None])
+
+
+class Read(NamedTuple):
+    """What a file of such a model holds."""
+
+    shape: tuple[int, int, int]
+    basis: Basis
+    gallery: Gallery | None
+    networks: Any = None
+
+
+class ComponentFaces:
+    """A model in a file whose codes are principal components and all of a face; a subclass reads, encodes and decodes."""
+
+    clear: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, resource: Resource) -> None:
+        if not isinstance(resource, Resource):
+            name = type(self).__name__
+            raise ParameterError(f"{name} are read from a path with {name}.at, or from a Resource.")
+        self.resource = resource
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> Self:
+        """The model in a file, checked."""
+        found = cls(Resource.at(path))
+        _ = found._read
+        return found
+
+    @property
+    @abstractmethod
+    def _read(self) -> Read:
+        """What the file holds, checked."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, columns and channels of its pictures."""
+        return self._read.shape
+
+    @property
+    def basis(self) -> Basis:
+        """The components."""
+        return self._read.basis
+
+    @property
+    def low(self) -> Floats:
+        """The low end of each component among public faces."""
+        return self.basis.low
+
+    @property
+    def high(self) -> Floats:
+        """The high ends."""
+        return self.basis.high
+
+    @property
+    def spreads(self) -> Floats:
+        """The standard deviations of components among public faces."""
+        return self.basis.spreads
+
+    @property
+    def gallery(self) -> Gallery | None:
+        """The codes of some of the public faces that it was made of."""
+        return self._read.gallery
+
+    def keeping(self, *names: str) -> Self:
+        """There are no attributes: all of a face is in its code."""
+        if names:
+            raise ParameterError(
+                f"{type(self).__name__} know no attributes that could be kept; train a network on labelled faces."
+            )
+        return self
+
+    def attributes_of(self, pictures: Picture) -> Floats:
+        """Nothing passes around the code."""
+        return np.empty((len(pictures), 0))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.resource,)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.__reduce__() == self.__reduce__()
+
+    def __hash__(self) -> int:
+        return hash(self.resource)
+
+    def __repr__(self) -> str:
+        height, width, channels = self.shape
+        size = f"{width} x {height} pixels in {'grey' if channels == 1 else 'colour'}"
+        return f"{type(self).__name__}({self.resource.name!r}, {size}, {self.basis.size} components)"

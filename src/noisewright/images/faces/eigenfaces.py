@@ -30,9 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
-from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.core.resource import Resource
-from noisewright.images.faces.basis import Basis
+from noisewright.core.errors import DataError, FileFormatError
+from noisewright.images.faces.basis import Basis, ComponentFaces, Read
 from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.model_file import read_model, write_model
 from noisewright.images.pictures.reading import CHANNELS, Picture
@@ -47,66 +46,12 @@ FINEST = 2.0**-24
 """Halves of floats are multiples of this anyway; other directions are rounded to it."""
 
 
-class Eigenfaces:
+class Eigenfaces(ComponentFaces):
     """Principal components of faces in a file; make one with :meth:`at` or :func:`train_eigenfaces`."""
-
-    clear: tuple[str, ...] = ()
-
-    def __init__(self, resource: Resource) -> None:
-        if not isinstance(resource, Resource):
-            raise ParameterError("Eigenfaces are read from a path with Eigenfaces.at, or from a Resource.")
-        self.resource = resource
-
-    @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> Eigenfaces:
-        """The model in a file, checked."""
-        found = cls(Resource.at(path))
-        _ = found._read
-        return found
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Rows, columns and channels of its pictures."""
-        return self._read[0]
-
-    @property
-    def basis(self) -> Basis:
-        """The components."""
-        return self._read[1]
-
-    @property
-    def low(self) -> Floats:
-        """The low end of each component among public faces."""
-        return self.basis.low
-
-    @property
-    def high(self) -> Floats:
-        """The high ends."""
-        return self.basis.high
-
-    @property
-    def spreads(self) -> Floats:
-        """The standard deviations of components among public faces."""
-        return self.basis.spreads
-
-    @property
-    def gallery(self) -> Gallery | None:
-        """The codes of some of the public faces that it was made of."""
-        return self._read[2]
 
     def encode(self, pictures: Picture, elements: int | None = None) -> Floats:
         """The components of faces, one face in each row; the first ``elements`` of them, or all."""
         return _places(_flat(pictures, self.shape), self.basis.directions[:elements]) - self._middle[:elements]
-
-    def keeping(self, *names: str) -> Eigenfaces:
-        """Eigenfaces know no attributes: all of a face is in its code."""
-        if names:
-            raise ParameterError("eigenfaces know no attributes that could be kept; train a network on labelled faces.")
-        return self
-
-    def attributes_of(self, pictures: Picture) -> Floats:
-        """Nothing passes around the code."""
-        return np.empty((len(pictures), 0))
 
     def decode(self, codes: Floats, attributes: Floats | None = None) -> Picture:
         """The faces with these components; those that are not given are the mean of public faces."""
@@ -121,7 +66,7 @@ class Eigenfaces:
         return _middle(self.basis)
 
     @cached_property
-    def _read(self) -> tuple[tuple[int, int, int], Basis, Gallery | None]:
+    def _read(self) -> Read:
         about, arrays = read_model(self.resource, KIND)
         wrong = FileFormatError(f"{self.resource.name} has arrays that make no eigenfaces; train it again.")
         sizes: list[Any] = [about.get(key) for key in ("height", "width", "channels")]
@@ -143,23 +88,7 @@ class Eigenfaces:
         if gallery is None and len(arrays) > len(PARTS):
             raise wrong
         parts = {name: arrays[name] if arrays[name].itemsize > 2 else arrays[name].astype("<f4") for name in PARTS}
-        return (sizes[0], sizes[1], sizes[2]), Basis(**parts), gallery
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Eigenfaces, (self.resource,)
-
-    def __eq__(self, other: object) -> bool:
-        return self.resource == other.resource if isinstance(other, Eigenfaces) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.resource)
-
-    def __repr__(self) -> str:
-        height, width, channels = self.shape
-        colours = "grey" if channels == 1 else "colour"
-        return (
-            f"Eigenfaces({self.resource.name!r}, {width} x {height} pixels in {colours}, {self.basis.size} components)"
-        )
+        return Read((sizes[0], sizes[1], sizes[2]), Basis(**parts), gallery)
 
 
 def train_eigenfaces(

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
-from noisewright.core.errors import DataError, FileFormatError, MissingPartError, ParameterError
+from noisewright.core.errors import DataError, FileFormatError, MissingPartError
 from noisewright.core.resource import Resource
-from noisewright.images.faces.basis import Basis
+from noisewright.images.faces.basis import Basis, ComponentFaces, Read
 from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.model_file import read_model, write_model
 from noisewright.images.faces.public_faces import PublicFaces
@@ -36,62 +36,8 @@ SIZES = ("height", "width", "channels")
 NETWORKS = ("encoder", "decoder")
 
 
-class OnnxFaces:
+class OnnxFaces(ComponentFaces):
     """Two ONNX networks and the ranges of public faces in a file; make one with :meth:`at` or :func:`onnx_faces`."""
-
-    clear: tuple[str, ...] = ()
-
-    def __init__(self, resource: Resource) -> None:
-        if not isinstance(resource, Resource):
-            raise ParameterError("OnnxFaces are read from a path with OnnxFaces.at, or from a Resource.")
-        self.resource = resource
-
-    @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> OnnxFaces:
-        """The model in a file, checked."""
-        found = cls(Resource.at(path))
-        _ = found._read
-        return found
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Rows, columns and channels of its pictures."""
-        return self._read[0]
-
-    @property
-    def basis(self) -> Basis:
-        """The principal components of the codes of public faces."""
-        return self._read[1]
-
-    @property
-    def low(self) -> Floats:
-        """The low end of each component among public faces."""
-        return self.basis.low
-
-    @property
-    def high(self) -> Floats:
-        """The high ends."""
-        return self.basis.high
-
-    @property
-    def spreads(self) -> Floats:
-        """The standard deviations of components among public faces."""
-        return self.basis.spreads
-
-    @property
-    def gallery(self) -> Gallery | None:
-        """The codes of some of the public faces."""
-        return self._read[3]
-
-    def keeping(self, *names: str) -> OnnxFaces:
-        """An ONNX model knows no attributes: all of a face is in its code."""
-        if names:
-            raise ParameterError("an ONNX model knows no attributes that could be kept.")
-        return self
-
-    def attributes_of(self, pictures: Picture) -> Floats:
-        """Nothing passes around the code."""
-        return np.empty((len(pictures), 0))
 
     def encode(self, pictures: Picture, elements: int | None = None) -> Floats:
         """The components of the codes of faces, one face in each row; the first ``elements`` of them, or all."""
@@ -100,14 +46,16 @@ class OnnxFaces:
             raise DataError(
                 f"faces have {rows} rows, {columns} columns and {channels} channels of eight bits here; align and resize them."
             )
-        return self.basis.forward(self._read[2].encoded(pictures, len(self.basis.mean)), elements)
+        codes: Floats = self._read.networks.encoded(pictures, len(self.basis.mean))
+        return self.basis.forward(codes, elements)
 
     def decode(self, codes: Floats, attributes: Floats | None = None) -> Picture:
         """The faces with these components; those that are not given are the mean of public faces."""
-        return self._read[2].decoded(self.basis.backward(np.atleast_2d(codes)), self.shape)
+        drawn: Picture = self._read.networks.decoded(self.basis.backward(np.atleast_2d(codes)), self.shape)
+        return drawn
 
     @cached_property
-    def _read(self) -> tuple[tuple[int, int, int], Basis, _Pair, Gallery]:
+    def _read(self) -> Read:
         about, arrays = read_model(self.resource, KIND)
         wrong = FileFormatError(f"{self.resource.name} has arrays that make no model of faces; make it again.")
         sizes: list[Any] = [about.get(name) for name in SIZES]
@@ -127,21 +75,7 @@ class OnnxFaces:
         pair, gallery = _Pair(*(arrays[name].tobytes() for name in NETWORKS)), Gallery.kept(arrays, many[0])
         if gallery is None:
             raise wrong
-        return (sizes[0], sizes[1], sizes[2]), basis, pair, gallery
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return OnnxFaces, (self.resource,)
-
-    def __eq__(self, other: object) -> bool:
-        return self.resource == other.resource if isinstance(other, OnnxFaces) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.resource)
-
-    def __repr__(self) -> str:
-        height, width, channels = self.shape
-        size = f"{width} x {height} pixels in {'grey' if channels == 1 else 'colour'}"
-        return f"OnnxFaces({self.resource.name!r}, {size}, {self.basis.size} components)"
+        return Read((sizes[0], sizes[1], sizes[2]), basis, gallery, pair)
 
 
 def onnx_faces(
