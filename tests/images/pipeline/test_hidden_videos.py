@@ -114,6 +114,23 @@ def test_a_face_to_keep_must_be_kept_in_every_frame(film: Path, tmp_path: Path) 
     assert hidden.tracks == 1
 
 
+def test_all_draws_of_a_model_are_in_the_certificate(film: Path, tmp_path: Path) -> None:
+    """For each unit of distance; distances add up over draws, so who is drawn n times is up to n units from somebody else."""
+    faces = in_frames(FaceMethod(private_faces(epsilon=100)), FoundFaces(aligned=True))
+    done = hide_video(faces, film, tmp_path / "out.mp4", draw="every", rng=np.random.default_rng(1))
+    assert done.draws > 1
+    one = faces.mechanisms(SIDE, SIDE, 3)[0].certificate().document
+    document = done.certificate.document
+    (drawn,), (alone,) = document["proof"]["parts"], one["proof"]["parts"]
+    assert drawn["count"] == done.draws * alone["count"]
+    assert document["claim"] == one["claim"]
+    assert document["resources"] == one["resources"]
+    assert "measured" not in document  # that was about one draw
+    farthest = Fraction(alone["claim"]["epsilon"]) * 4096 * drawn["count"]
+    assert farthest == 100 * done.draws
+    assert f"over {drawn['count']} independent parts" in done.certificate.verify()
+
+
 def test_a_model_draws_one_face_for_the_whole_track(film: Path, tmp_path: Path) -> None:
     faces = in_frames(FaceMethod(private_faces(epsilon=100)), FoundFaces(aligned=True))
     done = hide_video(faces, film, tmp_path / "out.mp4", rng=np.random.default_rng(1))

@@ -34,6 +34,24 @@ def test_boxes_are_hidden_one_by_one_and_a_file_without_an_entry_is_refused() ->
         OwnPlaces({"a.png": [Place.around(70, 3, 10, 8)]}).cover(PICTURE, Path("a.png"))
 
 
+def test_nothing_is_shown_because_somebody_slipped(tmp_path: Path) -> None:
+    """A picture that nobody looked at, a box without a pixel, a black mask, two masks: none of them means that all is public."""
+    own = OwnPlaces({"unseen.png": None, "dust.png": [Place.around(0, 0, 20, 20), Place.around(30.6, 20.6, 0.2, 0.2)]})
+    with pytest.raises(DataError, match="nobody has written boxes"):
+        own.cover(PICTURE, Path("unseen.png"))
+    with pytest.raises(DataError, match="covers no pixel"):
+        own.cover(PICTURE, Path("dust.png"))
+    assert places_of({"a.png": None, "b.png": []}, "boxes.json") == {"a.png": None, "b.png": []}
+    mask = np.zeros((40, 60, 1), np.uint8)
+    (tmp_path / "black.png").write_bytes(png_of(mask))
+    (tmp_path / "two.png").write_bytes(png_of(mask))
+    (tmp_path / "two.bmp").write_bytes(png_of(mask + 1))
+    with pytest.raises(DataError, match="its mask is black"):
+        OwnPlaces(masks=tmp_path).cover(PICTURE, Path("black.jpg"))
+    with pytest.raises(DataError, match="several masks"):
+        OwnPlaces(masks=tmp_path).cover(PICTURE, Path("two.jpg"))
+
+
 def test_each_part_of_a_mask_is_a_place_of_its_own(tmp_path: Path) -> None:
     mask = np.zeros((40, 60, 1), np.uint8)
     mask[4:12, 5:20] = 255
@@ -98,7 +116,7 @@ def test_methods_that_are_about_pixels_of_whole_pictures_are_not_for_places() ->
         {"a": [[1, 2, True, 4]]},
         {"a": [[1, 2, 1e300, 4]]},
         {"a": [[1, 2, float("nan"), 4]]},
-        {"a": None},
+        {"a": {}},
     ],
 )
 def test_boxes_that_are_none_are_refused(document: Any) -> None:

@@ -140,7 +140,8 @@ class FoundFaces:
 class OwnPlaces:
     """Boxes and masks of the owner's own, by the names of files; a file for which there is nothing is refused."""
 
-    boxes: Mapping[str, Sequence[Place]] = field(default_factory=dict)
+    boxes: Mapping[str, Sequence[Place] | None] = field(default_factory=dict)
+    """None: nobody has said yet whether there is something to hide, so the picture is refused."""
     masks: Path | None = None
     """A folder with a picture for each photograph, of the same name (whatever the suffix): what is not black is hidden."""
 
@@ -156,12 +157,24 @@ class OwnPlaces:
         mask = self._mask(source, height, width)
         if name not in self.boxes and mask is None:
             raise DataError("there is no box or mask for it, so it is not shown; give one, or an empty list of boxes.")
+        if self.boxes.get(name, ()) is None:
+            raise DataError(
+                "no face was found in it for sure, and nobody has written boxes for it since, so it is not shown; replace "
+                "null by its boxes, or by an empty list to show it as it is."
+            )
+        if mask is not None and not mask.any():
+            raise DataError(
+                "its mask is black, so nothing would be hidden; mark what is to be hidden, or take it away."
+            )
         parts = [] if mask is None else _parts(mask)
-        own = list(self.boxes.get(name, ()))
+        own = list(self.boxes.get(name) or ())
         if any(_beyond(place, height, width) for place in own):
             raise DataError(f"a box lies outside of its picture of {width} x {height} pixels; check the boxes.")
         places = [*own, *(place for place, _ in parts)]
-        return Cover.of(places, height, width, [*[None] * len(own), *(part for _, part in parts)])
+        found = Cover.of(places, height, width, [*[None] * len(own), *(part for _, part in parts)])
+        if any(not (Cover.of([place], height, width).hidden).any() for place in own):
+            raise DataError("a box is so small that it covers no pixel; make it larger, or take it out.")
+        return found
 
     def _mask(self, source: Path | None, height: int, width: int) -> NDArray[np.bool_] | None:
         if self.masks is None or source is None:
@@ -169,6 +182,8 @@ class OwnPlaces:
         found = sorted(path for path in self.masks.iterdir() if path.stem == source.stem and path.is_file())
         if not found:
             return None
+        if len(found) > 1:
+            raise DataError("there are several masks of its name, and any of them could be meant; keep one.")
         mask = read_picture(found[0], colours="grey")[:, :, 0] > 0
         if mask.shape != (height, width):
             raise DataError(f"its mask is not of its size, which is {width} x {height} pixels; make another.")
@@ -183,15 +198,22 @@ def face_to_keep(picture: Picture) -> Floats:
     return likeness(picture, faces[0])
 
 
-def places_of(document: Any, name: str) -> dict[str, list[Place]]:
-    """The places in a document such as ``{"photo.jpg": [[x, y, width, height], ...]}``; a fifth number is a tilt in degrees."""
+def places_of(document: Any, name: str) -> dict[str, list[Place] | None]:
+    """The places in a document such as ``{"photo.jpg": [[x, y, width, height], ...]}``; a fifth number is a tilt in degrees.
+
+    ``null`` in place of the boxes stays None: nobody has said yet what is to be hidden.
+    """
     wrong = FileFormatError(
         f'{name} is not a list of boxes, which is written {{"photo.jpg": [[x, y, width, height], ...]}} in pixels.'
     )
     if not isinstance(document, dict):
         raise wrong
-    found: dict[str, list[Place]] = {}
+    found: dict[str, list[Place] | None] = {}
     for file, boxes in document.items():
+        if boxes is None:
+            found[file] = None
+            continue
+        places: list[Place] = []
         if not isinstance(boxes, list) or len(boxes) > MOST_PLACES:
             raise wrong
         for box in boxes:
@@ -204,8 +226,8 @@ def places_of(document: Any, name: str) -> dict[str, list[Place]]:
                 raise wrong
             x, y, width, height = box[:4]
             place = Place.around(x, y, width, height)
-            found.setdefault(file, []).append(Place(place.x, place.y, width, height, *box[4:]))
-        found.setdefault(file, [])
+            places.append(Place(place.x, place.y, width, height, *box[4:]))
+        found[file] = places
     return found
 
 

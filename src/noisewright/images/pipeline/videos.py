@@ -19,6 +19,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -190,15 +191,22 @@ def _cover(hide: list[_Hide], video: Video) -> Cover:
 
 
 def _of_all(certificate: Certificate, draws: int) -> Certificate:
-    """The certificate of so many draws together: between any two contents their losses add up, and otherwise distances do."""
+    """The certificate of so many draws together.
+
+    Between any two contents the losses of draws add up. For each unit of a distance, the distances do: whoever is shown in n
+    draws is n times as far from somebody else as in one. What was measured about one draw is left out then.
+    """
     document = certificate.document
-    if document["claim"]["metric"] != "discrete" or draws < 2:
+    if draws < 2:
         return certificate
     parts = [Part(part.certificate, (part.count or 1) * draws) for part in parts_of(certificate)]
+    share, _, metric = document["claim"]["metric"].rpartition(" * ")
     return product_certificate(
         document["mechanism"],
         parts,
-        metric="discrete",
+        metric=metric,
+        unit=1 / Fraction(share) if share else Fraction(1),
         simulated=certificate.simulated,
         in_the_clear=document["in_the_clear"],
+        **({"resources": document["resources"]} if "resources" in document else {}),
     )

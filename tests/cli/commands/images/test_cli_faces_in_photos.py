@@ -56,10 +56,13 @@ def test_boxes_are_found_corrected_and_used(call: Any, photos: Path, tmp_path: P
     assert "This page shows originals" in sheet.read_text(encoding="utf-8")
     found = json.loads(boxes.read_text(encoding="utf-8"))
     ((x, y, width, height, tilt),) = found["collins.png"]
-    assert (found["lawn.png"], tilt) == ([], 0)
+    assert (found["lawn.png"], tilt) == (None, 0)
+    words = ("--epsilon", "10", "--method", "exponential", "--keep-names")
+    untouched = call("images", "obfuscate", photos, "-o", tmp_path / "open", "--boxes", boxes, *words, "--json")
+    assert (untouched.code, untouched.json["pictures"]) == (1, 1)  # what nobody looked at is not shown
+    assert "no face was found in it for sure" in untouched.json["problems"][0]["problem"]
     found["lawn.png"] = [[10, 10, 50, 40]]
     boxes.write_text(json.dumps(found))
-    words = ("--epsilon", "10", "--method", "exponential", "--keep-names")
     assert call("images", "obfuscate", photos, "-o", tmp_path / "out", "--boxes", boxes, *words).code == 0
     for name, (left, top, right, low) in {
         "lawn.png": (10, 10, 60, 50),
@@ -69,6 +72,9 @@ def test_boxes_are_found_corrected_and_used(call: Any, photos: Path, tmp_path: P
         assert changed[top:low, left:right].mean() > 0.97
         changed[top:low, left:right] = False
         assert not changed.any()
+    boxes.write_text(json.dumps(found)[:-1] + ', "lawn.png": []}')
+    twice = call("images", "obfuscate", photos, "-o", tmp_path / "twice", "--boxes", boxes, *words)
+    assert (twice.code, "named twice" in twice.err) == (2, True)
     del found["lawn.png"]
     boxes.write_text(json.dumps(found))
     done = call("images", "obfuscate", photos, "-o", tmp_path / "less", "--boxes", boxes, *words, "--json")

@@ -116,6 +116,10 @@ def in_places(
     boxed = [file for file in keep or [] if Path(file).suffix.lower() == ".json"]
     if (own or boxed) and len({file.name for file in files}) < len(files):
         raise FileFormatError("two files have the same name, so boxes and masks could be meant for either; rename one.")
+    if masks is not None and len({file.stem for file in files}) < len(files):
+        raise FileFormatError(
+            "two files differ in their suffixes alone, so a mask could be meant for either; rename one."
+        )
     if own:
         folder = None if masks is None else Path(masks)
         if folder is not None and not folder.is_dir():
@@ -138,7 +142,7 @@ def _kept(files: Sequence[str]) -> KeptFaces:
     for file in files:
         if Path(file).suffix.lower() == ".json":
             for name, places in _places(file).items():
-                boxes.setdefault(name, []).extend(places)
+                boxes.setdefault(name, []).extend(places or ())
         else:
             try:
                 faces.append(face_to_keep(read_picture(file)))
@@ -147,14 +151,25 @@ def _kept(files: Sequence[str]) -> KeptFaces:
     return KeptFaces(boxes, tuple(faces))
 
 
-def _places(file: str) -> dict[str, list[Place]]:
+def _places(file: str) -> dict[str, list[Place] | None]:
     from noisewright.core.errors import FileFormatError
     from noisewright.images.pipeline.finding import places_of
 
     try:
-        document = json.loads(Path(file).read_text(encoding="utf-8"))
+        document = json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
     except OSError as problem:
         raise FileFormatError(f"{file} cannot be read: {problem.strerror}.") from None
+    except FileFormatError as problem:
+        raise FileFormatError(f"{file}: {problem}") from None
     except (ValueError, RecursionError):
         raise FileFormatError(f"{file} is not JSON; write boxes as noisewright images find does.") from None
     return places_of(document, file)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a name that is written twice would hide what the first line says."""
+    from noisewright.core.errors import FileFormatError
+
+    if len(dict(pairs)) < len(pairs):
+        raise FileFormatError("a photograph is named twice in a list of boxes; write all of its boxes in one line.")
+    return dict(pairs)

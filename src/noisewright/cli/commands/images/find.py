@@ -64,7 +64,7 @@ def find(
     if len({file.name for file in files}) < len(files):
         raise FileFormatError("two files have the same name, and boxes are listed by names; rename one.")
     look = search(smallest=smallest, sure=sure, margin=margin)
-    boxes: dict[str, list[list[float]]] = {}
+    boxes: dict[str, list[list[float]] | None] = {}
     problems: list[tuple[Path, str]] = []
     shown: list[Obfuscated] = []
     cut = 0
@@ -81,7 +81,8 @@ def find(
                     if folder is not None and face.score >= CERTAIN:
                         cut += 1
                         (folder / f"face-{cut}.png").write_bytes(png_of(aligned_face(picture, face, size)))
-                boxes[file.name] = [place.box for place in places]
+                sure_of_one = any(face.score >= CERTAIN for face, _ in found)
+                boxes[file.name] = [place.box for place in places] if sure_of_one else None
                 if page is not None and len(shown) < SHOWN:
                     small = (thumbnail(picture), thumbnail(marked(picture, places)))
                     shown.append(Obfuscated(file, Path(plural(len(places), "face")), None, None, small))
@@ -93,11 +94,11 @@ def find(
         write_atomically(
             page, contact_sheet(shown, "Faces that were found, with the places that would be hidden.").encode()
         )
-    lines = ",\n".join(f" {json.dumps(name, ensure_ascii=False)}: {found}" for name, found in boxes.items())
+    lines = ",\n".join(f" {json.dumps(name, ensure_ascii=False)}: {json.dumps(own)}" for name, own in boxes.items())
     write_atomically(target, f"{{\n{lines}\n}}\n".encode())
     data: dict[str, Any] = {
         "pictures": len(boxes),
-        "faces": sum(map(len, boxes.values())),
+        "faces": sum(len(own or ()) for own in boxes.values()),
         "output": output,
         "without": sorted(name for name, found in boxes.items() if not found),
         "sheet": sheet,
