@@ -1,5 +1,6 @@
 """Draws the pictures of the documentation.  Run:  python docs/make_pictures.py"""
 
+import sys
 import tempfile
 from fractions import Fraction
 from pathlib import Path
@@ -722,7 +723,10 @@ def face_risks() -> None:
 
 
 def face_networks() -> None:
-    """Made-up people through three networks that were trained on others; training takes some minutes, and is kept in out/."""
+    """Made-up people through three networks that were trained on others; training takes some minutes, and is kept in out/.
+
+    With ``--quick`` they are hardly trained, and nothing is kept: to see that the script runs.
+    """
     from noisewright.images import png_of, train_model
     from noisewright.images.faces import LatentObfuscator, PublicFaces, open_model, sprite_faces
     from noisewright.images.pictures import strip
@@ -736,8 +740,9 @@ def face_networks() -> None:
     folder = PICTURES.parents[1] / "out" / "face-networks"
     folder.mkdir(parents=True, exist_ok=True)
     for kind, options in (("autoencoder", {}), ("identities", {}), ("attgan", ATTGAN)):
-        path = folder / f"{kind}.nwm"
-        model = (open_model(path) if path.exists() else train_model(kind, path, learned, **options)).keeping(*labels)
+        path = folder / f"{kind}{'-quick' if QUICK else ''}.nwm"
+        course = {**options, "epochs": 2} if QUICK else options
+        model = (open_model(path) if path.exists() else train_model(kind, path, learned, **course)).keeping(*labels)
         components = len(model.low) if kind == "identities" else None
         clean = LatentObfuscator(model, epsilon=1, components=len(model.low)).clean(some)
         rows = [(f"{kind}, no noise", clean)]
@@ -748,6 +753,7 @@ def face_networks() -> None:
     (PICTURES / "face-networks.png").write_bytes(png_of(strip(titled, columns=len(some))))
 
 
+QUICK = "--quick" in sys.argv
 ATTGAN = {"scale": 1 / 8, "epochs": 100, "rate": 1e-3, "critic_turns": 2}
 """Narrow and fast, for a processor."""
 

@@ -74,7 +74,9 @@ def test_clinic(tmp_path):
     assert "<svg" in (tmp_path / "released/report.html").read_text()
     shown, photographs = ({face for face in each["badge"].to_pylist() if face is not None} for each in (table, truth))
     assert table["badge"].null_count == truth["badge"].null_count
-    assert 1700 < len(shown) == 100_000 - table["badge"].null_count < 2300  # new noise for every photograph
+    many = 100_000 - table["badge"].null_count
+    assert 1700 < many < 2300
+    assert many - 20 < len(shown) <= many  # new noise for every photograph: two are hardly ever alike
     assert len(photographs) <= 67 * 8
     assert not shown & photographs
     assert {read_picture(face).shape for face in list(shown)[:50]} == {(48, 48, 3)}

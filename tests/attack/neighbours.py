@@ -237,9 +237,15 @@ def _seen(path: Path, draws: bool) -> Any:
     if not draws or path.name == "certificate.json":
         return path.read_bytes()
     if path.parent.name == "answers":
-        lines = path.read_text().splitlines()
-        return lines[0], [line.rpartition(",")[0] for line in lines]
+        answer = pd.read_csv(path, dtype=str, keep_default_na=False)
+        return list(answer.columns), answer[[name for name in answer.columns if not _of_draws(name, path)]].to_dict()
     return _kept(path)
+
+
+def _of_draws(column: str, path: Path) -> bool:
+    """Whether a column of an answer was drawn, or follows from what was: the answer, its interval and its noisy count."""
+    name = re.sub("^[0-9]+-", "", path.stem)
+    return column.removesuffix("_low").removesuffix("_high").removesuffix("_count") == name
 
 
 def _kept(path: Path) -> Any:

@@ -208,7 +208,7 @@ def test_nobody_pays_for_a_distance_that_no_two_words_have() -> None:
 
 def test_the_oracle_of_forgeries_tells_false_sentences_about_words() -> None:
     """Of each sentence about words an epsilon of half as much is false."""
-    found = [one for one in honest() if one.get("resources")]
+    found = [one for one in honest() if one.get("resources") and one["mechanism"] != "faces"]
     assert len(found) == 5
     for document in found:
         said = checker.check(document)
