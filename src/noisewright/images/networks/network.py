@@ -75,7 +75,7 @@ class NetworkFaces(ABC):
     @staticmethod
     def built(about: Mapping[str, Any], attributes: int) -> Module:
         """The network that a file tells of, with so many numbers for attributes; any error where it tells nonsense."""
-        raise NotImplementedError
+        raise TypeError("a network must define built(about, attributes), or how it is filled.")
 
     def _network(self, about: Mapping[str, Any], attributes: int, learned: Arrays) -> Module:
         """That network with what it has learned."""

@@ -146,7 +146,7 @@ class _Answered:
 
     @cached_property
     def _channel(self) -> Channel:
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must define _channel.")
 
     def _start(self, codes: Indices) -> Indices:
         """The inputs of the source."""

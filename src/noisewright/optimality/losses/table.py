@@ -72,7 +72,7 @@ class ActionTable:
 
     def _built(self) -> Floats:
         """The numbers of a table that does not keep them."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must keep its numbers, or define _built().")
 
     def _set(self, **parts: Any) -> None:
         for part, value in parts.items():
