@@ -18,6 +18,7 @@ import noisewright as nw
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError, DataError, FileFormatError, NoisewrightError
+from noisewright.files import read_model, write_model
 from noisewright.images import FaceMethod, obfuscate_pictures, private_faces, read_picture
 from noisewright.images.face_scale import measured_on_public_faces
 from noisewright.images.faces import (
@@ -26,10 +27,8 @@ from noisewright.images.faces import (
     SnappedLaw,
     cartoon_faces,
     open_model,
-    read_model,
     shipped_model,
     train_eigenfaces,
-    write_model,
 )
 from noisewright.images.pictures import Region, chunks_of
 from noisewright.mechanisms.from_certificate import mechanism_of

@@ -1,4 +1,4 @@
-"""Files: channels, certificates and mechanisms in and out, written whole or not at all."""
+"""Files: channels, certificates, mechanisms and models in and out, written whole or not at all."""
 
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from noisewright.files.folders import files_in as files_in
     from noisewright.files.folders import own_names as own_names
     from noisewright.files.folders import whole_folder as whole_folder
+    from noisewright.files.model_file import read_model as read_model
+    from noisewright.files.model_file import write_model as write_model
     from noisewright.files.places import user_data as user_data
     from noisewright.files.processes import alive as alive
     from noisewright.files.processes import dead as dead

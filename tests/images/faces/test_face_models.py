@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.files import read_model, write_model
 from noisewright.images.faces import (
     Basis,
     CodeSpace,
@@ -20,9 +21,7 @@ from noisewright.images.faces import (
     LatentObfuscator,
     cartoon_faces,
     component_count,
-    read_model,
     train_eigenfaces,
-    write_model,
 )
 
 
@@ -152,23 +151,6 @@ def test_bad_counts_are_refused() -> None:
 
 
 # Files --------------------------------------------------------------------------------------------------------------------
-
-
-def test_a_model_file_is_read_as_it_was_written(tmp_path: Path) -> None:
-    arrays = {"a": rng().normal(size=(3, 5)), "b": np.arange(7, dtype=np.float32), "none": np.empty((0, 4))}
-    resource = write_model(tmp_path / "m.nwm", "kind", {"k": [1, "ü"]}, arrays)
-    about, found = read_model(resource, "kind")
-    assert about == {"k": [1, "ü"]}
-    for name, array in arrays.items():
-        assert found[name].dtype == array.dtype
-        assert (found[name] == array).all()
-        assert not found[name].flags.writeable
-    assert resource == write_model(tmp_path / "again.nwm", "kind", {"k": [1, "ü"]}, arrays)  # nothing but the content
-    with pytest.raises(FileFormatError, match="another kind"):
-        read_model(resource, "network")
-    with pytest.raises(ParameterError, match="types"):
-        write_model(tmp_path / "o.nwm", "kind", {}, {"objects": np.array([{}])})
-    assert not (tmp_path / "o.nwm").exists()
 
 
 def test_damaged_model_files_are_refused_whatever_was_changed(tmp_path: Path) -> None:

@@ -19,15 +19,14 @@ import torch
 
 import noisewright as nw
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.files import read_model, write_model
 from noisewright.images import networks, png_of, read_picture
 from noisewright.images.faces import (
     LatentObfuscator,
     PublicFaces,
     cartoon_faces,
     open_model,
-    read_model,
     train_eigenfaces,
-    write_model,
 )
 from noisewright.images.networks import AutoEncoder, IdentityGenerator, TrainingNoise
 from noisewright.images.networks.attributes import Attribute, attributes_in

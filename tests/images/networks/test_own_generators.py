@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.files import read_model, write_model
 from noisewright.images.faces import (
     Basis,
     LatentObfuscator,
@@ -19,8 +20,6 @@ from noisewright.images.faces import (
     cartoon_faces,
     onnx_faces,
     open_model,
-    read_model,
-    write_model,
 )
 from noisewright.images.networks import OwnFaces, own_faces
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from noisewright.images.faces.model import FaceModel as FaceModel
     from noisewright.images.faces.model import open_model as open_model
     from noisewright.images.faces.model import shipped_model as shipped_model
-    from noisewright.images.faces.model_file import read_model as read_model
-    from noisewright.images.faces.model_file import write_model as write_model
     from noisewright.images.faces.noisy_codes import NoisyCodes as NoisyCodes
     from noisewright.images.faces.obfuscator import LatentObfuscator as LatentObfuscator
     from noisewright.images.faces.onnx_model import OnnxFaces as OnnxFaces

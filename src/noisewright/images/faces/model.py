@@ -24,8 +24,8 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.loading.addresses import Addresses
 from noisewright.core.resource import Resource
+from noisewright.files.model_file import kind_of
 from noisewright.images.faces.gallery import Gallery
-from noisewright.images.faces.model_file import kind_of
 from noisewright.images.pictures.reading import Picture
 
 __all__ = ["COMES_ALONG", "MODELS", "FaceModel", "as_model", "open_model", "shipped_model"]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.core.resource import Resource
-from noisewright.images.faces.model_file import read_model, write_model
+from noisewright.files.model_file import read_model, write_model
 from noisewright.images.networks._torch import Module, arrays_of, float_tensor, torch
 
 __all__ = ["Learner", "batches", "cosine", "run_course", "seeded"]

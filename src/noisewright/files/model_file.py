@@ -1,4 +1,4 @@
-r"""Models of faces in files: some JSON and named arrays of numbers, one after another, and never a program.
+r"""Models in files, of faces or of privatisers: some JSON and named arrays of numbers, one after another, and never a program.
 
 ``MAGIC``, the length of the header as a little-endian 64-bit integer, the header (JSON: the ``kind`` of model, what is said
 ``about`` it, and the name, type and shape of each array), and then the arrays, each from the next multiple of 64 bytes on.
