@@ -229,6 +229,26 @@ def test_warnings(call, clinic):
     assert "perturbed one by one" in text
 
 
+def test_cautions_come_before_the_price_is_paid(call, clinic):
+    """They are on stderr, once; also where the ledger then refuses, so that nothing can have been spent."""
+    done = call(*words(clinic, *ledger(clinic)))
+    assert done.err.startswith("Warning: smoker and age are perturbed one by one")
+    assert "Warning" not in done.out
+    again = call(*words(clinic, *ledger(clinic)))
+    assert "nothing is spent" in again.words
+    assert "Warning: smoker and age are perturbed one by one" in again.words
+    assert again.err == ""
+    asked = ("release", clinic / "policy.toml", clinic / "visits.parquet", *ledger(clinic))
+    assert call(*asked, "-o", clinic / "second").code == 0
+    refused = call(*asked, "-o", clinic / "third")
+    *cautions, last = refused.err.splitlines()
+    assert refused.code == 2
+    assert len(cautions) == 2
+    assert all(line.startswith("Warning: ") for line in cautions)
+    assert last.startswith("noisewright: this release asks for epsilon 1.75, but only 0.5")
+    assert len(Ledger(clinic / "ledger.sqlite").entries("clinic")) == 2 * 3
+
+
 def test_csv_in_csv_out(call, clinic):
     pyarrow.csv.write_csv(visits(500), clinic / "visits.csv")
     out = clinic / "out"
@@ -337,7 +357,8 @@ def test_a_full_disk_leaves_nothing_but_the_spend(clinic):
     call = [sys.executable, "-c", limit, *map(str, words(clinic, *ledger(clinic)))]
     done = subprocess.run(call, capture_output=True, text=True, env=environment(), timeout=120, check=False)
     assert done.returncode == 2
-    assert done.stderr == f"noisewright: {clinic}/out/data.parquet cannot be written: File too large.\n"
+    last = done.stderr.splitlines(keepends=True)[-1]
+    assert last == f"noisewright: {clinic}/out/data.parquet cannot be written: File too large.\n"
     assert {p.name for p in clinic.iterdir()} <= {
         "policy.toml",
         "visits.parquet",

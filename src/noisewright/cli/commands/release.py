@@ -19,7 +19,7 @@ from noisewright.cli.commands.plan import (
     warnings_of,
 )
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, printable
+from noisewright.cli.shared.output import AsJson, caution, counting, emit, facts, heading, plural, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -70,7 +70,7 @@ def release(
 ) -> None:
     """Protect a table under a policy, and write the table, answers, certificate, report and lock.
 
-    The price is recorded in the ledger before anything is drawn. If the folder already holds the release of these data under this
+    What to think about is said first, on stderr. Then the price is recorded in the ledger, before anything is drawn. If the folder already holds the release of these data under this
     policy, nothing is drawn and nothing is spent.
     """
     from noisewright.core.errors import ParameterError
@@ -102,6 +102,7 @@ def release(
             again=again,
             raise_budget=raise_budget,
             progress=progress,
+            warn=None if as_json or seed is not None else caution,
         )
     emit(_document(done, output), lambda: _page(done, output), as_json)
 
@@ -148,7 +149,8 @@ def _page(done: Release, output: str) -> Iterable[RenderableType]:
     rows.append(("Read", f"{output}/report.html"))
     rows.append(("Check", f"noisewright verify {output}"))
     yield facts(rows)
-    yield from warnings_of(done.warnings)
+    if done.reread or done.simulated:  # otherwise said already, before the price was paid
+        yield from warnings_of(done.warnings)
 
 
 def _answers(done: Release, output: str) -> Iterable[RenderableType]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsJson",
+    "caution",
     "counting",
     "emit",
     "facts",
@@ -76,6 +77,16 @@ def _write(text: str) -> None:
         if isinstance(problem, BrokenPipeError):  # the reader has gone, so nobody is left to tell
             raise typer.Exit(BROKEN_PIPE) from None
         raise
+
+
+def caution(text: str) -> None:
+    """Say on stderr, at once, what somebody should think about before it is too late; one line each, folded on a terminal."""
+    from rich.text import Text
+
+    with contextlib.suppress(OSError):
+        console = _console(sys.stderr)
+        said = Text("Warning: ", style="yellow").append(printable(text), style="default")
+        console.print(said, soft_wrap=not console.is_terminal)
 
 
 def plain(value: Any) -> Any:
