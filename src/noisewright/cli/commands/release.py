@@ -70,8 +70,8 @@ def release(
 ) -> None:
     """Protect a table under a policy, and write the table, answers, certificate, report and lock.
 
-    What to think about is said first, on stderr. Then the price is recorded in the ledger, before anything is drawn. If the folder already holds the release of these data under this
-    policy, nothing is drawn and nothing is spent.
+    What to think about is said first, on stderr. Then the price is recorded in the ledger, and only then is anything drawn.
+    If the folder already holds the release of these data under this policy, nothing is drawn and nothing is spent.
     """
     from noisewright.core.errors import ParameterError
     from noisewright.releases.policy.policy import Policy
