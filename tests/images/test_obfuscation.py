@@ -12,7 +12,7 @@ import pytest
 from picture_support import drawing, small_picture
 
 from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.images import PixelMethod, obfuscate_pictures, obfuscation
+from noisewright.images import FaceMethod, PixelMethod, obfuscate_pictures, obfuscation, private_faces
 from noisewright.images.pictures import Region
 
 METHOD = PixelMethod("laplace", Fraction(50), {"block": 2})
@@ -71,9 +71,12 @@ def test_regions_share_epsilon_by_their_sizes_and_each_is_drawn_from_the_origina
     method = PixelMethod("laplace", Fraction(8), {"block": 2}, regions)
     made = method.mechanisms(32, 24, 3)
     assert [one.epsilon for one in made] == [2, 6]
-    assert all("everything outside of the regions" in str(one.certificate().verify()) for one in made)
-    each = PixelMethod("laplace", Fraction(8), {"block": 2, "between": "pixels"}, regions).mechanisms(32, 24, 3)
-    assert [one.epsilon for one in each] == [8, 8]
+    proved = method.certificate(32, 24, 3).verify()
+    assert proved.startswith("epsilon = 8 per unit of discrete, over 48 independent parts")
+    assert "everything outside of the regions" in proved
+    told = method.promise(32, 24, 3)
+    assert (told.guarantee.epsilon, told.each) == (8, None)
+    assert "any two pictures that differ in the 2 regions, which share epsilon" in told.words
     weak = PixelMethod("laplace", Fraction(10**9), {"block": 1}, regions)
     photo = drawing(24, 32)
     assert (weak.obfuscated(photo, np.random.default_rng(1)) == photo).all()
@@ -81,3 +84,33 @@ def test_regions_share_epsilon_by_their_sizes_and_each_is_drawn_from_the_origina
         method.obfuscated(drawing(10, 10))
     with pytest.raises(ParameterError, match="not both"):
         PixelMethod("laplace", Fraction(8), {}, regions, np.ones((2, 2), bool))
+
+
+@pytest.mark.parametrize("kind", ["laplace", "exponential", "windows"])
+def test_pixels_are_counted_over_all_regions(kind: str) -> None:
+    """Two regions of 16 and 48 pixels: epsilon is for 10 of the 64, in whichever region."""
+    regions = (Region(0, 0, 4, 4), Region(8, 4, 4, 12))
+    method = PixelMethod(kind, Fraction(8), {"block": 2}, regions, pixels=10)
+    assert [one.epsilon for one in method.mechanisms(32, 24, 3)] == [Fraction(8, 10)] * 2
+    told = method.promise(32, 24, 3)
+    assert told.guarantee.bound(10) == pytest.approx(8)
+    assert "differ in at most 10 pixels" in told.words
+    assert method.certificate(32, 24, 3).verify().startswith("epsilon = 0.8 per unit of ")
+    assert PixelMethod(kind, Fraction(8), {"block": 2}, regions, pixels=64).mechanisms(32, 24, 3)
+    with pytest.raises(ParameterError, match="cannot be for 65 pixels where 64 are drawn"):
+        PixelMethod(kind, Fraction(8), {"block": 2}, regions, pixels=65).mechanisms(32, 24, 3)
+    with pytest.raises(ParameterError, match="cannot be for 769 pixels where 768 are drawn"):
+        PixelMethod(kind, Fraction(8), {"block": 2}, pixels=769).mechanisms(32, 24, 3)
+    for wrong in (0, -1, 1.5, True):
+        with pytest.raises(ParameterError, match="whole number from 1"):
+            PixelMethod(kind, Fraction(8), pixels=wrong)  # type: ignore[arg-type]
+
+
+def test_faces_in_regions_cost_epsilon_each_and_the_whole_their_sum() -> None:
+    method = FaceMethod(private_faces(epsilon=60), (Region(0, 0, 20, 20), Region(20, 0, 20, 20), Region(0, 20, 9, 9)))
+    shown, places = method.drawn(drawing(40, 40), np.random.default_rng(1))
+    assert (shown.shape, places) == ((40, 40, 3), 3)
+    told = method.promise(40, 40, 3, places)
+    assert told.each is not None
+    assert (told.each.epsilon, told.guarantee.epsilon) == (60, 180)
+    assert told.words.startswith("Epsilon is for each of the regions, of which a picture has 3 at most: 180 for all of")

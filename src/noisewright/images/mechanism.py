@@ -85,9 +85,11 @@ class PictureMechanism:
 
     def in_words(self) -> str:
         """The promise, and what it does not cover."""
-        told = self.guarantee.in_words(1)
-        clear = ", ".join(self.clear) or "nothing but the declared size of pictures"
-        return f"{told} In the clear: {clear}."
+        return f"{self.guarantee.in_words(1)} {self.clear_in_words()}"
+
+    def clear_in_words(self) -> str:
+        """What the promise does not cover."""
+        return f"In the clear: {', '.join(self.clear) or 'nothing but the declared size of pictures'}."
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: how good a picture is, is measured on pictures."""

@@ -9,8 +9,8 @@ or in that of the region.
 >>> method = PixelMethod("laplace", Fraction(50), {"block": 8})
 >>> method.obfuscated(np.zeros((20, 30, 3), np.uint8)).shape
 (20, 30, 3)
->>> [made.certificate().verify().partition(";")[0] for made in method.mechanisms(20, 30, 3)]
-['epsilon = 50 per unit of discrete, over 36 independent parts']
+>>> method.certificate(20, 30, 3).verify().partition(";")[0]
+'epsilon = 50 per unit of discrete, over 36 independent parts'
 """
 
 from __future__ import annotations
@@ -25,20 +25,24 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.choices import one_of
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
-from noisewright.core.guarantee import split
+from noisewright.core.exact import Exact, float_up, upward
+from noisewright.core.guarantee import Guarantee, split
 from noisewright.images.hidden_faces import PrivateFaces
 from noisewright.images.mechanism import PictureMechanism
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region, replaced
 from noisewright.images.pictures.resizing import recoloured, resized
+from noisewright.images.pixels.distances import DifferentParts
 from noisewright.images.pixels.exponential import pixel_exponential
 from noisewright.images.pixels.laplace import pixel_laplace
+from noisewright.images.pixels.mechanism import BlockMechanism, whole_certificate
 from noisewright.images.pixels.windows import pixel_windows
 from noisewright.noise.bits import Rng, bits_from
 
-__all__ = ["PIXELS", "FaceMethod", "Method", "PixelMethod"]
+__all__ = ["PIXELS", "FaceMethod", "Method", "PixelMethod", "Promise", "promise_of_each"]
 
 PIXELS: dict[str, Any] = {"laplace": pixel_laplace, "exponential": pixel_exponential, "windows": pixel_windows}
 """The constructors of mechanisms on pixels, by the name of their method."""
@@ -49,29 +53,48 @@ SIZE, OUTSIDE = (
 )
 
 
+@dataclass(frozen=True)
+class Promise:
+    """What is promised about a whole picture, whatever it was drawn in."""
+
+    guarantee: Guarantee
+    words: str
+    """The same in words, and what it does not cover."""
+    each: Guarantee | None = None
+    """Where faces or places are drawn for epsilon each: the promise about one of them."""
+
+
 class Method(Protocol):
     """What obfuscates single pictures."""
 
-    @property
-    def scope(self) -> str:
-        """What a promise is for, in a sentence to begin with; nothing where it is for the whole picture."""
+    def drawn(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> tuple[Picture, int]:
+        """The picture that may be shown, and how many faces or regions of it were drawn for epsilon each (1 for the whole).
 
-    def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
-        """The picture that may be shown; a ``NoisewrightError`` for one that cannot be done.
-
-        ``source`` is its file, for methods that are told about each.
+        A ``NoisewrightError`` for one that cannot be done. ``source`` is its file, for methods that are told about each.
         """
 
+    def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
+        """The picture that may be shown."""
+        return self.drawn(picture, rng, source)[0]
+
     def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
-        """What pictures of this size are drawn by: their certificates are published with them."""
+        """What pictures of this size are drawn by."""
+
+    def certificate(self, height: int, width: int, channels: int) -> Certificate:
+        """What is published with pictures of this size: of the whole picture, or of each face where epsilon is for each."""
+        return self.mechanisms(height, width, channels)[0].certificate()
+
+    def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
+        """What is promised about a whole picture of this size, at most so many ``places`` of which were drawn."""
 
 
 @dataclass(frozen=True, eq=False)
-class PixelMethod:
+class PixelMethod(Method):
     """A mechanism on pixels for pictures of any size, or for regions of them.
 
-    ``epsilon`` is for all regions together, in proportion to their sizes, or for each pixel (``between="pixels"`` in the
-    options). A ``mask`` marks single pixels; the smallest rectangle around them is drawn, and what is not marked is put back.
+    ``epsilon`` is between any two pictures, and regions, which lie apart, share it in proportion to their sizes: their losses add
+    up to it. With ``pixels`` it is between pictures that differ in at most so many of the pixels that are drawn, wherever these
+    lie. A ``mask`` marks single pixels; the smallest rectangle around them is drawn, and what is not marked is put back.
     """
 
     kind: str
@@ -79,17 +102,19 @@ class PixelMethod:
     options: Mapping[str, Any] = field(default_factory=dict)
     regions: tuple[Region, ...] = ()
     mask: NDArray[np.bool_] | None = None
-    scope = ""
+    pixels: int | None = None
 
     def __post_init__(self) -> None:
         one_of(self.kind, "method", tuple(PIXELS))
+        if self.pixels is not None and (not is_whole(self.pixels) or self.pixels < 1):
+            raise ParameterError("pixels is a whole number from 1: in so many of them two pictures may differ.")
         if self.mask is not None and self.regions:
             raise ParameterError("a picture has regions or a mask, not both; draw the regions into the mask.")
         if self.mask is not None:
             object.__setattr__(self, "regions", (Region.around(self.mask),))
         _apart(self.regions)
 
-    def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
+    def drawn(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> tuple[Picture, int]:
         """The picture, or its regions, through the mechanism."""
         bits, (height, width, channels) = bits_from(rng), picture.shape
         if self.mask is not None and self.mask.shape != (height, width):
@@ -98,19 +123,32 @@ class PixelMethod:
             )
         made = self.mechanisms(height, width, channels)
         if not self.regions:
-            return made[0].drawn(picture, bits)
+            return made[0].drawn(picture, bits), 1
         result = picture
         for region, mechanism in zip(self.regions, made, strict=True):
             result = replaced(result, region, mechanism.drawn(region.of_picture(picture), bits), self.mask)
-        return result
+        return result, 1
 
-    def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
+    def mechanisms(self, height: int, width: int, channels: int) -> tuple[BlockMechanism, ...]:
         """One for the whole picture, or one for each region."""
         return _made(self, height, width, channels)
 
+    def certificate(self, height: int, width: int, channels: int) -> Certificate:
+        """Of all that is drawn in a picture of this size, whatever the number of regions."""
+        return whole_certificate(self.mechanisms(height, width, channels))
+
+    def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
+        """Of all regions together."""
+        made = self.mechanisms(height, width, channels)
+        found, many = made[0].guarantee, len(made)
+        if many > 1 and made[0].between == "pictures":
+            told = f"the {many} regions, which share epsilon by their sizes, and nowhere else"
+            found = Guarantee(float_up(sum((one.epsilon for one in made), Fraction(0))), DifferentParts(told))
+        return Promise(found, f"{found.in_words(self.pixels or 1)} {made[0].clear_in_words()}")
+
 
 @dataclass(frozen=True, eq=False)
-class FaceMethod:
+class FaceMethod(Method):
     """A model of faces, for pictures of one face each, or for regions that are.
 
     ``epsilon`` of the mechanism is for each face. Whole pictures come out in the size of the model; a region is resized to it and
@@ -119,40 +157,66 @@ class FaceMethod:
 
     faces: PrivateFaces
     regions: tuple[Region, ...] = ()
-    scope = ""
 
     def __post_init__(self) -> None:
         _apart(self.regions)
 
-    def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
+    def drawn(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> tuple[Picture, int]:
         """A new face for the picture, or for each of its regions."""
         bits, (height, width, channels) = bits_from(rng), picture.shape
         if not self.regions:
-            return self.faces.drawn(self.faces.fitted(recoloured(picture, self.faces.shape[2])), bits)
+            return self.faces.drawn(self.faces.fitted(recoloured(picture, self.faces.shape[2])), bits), 1
         result = picture
         for region in self.regions:
             part = recoloured(region.inside(height, width).of_picture(picture), self.faces.shape[2])
             drawn = self.faces.drawn(resized(part, *self.faces.shape[:2]), bits)
             result = replaced(result, region, recoloured(resized(drawn, region.height, region.width), channels))
-        return result
+        return result, len(self.regions)
 
     def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
         """One, whatever comes along: it is the same for every region."""
         around = (SIZE, OUTSIDE) if self.regions else ()
         return (replace(self.faces, clear=(*self.faces.clear, *around)),)
 
+    def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
+        """Of all regions together, and of each."""
+        return promise_of_each(self.mechanisms(height, width, channels)[0], places, "regions")
+
+
+def promise_of_each(made: PictureMechanism, many: int, what: str) -> Promise:
+    """What is promised where so many faces or places of a picture, at most, are drawn by a mechanism for epsilon each.
+
+    Losses add up, and no two contents of one are farther apart than 1.
+    """
+    if many <= 1:
+        return Promise(made.guarantee, made.in_words(), made.guarantee)
+    whole = float_up(many * Fraction(made.guarantee.epsilon))
+    found = Guarantee(whole, DifferentParts(f"{many} {what} that are hidden, and nowhere else"))
+    told = f"Epsilon is for each of the {what}, of which a picture has {many} at most: {upward(whole)} for all of them."
+    return Promise(found, f"{told} For one of them: {made.in_words()}", made.guarantee)
+
 
 @lru_cache(maxsize=64)
-def _made(method: PixelMethod, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
+def _made(method: PixelMethod, height: int, width: int, channels: int) -> tuple[BlockMechanism, ...]:
     """By the identity of the method: its mask cannot be compared."""
     options = {**method.options, "colours": "grey" if channels == 1 else "rgb"}
-    make = PIXELS[method.kind]
-    if not method.regions:
-        return (replace(make(epsilon=method.epsilon, width=width, height=height, **options), clear=(SIZE,)),)
+    make, epsilon = PIXELS[method.kind], method.epsilon
     regions = [region.inside(height, width) for region in method.regions]
-    shares = split(method.epsilon, [region.width * region.height for region in regions])
+    areas: list[Exact] = [region.width * region.height for region in regions]
+    if method.pixels is not None:
+        inside = sum(region.width * region.height for region in regions)
+        there = height * width if not regions else inside if method.mask is None else int(method.mask.sum())
+        if method.pixels > there:
+            raise ParameterError(
+                f"epsilon cannot be for {method.pixels:,} pixels where {there:,} are drawn; choose fewer, or leave the number "
+                "out: then it is between any two pictures."
+            )
+        options["between"], epsilon = "pixels", epsilon / method.pixels
+    if not regions:
+        return (replace(make(epsilon=epsilon, width=width, height=height, **options), clear=(SIZE,)),)
+    shares = split(epsilon, areas)
     if options.get("between", "pictures") != "pictures":  # a pixel is in one region
-        shares = [method.epsilon] * len(regions)
+        shares = [epsilon] * len(regions)
     return tuple(
         replace(make(epsilon=share, width=region.width, height=region.height, **options), clear=(SIZE, OUTSIDE))
         for region, share in zip(regions, shares, strict=True)

@@ -44,6 +44,8 @@ class Obfuscated:
     """Rows, columns and channels of what came out."""
     thumbnails: tuple[bytes, bytes] | None = None
     """Small pictures before (secret) and after, where they were asked for."""
+    places: int = 1
+    """How many faces or regions of it were drawn for epsilon each."""
 
 
 def picture_files(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -59,17 +61,17 @@ def obfuscate_picture(
     colours: Colours | None = None,
     keep_metadata: bool = False,
 ) -> Obfuscated:
-    """One file through the method, into a new PNG file with its certificates beside it."""
+    """One file through the method, into a new PNG file with its certificate beside it."""
     path = Path(target).absolute()
     if os.path.lexists(path):
         raise FileFormatError(f"{path} is there already; name a new file, so that nothing is overwritten.")
-    problem, content, size, small = _one((file, colours, method, True, keep_metadata))
+    problem, content, size, small, places = _one((file, colours, method, True, keep_metadata))
     if content is None:
         raise FileFormatError(f"{file.name}: {problem}")
-    for name, certificate in _certificates(method, *size, [IN_THE_CLEAR] if keep_metadata else []):
-        write_atomically(path.with_name(f"{path.stem}.{name}"), certificate)
+    name, certificate = _certificate(method, size, [IN_THE_CLEAR] if keep_metadata else [])
+    write_atomically(path.with_name(f"{path.stem}.{name}"), certificate)
     write_atomically(path, content)
-    return Obfuscated(file, path, None, size, small)
+    return Obfuscated(file, path, None, size, small, places)
 
 
 def obfuscate_pictures(
@@ -99,14 +101,14 @@ def obfuscate_pictures(
     width, done = len(str(len(files))), 0
     with whole_folder(folder) as staged:
         jobs = ((files[place], colours, method, place in shown, keep_metadata) for place in order)
-        for place, (wrong, content, size, small) in zip(order, _ahead(jobs, workers), strict=True):
+        for place, (wrong, content, size, small, places) in zip(order, _ahead(jobs, workers), strict=True):
             if content is None:
                 results[place] = Obfuscated(files[place], None, wrong)
             else:
                 done += 1
                 name = names[place] if names else f"picture-{done:0{width}}.png"  # numbers follow the random order
                 (staged / name).write_bytes(content)
-                results[place] = Obfuscated(files[place], folder / name, None, size, small)
+                results[place] = Obfuscated(files[place], folder / name, None, size, small, places)
                 sizes.add(size)
             if progress is not None:
                 progress(len(results), len(files))
@@ -114,15 +116,15 @@ def obfuscate_pictures(
             raise FileFormatError(f"not one picture could be done; {results[0].source.name}: {results[0].problem}")
         also = [*(["the names of the files"] if keep_names else []), *([IN_THE_CLEAR] if keep_metadata else [])]
         for size in sorted(sizes):
-            for name, certificate in _certificates(method, *size, also):
-                (staged / name).write_bytes(certificate)
+            name, certificate = _certificate(method, size, also)
+            (staged / name).write_bytes(certificate)
         for path in sorted(staged.iterdir()):
             os.utime(path, (0, 0))
     return [results[place] for place in range(len(files))]
 
 
 _Job = tuple[Path, Colours | None, Method, bool, bool]
-_Done = tuple[str | None, bytes | None, tuple[int, int, int], tuple[bytes, bytes] | None]
+_Done = tuple[str | None, bytes | None, tuple[int, int, int], tuple[bytes, bytes] | None, int]
 
 
 def _one(job: _Job) -> _Done:
@@ -130,12 +132,12 @@ def _one(job: _Job) -> _Done:
     path, colours, method, shown, kept = job
     try:
         picture = read_picture(path, colours=colours)
-        drawn = method.obfuscated(picture, source=path)
+        drawn, places = method.drawn(picture, source=path)
         small = (thumbnail(picture), thumbnail(drawn)) if shown else None
         content = png_of(drawn, kept_metadata(path.read_bytes()) if kept else b"")
-        return None, content, (drawn.shape[0], drawn.shape[1], drawn.shape[2]), small
+        return None, content, (drawn.shape[0], drawn.shape[1], drawn.shape[2]), small, places
     except NoisewrightError as problem:
-        return str(problem), None, (0, 0, 0), None
+        return str(problem), None, (0, 0, 0), None, 0
 
 
 def _ahead(jobs: Iterator[_Job], workers: int) -> Iterator[_Done]:
@@ -156,14 +158,8 @@ def thumbnail(picture: Picture, side: int = 160) -> bytes:
     return png_of(picture[::step, ::step].copy())
 
 
-def _certificates(
-    method: Method, height: int, width: int, channels: int, also: Sequence[str] = ()
-) -> Iterator[tuple[str, bytes]]:
-    """For each mechanism that pictures of this size are drawn by, the name of a file and its content; what is ``also`` seen is
-    stated."""
-    made = method.mechanisms(height, width, channels)
-    size = f"{width}x{height}{'-grey' if channels == 1 else ''}"
-    for place, mechanism in enumerate(made, start=1):
-        name, found = f"certificate-{size}{f'-{place}' if len(made) > 1 else ''}.json", mechanism.certificate()
-        stated = found.with_clear([*found.document.get("in_the_clear", ()), *also])
-        yield name, stated.to_json().encode()
+def _certificate(method: Method, size: tuple[int, int, int], also: Sequence[str] = ()) -> tuple[str, bytes]:
+    """The certificate of pictures of a size, with what is ``also`` seen: the name of a file and its content."""
+    (height, width, channels), found = size, method.certificate(*size)
+    stated = found.with_clear([*found.document.get("in_the_clear", ()), *also])
+    return f"certificate-{width}x{height}{'-grey' if channels == 1 else ''}.json", stated.to_json().encode()

@@ -26,6 +26,7 @@ from noisewright.images.pipeline import (
     open_video,
 )
 from noisewright.images.pipeline.frames import new_video
+from noisewright.images.pipeline.networks import vision
 
 SIDE, FRAMES = 200, 10
 LOST = (4, 5)
@@ -152,6 +153,7 @@ def test_bad_videos_are_refused_in_one_sentence(film: Path, tmp_path: Path) -> N
     ):
         with pytest.raises(DataError, match=said):
             hide_video(method(), tmp_path / name, tmp_path / "out.avi")
+    assert not list(tmp_path.glob("*out*"))
     for target, said in (
         ("out.gif", r"ends with \.mp4 or \.avi"),
         ("cut.avi", "is there already"),
@@ -168,3 +170,24 @@ def test_bad_videos_are_refused_in_one_sentence(film: Path, tmp_path: Path) -> N
             hide_video(odd, film, tmp_path / "out.avi")
     with pytest.raises(ParameterError, match="draw must be"):
         hide_video(method(), film, tmp_path / "out.avi", draw="twice")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "codec", "part"), [(".avi", "MJPG", 0.95), (".avi", "MJPG", 0.4), (".mkv", "mp4v", 0.7)]
+)
+def test_a_video_that_was_cut_is_refused_without_a_word_of_the_library(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], suffix: str, codec: str, part: float
+) -> None:
+    cv2, whole = vision(), tmp_path / f"whole{suffix}"
+    writer = cv2.VideoWriter(str(whole), cv2.VideoWriter_fourcc(*codec), 10, (SIDE, SIDE))
+    for _ in range(30):
+        writer.write(scene(0))
+    writer.release()
+    assert len(pictures(whole)) == 30
+    cut = tmp_path / f"cut{suffix}"
+    cut.write_bytes(whole.read_bytes()[: int(part * whole.stat().st_size)])
+    capfd.readouterr()
+    with pytest.raises(DataError, match=r"damaged or cut short: \d+ of its (30|29) frames can be read"):
+        hide_video(method(smallest=80), cut, tmp_path / "out.avi")
+    assert capfd.readouterr() == ("", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [cut.name, whole.name]

@@ -28,6 +28,8 @@ CODECS = {".mp4": "mp4v", ".avi": "MJPG"}
 """What can be written, and how it is coded."""
 MOST_FRAMES = 1_000_000
 USUAL_RATE = 25.0
+MATROSKA = b"\x1a\x45\xdf\xa3"
+"""How files of MKV and WebM begin."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +41,20 @@ class Video:
     height: int
     rate: float
     """Frames a second."""
+    least: int = 1
+    """A file that gives fewer frames is damaged: it says itself that it has so many."""
 
     def frames(self) -> Iterator[Picture]:
         """Its frames in colour, one after another; as often as one likes."""
         cv2 = vision()
         source = _capture(self.path)
         try:
-            for _ in range(MOST_FRAMES):
+            for number in range(MOST_FRAMES):
                 there, frame = source.read()
+                if not there and number < self.least:
+                    raise DataError(
+                        f"a video is damaged or cut short: {number:,} of its {self.least:,} frames can be read; save it again."
+                    )
                 if not there:
                     return
                 if frame.shape != (self.height, self.width, 3):
@@ -69,7 +77,7 @@ def open_video(path: Path) -> Video:
     cv2, source = vision(), _capture(path)
     try:
         there, frame = source.read()
-        rate = float(source.get(cv2.CAP_PROP_FPS))
+        rate, many = float(source.get(cv2.CAP_PROP_FPS)), float(source.get(cv2.CAP_PROP_FRAME_COUNT))
     finally:
         source.release()
     if not there or frame is None or frame.ndim != 3:
@@ -77,7 +85,10 @@ def open_video(path: Path) -> Video:
     height, width = frame.shape[:2]
     if height * width > MOST_PIXELS:
         raise DataError(f"the frames of a video have more than {MOST_PIXELS:,} pixels; make it smaller.")
-    return Video(path, width, height, rate if 0 < rate <= 1000 else USUAL_RATE)
+    if begin[:4] == MATROSKA:
+        many -= 1  # it states how long it is, from which their number is rounded
+    least = int(min(max(many, 1), MOST_FRAMES))
+    return Video(path, width, height, rate if 0 < rate <= 1000 else USUAL_RATE, least)
 
 
 @contextmanager
@@ -118,4 +129,4 @@ def _capture(path: Path) -> Any:
 def _is_video(begin: bytes) -> bool:
     boxes = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip")
     avi = begin[:4] == b"RIFF" and begin[8:12] == b"AVI "
-    return begin[4:8] in boxes or avi or begin[:4] == b"\x1a\x45\xdf\xa3"
+    return begin[4:8] in boxes or avi or begin[:4] == MATROSKA

@@ -25,7 +25,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
 from noisewright.images.hidden_faces import PrivateFaces
 from noisewright.images.mechanism import PictureMechanism
-from noisewright.images.methods import SIZE, FaceMethod, Method, PixelMethod
+from noisewright.images.methods import SIZE, FaceMethod, Method, PixelMethod, Promise, promise_of_each
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.resizing import recoloured
 from noisewright.images.pipeline.networks import NETWORKS
@@ -43,6 +43,12 @@ FRAME = 128
 """Faces are drawn in frames of so many pixels across, by mechanisms on pixels."""
 
 
+SCOPE = (
+    "For each place that is hidden, between any two contents of it for which the same places are found; for who is in several "
+    "places, or on several pictures, losses add up."
+)
+
+
 class Where(Protocol):
     """What says which places of a picture are hidden."""
 
@@ -55,35 +61,36 @@ class Where(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenPlaces:
+class HiddenPlaces(Method):
     """A :class:`~noisewright.images.methods.Method` that hides places of pictures; ``made`` makes the mechanism, for pictures of
     one or of three channels, and ``blended`` says that what it draws are faces, to be blended in, and not blocks of pixels."""
 
     where: Where
     made: Callable[[int], PictureMechanism]
     blended: Blended | None = None
-    scope = (
-        "For each place that is hidden, between any two contents of it for which the same places are found; for who is in "
-        "several places, or on several pictures, losses add up. "
-    )
 
-    def obfuscated(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> Picture:
+    def drawn(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> tuple[Picture, int]:
         """The picture with its places hidden."""
         cover = self.where.cover(picture, source)
         drawn = drawn_places(picture, cover, self.made(picture.shape[2]), bits_from(rng), self.blended)
-        return hidden(picture, cover, drawn, self.blended)
+        return hidden(picture, cover, drawn, self.blended), len(drawn)
 
     def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
         """The mechanism of every place, in pictures of every size."""
         made = self.made(channels)
         return (replace(made, clear=(*made.clear, SIZE, *self.where.clear)),)
 
+    def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
+        """Of all places of a picture together, and of each."""
+        found = promise_of_each(self.mechanisms(height, width, channels)[0], places, "places")
+        return replace(found, words=f"{SCOPE} {found.words}")
+
 
 def in_frames(method: Method, where: Where) -> HiddenPlaces:
     """A method on pictures of any size, or a model of faces, on each place alone."""
     if isinstance(method, FaceMethod) and not method.regions:
         return HiddenPlaces(where, lambda _: method.faces, "white" if _has_white_corners(method.faces) else "oval")
-    if not isinstance(method, PixelMethod) or method.regions or "between" in method.options:
+    if not isinstance(method, PixelMethod) or method.regions or method.pixels or "between" in method.options:
         raise ParameterError(
             "places are hidden one by one by a method for whole pictures: leave out regions, masks and pixels."
         )

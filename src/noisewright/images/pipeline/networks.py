@@ -13,6 +13,7 @@ found by its SHA-256, in the user's data folder or in the folders that ``NOISEWR
 
 from __future__ import annotations
 
+import os
 import tempfile
 import threading
 import zipfile
@@ -99,7 +100,8 @@ _nets = threading.local()
 
 
 def vision() -> Any:
-    """OpenCV, which comes with the extra ``detection``."""
+    """OpenCV, which comes with the extra ``detection``; its lines about damaged files do not come out: we say one sentence."""
+    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # read once, when the first video is opened
     try:
         import cv2
     except ImportError:
@@ -110,6 +112,7 @@ def vision() -> Any:
         raise ParameterError(
             f"the networks run on OpenCV 4, not on {cv2.__version__}; install opencv-python-headless>=4.10,<5."
         )
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     return cv2
 
 

@@ -24,7 +24,7 @@ from noisewright.core.errors import MetricError
 from noisewright.core.exact import downward
 from noisewright.core.metrics.metric import Discrete, Metric
 
-__all__ = ["AnyPicture", "ChangedPixels", "ColourSteps"]
+__all__ = ["AnyPicture", "ChangedPixels", "ColourSteps", "DifferentParts"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,18 @@ class AnyPicture(Discrete):
     def pairs(self, distance: Fraction) -> str:
         """Which two pictures are at most so far apart."""
         return f"any two pictures of {self.width} x {self.height} pixels" if distance >= 1 else super().pairs(distance)
+
+
+@dataclass(frozen=True)
+class DifferentParts(Discrete):
+    """1 between any two pictures that differ in ``parts`` alone, which are named in words."""
+
+    parts: str
+    secrets = "pictures"
+
+    def pairs(self, distance: Fraction) -> str:
+        """Which two pictures are at most so far apart."""
+        return f"any two pictures that differ in {self.parts}" if distance >= 1 else super().pairs(distance)
 
 
 @dataclass(frozen=True)

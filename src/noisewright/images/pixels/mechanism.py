@@ -39,7 +39,7 @@ from noisewright.images.pictures.writing import as_pixels
 from noisewright.images.pixels.distances import AnyPicture, ChangedPixels, ColourSteps
 from noisewright.noise.bits import Bits
 
-__all__ = ["TOP", "Between", "BlockMechanism"]
+__all__ = ["TOP", "Between", "BlockMechanism", "whole_certificate"]
 
 TOP = 255
 """The largest value of a pixel."""
@@ -111,11 +111,7 @@ class BlockMechanism(PictureMechanism):
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proofs of all values that are drawn, and the sum of their losses."""
-        metric, unit = self._proved
-        clear: dict[str, Any] = {"in_the_clear": list(self.clear)} if self.clear else {}
-        return product_certificate(
-            self.name, self._parts(rng), metric=metric, unit=unit, simulated=rng is not None, **clear
-        )
+        return whole_certificate([self], rng)
 
     # Pictures -----------------------------------------------------------------------------------------------------------
 
@@ -153,3 +149,21 @@ class BlockMechanism(PictureMechanism):
         """The sizes of blocks, and where the blocks of each size are."""
         areas = self.blocks.areas
         return [(int(area), areas == area) for area in np.unique(areas)[::-1]]
+
+
+def whole_certificate(made: Sequence[BlockMechanism], rng: np.random.Generator | None = None) -> Certificate:
+    """The certificate of parts of one picture that lie apart, drawn by mechanisms of one kind.
+
+    Their losses add up between any two pictures; a pixel, or a step of colour, is in one of them.
+    """
+    first = made[0]
+    metric, unit = first._proved
+    parts: dict[str, Part] = {}
+    for part in (part for one in made for part in one._parts(rng)):
+        alike = parts.get(part.certificate.document["digest"])  # regions of one size are drawn alike
+        many = None if alike is None else (alike.count or 1) + (part.count or 1)
+        parts[part.certificate.document["digest"]] = part if many is None else Part(part.certificate, many)
+    clear: dict[str, Any] = {"in_the_clear": list(first.clear)} if first.clear else {}
+    return product_certificate(
+        first.name, list(parts.values()), metric=metric, unit=unit, simulated=rng is not None, **clear
+    )

@@ -62,6 +62,12 @@ def test_boxes_are_found_corrected_and_used(call: Any, photos: Path, tmp_path: P
     assert (untouched.code, untouched.json["pictures"]) == (1, 1)  # what nobody looked at is not shown
     assert "no face was found in it for sure" in untouched.json["problems"][0]["problem"]
     found["lawn.png"] = [[10, 10, 50, 40]]
+    boxes.write_text(json.dumps({**found, "lawn.png": [[10, 10, 50, 40], [70, 10, 20, 20], [10, 70, 20, 20]]}))
+    three = call("images", "obfuscate", photos, "-o", tmp_path / "three", "--boxes", boxes, *words, "--json").json
+    assert (three["guarantee"], three["guarantee_of_each"]) == tuple(
+        f"epsilon = {e} per unit of discrete" for e in (30, 10)
+    )
+    assert three["faces_at_most"] == 3
     boxes.write_text(json.dumps(found))
     assert call("images", "obfuscate", photos, "-o", tmp_path / "out", "--boxes", boxes, *words).code == 0
     for name, (left, top, right, low) in {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +109,23 @@ def test_one_file_with_regions(call: Any, photos: Path, tmp_path: Path) -> None:
     marked[4:12, 4:20] = marked[8:24, 24:32] = True
     assert (before[~marked] == after[~marked]).all()
     assert (before[marked] != after[marked]).mean() > 0.5
-    certificates = sorted(tmp_path.glob("shown.certificate-48x32-*.json"))
-    claims = [call("verify", path).words for path in certificates]
-    assert [re.search(r"epsilon = (\d+)", claim)[1] for claim in claims] == ["15", "15"]  # type: ignore[index]
-    assert "everything outside of the regions" in claims[0]
+    assert (said["guarantee"], said["faces_at_most"]) == ("epsilon = 30 per unit of discrete", None)
+    assert "the 2 regions, which share epsilon by their sizes" in said["promise"]
+    (certificate,) = tmp_path.glob("shown.certificate-*.json")
+    proved = call("verify", certificate).words
+    assert "epsilon = 30 per unit of discrete" in proved
+    assert "everything outside of the regions" in proved
     again = call("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "30")
     assert (again.code, "is there already" in again.err) == (2, True)
+
+
+def test_faces_in_several_regions_cost_epsilon_each(call: Any, photos: Path, tmp_path: Path) -> None:
+    words = ("--region", "0,0,16,16", "--region", "16,16,16,16", "--method", "faces", "--epsilon", "60", "--json")
+    said = call("images", "obfuscate", photos / "more/jones.png", "-o", tmp_path / "shown.png", *words).json
+    assert said["guarantee"] == "epsilon = 120 per unit of discrete"
+    assert said["guarantee_of_each"].startswith("epsilon = 60 per unit of ")
+    assert said["faces_at_most"] == 2
+    assert "120 for all of them" in said["promise"]
 
 
 def test_a_mask_and_some_pixels(call: Any, photos: Path, tmp_path: Path) -> None:
@@ -127,6 +137,10 @@ def test_a_mask_and_some_pixels(call: Any, photos: Path, tmp_path: Path) -> None
     words = ("--mask", tmp_path / "mask.png", "--pixels", "50", "--method", "laplace", "--block", "2")
     said = call("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "5", *words, "--json").json
     assert said["guarantee"] == "epsilon = 0.1 per unit of 1/765 * manhattan"
+    assert "differ in at most 50 pixels change by a factor of at most 149" in said["promise"]  # e^5 for all of them
+    many = ("--mask", tmp_path / "mask.png", "--pixels", "180", "--method", "laplace")  # 179 are marked
+    beyond = call("images", "obfuscate", photos / "more/jones.png", "-o", tmp_path / "y.png", "--epsilon", "5", *many)
+    assert (beyond.code, "for 180 pixels where 179 are drawn" in beyond.err) == (2, True)
     before, after = read_picture(photos / "more/jones.png"), read_picture(out)
     assert (before[mask == 0] == after[mask == 0]).all()
     assert (before[mask > 0] != after[mask > 0]).mean() > 0.5

@@ -127,10 +127,9 @@ def method_of(
     if method == "faces":
         return _faces(budget, parts, **options)
     options = {"block": 16, **options}
-    if "pixels" in options:
-        budget, options["between"] = budget / options.pop("pixels"), "pixels"
+    pixels = options.pop("pixels", None)
     marked = None if mask is None else read_picture(mask, colours="grey")[:, :, 0] > 0
-    return PixelMethod(method, budget, options, parts, marked)
+    return PixelMethod(method, budget, options, parts, marked, pixels)
 
 
 def _faces(

@@ -180,24 +180,23 @@ def obfuscate(
                 progress=progress,
             )
     sizes = list(dict.fromkeys(one.size for one in done if one.size is not None))
-    made = chosen.mechanisms(*sizes[0])
-    promise = (
-        chosen.scope
-        + made[0].in_words()
-        + (" The same holds for pictures of every other size." if len(sizes) > 1 else "")
-    )
+    many = max(one.places for one in done)
+    promised = chosen.promise(*sizes[0], places=many)
+    promise = promised.words + (" The same holds for pictures of every other size." if len(sizes) > 1 else "")
     if page is not None:
         write_atomically(page, contact_sheet(done, promise).encode())
     problems = [one for one in done if one.problem is not None]
-    many = [] if single else ["how many pictures there are"]
-    clear = [*many, *made[0].clear, *(["the names of the files"] if keep_names else [])]
+    clear = [] if single else ["how many pictures there are"]
+    clear += [*chosen.mechanisms(*sizes[0])[0].clear, *(["the names of the files"] if keep_names else [])]
     clear += [IN_THE_CLEAR] if keep_metadata else []
     data: dict[str, Any] = {
         "pictures": len(done) - len(problems),
         "output": output,
         "method": method,
         "epsilon": epsilon,
-        "guarantee": str(made[0].guarantee),
+        "guarantee": str(promised.guarantee),
+        "guarantee_of_each": None if promised.each is None else str(promised.each),
+        "faces_at_most": None if promised.each is None else many,
         "promise": promise,
         "in_the_clear": clear,
         "metadata": "plain entries of EXIF are kept; no thumbnail or anything else"
@@ -207,18 +206,16 @@ def obfuscate(
         "sheet": sheet,
         "problems": [{"file": str(one.source), "problem": one.problem} for one in problems],
     }
-    emit(data, lambda: _page(data, problems, method, len(region or ())), as_json)
+    emit(data, lambda: _page(data, problems, method), as_json)
     if problems:
         raise typer.Exit(NOT_ALL)
 
 
-def _page(data: dict[str, Any], problems: list[Obfuscated], method: str, regions: int) -> list[RenderableType]:
+def _page(data: dict[str, Any], problems: list[Obfuscated], method: str) -> list[RenderableType]:
     from rich.text import Text
 
-    shared = "for each of" if method == "faces" else "shared by"
-    parts = f" Epsilon is {shared} the {regions} regions." if regions > 1 else ""
     rows = [
-        ("promise", data["promise"] + parts),
+        ("promise", data["promise"]),
         ("numerics", "exact: drawn from the integers that the certificates are about"),
         ("in the clear", ", ".join(data["in_the_clear"])),
         ("metadata", data["metadata"]),
