@@ -50,10 +50,11 @@ $(READY): pyproject.toml constraints.txt
 	$(PIP) -e ".[plots,images]"
 	touch $(READY)
 
-# Tests also need tools, other libraries to compare with, and Spark with a Java runtime of its own.
+# Tests also need tools, other libraries to compare with, Spark with a Java runtime of its own, and a browser for the studio.
 $(READY_TO_TEST): $(READY)
 	$(PIP) -e ".[dev,all,networks,java]"
 	$(PIP) --no-deps -e examples/signbits
+	$(BIN)/python -m tools.browser
 	touch $(READY_TO_TEST)
 
 clean:

@@ -28,7 +28,8 @@ FLOORS = [
     {"estimation"},
     {"text", "matching", "images", "learned"},
     {"releases"},
-    {"cli", "studio"},
+    {"cli"},
+    {"studio"},
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 BESIDE = {

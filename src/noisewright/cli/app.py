@@ -53,7 +53,11 @@ _WORDS = (
 NO_MATRICES = ("plan", "verify", "ledger")
 """Commands that multiply none, and need no threads for it."""
 
-COMMANDS = Addresses("noisewright.commands", "command", {w: f"noisewright.cli.commands.{w}:COMMAND" for w in _WORDS})
+COMMANDS = Addresses(
+    "noisewright.commands",
+    "command",
+    {w: f"noisewright.cli.commands.{w}:COMMAND" for w in _WORDS} | {"studio": "noisewright.studio.command:COMMAND"},
+)
 """All commands, in the order in which help lists them."""
 
 

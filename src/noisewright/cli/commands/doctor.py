@@ -36,6 +36,7 @@ ADDS = {
     "images": "photographs, read and written",
     "networks": "faces drawn by networks, and their training",
     "detection": "faces found in photographs and videos",
+    "studio": "the workbench in a browser",
 }
 """What an extra is for; which extras there are is read from the package itself."""
 

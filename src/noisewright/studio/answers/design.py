@@ -1,0 +1,222 @@
+"""A mechanism that is being designed: what it promises, what it does to a value, and what an observer can still believe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from noisewright.cli.shared.parameters import Parameter, parameters_of
+from noisewright.core.arrays import Floats
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.channels.channel import Channel
+from noisewright.core.choices import is_number
+from noisewright.core.errors import NoChannelError, NoisewrightError, NoLossError, ParameterError
+from noisewright.core.mechanism import Mechanism, certificate_once, described
+from noisewright.core.metrics.metric import Metric
+from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.registry import Entry, entries, registry
+
+__all__ = [
+    "KINDS",
+    "PRIORS",
+    "Designed",
+    "Law",
+    "choices",
+    "code_of",
+    "designed",
+    "law_of",
+    "options_of",
+    "posterior_of",
+]
+
+KINDS = {
+    "number": ("Numbers", ("number", "integer")),
+    "category": ("Categories", ("category",)),
+    "place": ("Places", ("place",)),
+    "vector": ("Vectors", ("vector",)),
+}
+"""Words for the kinds of secrets that are designed for here, and their names in the registry."""
+
+PRIORS = (0.01, 0.1, 0.5)
+"""Beliefs for which the table says what they can become."""
+
+MOST_SHOWN = 200
+"""A heat map of more rows or columns than this shows nothing that an eye could see."""
+
+
+@dataclass(frozen=True)
+class Designed:
+    """A mechanism and what is known about it."""
+
+    mechanism: Mechanism
+    given: Mapping[str, str]
+    reading: str
+    proved: str | None
+    """What was proved again just now; None where the promise is a theorem about real numbers."""
+    errors: Mapping[str, float]
+    beliefs: tuple[tuple[float, float], ...]
+    """Beliefs before, and at most after; empty where a delta bounds no belief."""
+    guess: float
+    channel: Channel | None
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate."""
+        return certificate_once(self.mechanism)
+
+
+@dataclass(frozen=True)
+class Law:
+    """What comes out for one secret: probabilities of outputs, or of the cells between edges."""
+
+    secret: Any
+    at: Sequence[Any] | Floats
+    probability: Floats
+    edges: bool
+
+
+def choices(kind: str) -> list[Entry]:
+    """The mechanisms for secrets of this kind that text can describe."""
+    wanted = KINDS[kind][1]
+    return [e for e in entries() if e.takes.kind in wanted and isinstance(parameters_of(e.make), list)]
+
+
+def options_of(name: str) -> list[Parameter]:
+    """The parameters of a mechanism."""
+    found = parameters_of(registry[name].make)
+    return [] if isinstance(found, str) else found
+
+
+def designed(name: str, given: Mapping[str, str], apart: float = 1.0) -> Designed:
+    """Build the mechanism that the options describe; ``apart``: the distance of the two secrets that beliefs are about."""
+    if name not in registry:
+        raise ParameterError(f"there is no mechanism called {name!r}.")
+    options = {p.name: p for p in options_of(name)}
+    missing = [p.name for p in options.values() if p.required and not given.get(p.name, "").strip()]
+    if missing:
+        raise ParameterError(f"{name} still needs {', '.join(missing)}.")
+    known = {key: text for key, text in given.items() if key in options and (text.strip() or options[key].flag)}
+    mechanism = registry[name].make(
+        **{key: True if options[key].flag else options[key].read(text) for key, text in known.items()}
+    )
+    promise, more = mechanism.guarantee, described(mechanism)
+    certificate = certificate_once(mechanism)
+    return Designed(
+        mechanism,
+        known,
+        promise.in_words(apart) if apart != 1 or more.in_words is None else more.in_words(),
+        certificate.verify() if certificate.numerics == "exact" else None,
+        _errors(mechanism),
+        () if promise.delta else tuple((prior, promise.posterior(prior, apart)) for prior in PRIORS),
+        promise.guess(apart),
+        _channel(mechanism),
+    )
+
+
+def law_of(made: Designed, secret: Any = None) -> Law | None:
+    """The exact law of the outputs for a secret; None where a mechanism tells none."""
+    channel, below = made.channel, described(made.mechanism).below
+    if channel is not None:
+        chosen = channel.inputs[len(channel.inputs) // 2] if secret is None else secret
+        if chosen not in channel.inputs:
+            numbers: list[Any] = [x for x in channel.inputs if is_number(x)]
+            if not numbers or not is_number(chosen):
+                raise ParameterError(f"the chosen secret must be one of {len(channel.inputs)} listed ones.")
+            wanted: Any = chosen
+            chosen = min(numbers, key=lambda x: abs(float(x) - float(wanted)))
+        return Law(chosen, channel.outputs, channel.row(chosen), edges=False)
+    if below is None:
+        return None
+    chosen = float(_middle(made.mechanism) if secret is None else secret)
+    low, high = _span(made, chosen)
+    edges = np.linspace(low, high, 241)
+    chances = below(np.array([chosen]), edges)[0]
+    return Law(chosen, edges, np.diff(chances), edges=True)
+
+
+def posterior_of(made: Designed, observed: Any) -> tuple[tuple[Any, ...], Floats] | None:
+    """What is believed after an output by somebody who held all secrets equally likely; None without a channel."""
+    if made.channel is None or observed not in made.channel.outputs:
+        return None
+    hyper = made.channel.push()
+    joint = np.asarray(hyper.prior)[:, None] * made.channel.matrix
+    column = joint[:, made.channel.outputs.index(observed)]
+    return made.channel.inputs, column / column.sum()
+
+
+def code_of(made: Designed, entry: Entry) -> str:
+    """Lines of Python that build the same mechanism."""
+    import noisewright
+
+    options = {p.name: p for p in options_of(entry.name)}
+    values = {k: True if options[k].flag else options[k].read(text) for k, text in made.given.items()}
+    asked = ", ".join(f"{name}={_shown(value)}" for name, value in values.items())
+    room, name = entry.make.__module__.split(".")[1], entry.make.__name__
+    door = getattr(noisewright, room, None)
+    call = (
+        f"nw.{room}.{name}({asked})"
+        if getattr(door, name, None) is entry.make
+        else f'nw.mechanisms.build("{entry.name}", {asked})'
+    )
+    return (
+        "import noisewright as nw\n\n"
+        f"mechanism = {call}\n"
+        "print(mechanism.guarantee.in_words())\n"
+        "print(mechanism.certificate().verify())"
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Fraction):
+        return repr(str(value)) if value.denominator != 1 else str(value.numerator)
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(map(_shown, value))
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    if isinstance(value, Metric):
+        return re.sub(r"\b([A-Z]\w+)\(", r"nw.metrics.\1(", repr(value))
+    return repr(value)
+
+
+def _errors(mechanism: Mechanism) -> dict[str, float]:
+    found = {}
+    for loss in LOSSES:
+        try:
+            found[loss] = mechanism.error(loss)
+        except NoLossError:
+            continue
+    return found
+
+
+def _channel(mechanism: Mechanism) -> Channel | None:
+    try:
+        channel = mechanism.channel()
+    except (NoChannelError, NoisewrightError):
+        return None
+    return channel if max(channel.shape) <= MOST_SHOWN else None
+
+
+def _middle(mechanism: Mechanism) -> float:
+    """A value in the middle of the range, or zero."""
+    feasible = getattr(mechanism, "feasible", None)
+    for low, high in feasible.components if feasible is not None else ():
+        if low is not None and high is not None:
+            return (float(low) + float(high)) / 2
+        return float(low if low is not None else high)
+    return 0.0
+
+
+def _span(made: Designed, secret: float) -> tuple[float, float]:
+    """Where outputs about a secret lie, as far as they can be seen."""
+    scale = float(described(made.mechanism).scale or 1.0)
+    low, high = secret - 6 * scale, secret + 6 * scale
+    feasible = getattr(made.mechanism, "feasible", None)
+    if feasible is not None and feasible.components:
+        first, last = feasible.components[0][0], feasible.components[-1][1]
+        low = low if first is None else max(low, float(first))
+        high = high if last is None else min(high, float(last))
+    return low, high

@@ -1,0 +1,93 @@
+"""Long work in a process of its own, so that the page goes on, sees how far it is, and can end it.
+
+A job is a function of a module, called as ``function(*arguments, told=told)``; it may call ``told(done, of)`` as it goes on.
+What it returns must be plain: it comes back through a pipe. A job that is cancelled is ended; what it writes, it writes
+atomically.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from noisewright.core.errors import NoisewrightError
+
+__all__ = ["Job", "State"]
+
+_spawn = multiprocessing.get_context("spawn")
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a job is: ``done`` of ``of`` (0: unknown); at the end its ``result``, or why there is none."""
+
+    done: float = 0.0
+    of: float = 0.0
+    ended: bool = False
+    result: Any = None
+    refused: str | None = None
+
+
+class Job:
+    """One function at work in a process."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self._here, there = _spawn.Pipe(duplex=False)
+        self._process = _spawn.Process(target=_work, args=(there, function, arguments), daemon=True)
+        self._process.start()
+        there.close()
+        self.state = State()
+
+    def look(self) -> State:
+        """How far it is now."""
+        while not self.state.ended:
+            try:
+                if not self._here.poll():
+                    break
+                kind, *told = self._here.recv()
+            except (EOFError, OSError):
+                self._end(
+                    State(ended=True, refused="the work ended before it was done; there may be too little memory.")
+                )
+                break
+            if kind == "told":
+                self.state = State(*told)
+            elif kind == "done":
+                self._end(State(1, 1, True, told[0]))
+            else:
+                self._end(State(ended=True, refused=told[0]))
+        return self.state
+
+    def cancel(self) -> None:
+        """End it."""
+        if not self.state.ended:
+            self._process.terminate()
+            self._end(State(ended=True, refused="cancelled."))
+
+    def _end(self, state: State) -> None:
+        self.state = state
+        self._process.join(2)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self._here.close()
+
+
+def _work(there: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    try:
+        result = function(*arguments, told=lambda done, of=0.0: there.send(("told", float(done), float(of))))
+        there.send(("done", result))
+    except NoisewrightError as refused:
+        there.send(("refused", str(refused)))
+    except MemoryError:
+        there.send(("refused", "this needs more memory than there is."))
+    except Exception as problem:
+        there.send(
+            ("refused", f"this went wrong inside Noisewright ({type(problem).__name__}); the terminal says where.")
+        )
+        raise
+    finally:
+        there.close()

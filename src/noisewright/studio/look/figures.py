@@ -1,0 +1,101 @@
+"""Figures as plain data for the plotting library in the browser: no objects, few digits, axes with names and units.
+
+Colours are left to the page where they depend on the theme; a figure is drawn on a clear ground and takes the ink of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["INK", "bars", "figure", "heat_map", "lines", "rounded"]
+
+COLOURS = ("#2a7f62", "#c8553d", "#4d8fbf", "#d1921c", "#8a6bbd", "#7d8791")
+INK = {"light": ("#1c2733", "#d5dce2"), "dark": ("#e6ebf0", "#36424d")}
+"""Ink and grid lines of the two themes."""
+
+
+def rounded(values: ArrayLike, digits: int = 5) -> list[float]:
+    """Numbers with so many digits: what the eye can see, and a quarter of the bytes."""
+    array = np.asarray(values, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        power = np.floor(np.log10(np.abs(array), out=np.zeros_like(array), where=array != 0))
+    scale = 10.0 ** (digits - 1 - power)
+    return [float(v) for v in np.where(array == 0, 0.0, np.round(array * scale) / scale)]
+
+
+def figure(data: list[dict[str, Any]], x: str, y: str, dark: bool, **layout: Any) -> dict[str, Any]:
+    """A figure with named axes in the ink of the theme."""
+    ink, grid = INK["dark" if dark else "light"]
+    axis = {"gridcolor": grid, "zerolinecolor": grid, "linecolor": grid, "automargin": True, "fixedrange": True}
+    made: dict[str, Any] = {
+        "margin": {"l": 56, "r": 12, "t": 12, "b": 48},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": ink, "size": 13, "family": "system-ui, sans-serif"},
+        "xaxis": {**axis, "title": {"text": x}},
+        "yaxis": {**axis, "title": {"text": y}},
+        "legend": {"orientation": "h", "x": 0, "y": 1.14},
+        "hovermode": "closest",
+    }
+    for name, value in layout.items():
+        made[name] = {**made[name], **value} if isinstance(value, dict) and isinstance(made.get(name), dict) else value
+    return {"data": data, "layout": made, "config": {"displayModeBar": False, "responsive": True}}
+
+
+def lines(
+    series: Sequence[tuple[str, ArrayLike, ArrayLike]], x: str, y: str, dark: bool, steps: bool = False, **layout: Any
+) -> dict[str, Any]:
+    """Curves with names."""
+    data = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": name,
+            "x": rounded(at),
+            "y": rounded(values),
+            "line": {"color": COLOURS[i % len(COLOURS)], "width": 2, "shape": "hvh" if steps else "linear"},
+        }
+        for i, (name, at, values) in enumerate(series)
+    ]
+    return figure(data, x, y, dark, showlegend=len(series) > 1, **layout)
+
+
+def bars(
+    series: Sequence[tuple[str, Sequence[Any], ArrayLike]], x: str, y: str, dark: bool, **layout: Any
+) -> dict[str, Any]:
+    """Columns beside each other."""
+    data = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": list(at),
+            "y": rounded(values),
+            "marker": {"color": COLOURS[i % len(COLOURS)]},
+        }
+        for i, (name, at, values) in enumerate(series)
+    ]
+    return figure(data, x, y, dark, showlegend=len(series) > 1, barmode="group", **layout)
+
+
+def heat_map(
+    matrix: ArrayLike, rows: Sequence[Any], columns: Sequence[Any], x: str, y: str, z: str, dark: bool, **layout: Any
+) -> dict[str, Any]:
+    """All probabilities of a channel."""
+    values = np.asarray(matrix, dtype=np.float64)
+    data = [
+        {
+            "type": "heatmap",
+            "x": list(columns),
+            "y": list(rows),
+            "z": [rounded(row, 4) for row in values],
+            "colorscale": "Cividis",
+            "zmin": 0,
+            "colorbar": {"title": {"text": z}, "thickness": 12},
+            "hovertemplate": f"{y} %{{y}}<br>{x} %{{x}}<br>{z} %{{z}}<extra></extra>",
+        }
+    ]
+    return figure(data, x, y, dark, yaxis={"autorange": "reversed"}, **layout)

@@ -1,0 +1,33 @@
+"""The panel at the end of every page: the same in Python, at the command line, and as a link."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from noisewright.studio.look import words
+from noisewright.studio.task import Task
+
+__all__ = ["SameElsewhere"]
+
+
+class SameElsewhere:
+    """Shows a task as code, command and link; :meth:`show` changes them, and the address of the page."""
+
+    def __init__(self) -> None:
+        with ui.element("section").classes("nw-panel").props('aria-label="The same elsewhere"'):
+            ui.html("<h2>Show me the code</h2>", sanitize=False)
+            self._code = ui.html("", sanitize=False)
+            ui.html("<h2>Show me the command</h2>", sanitize=False)
+            self._command = ui.html("", sanitize=False)
+            self._link = ui.html("", sanitize=False)
+
+    def show(self, task: Task, code: str) -> None:
+        """Show another task, and let the address of the page bring it back."""
+        from html import escape
+
+        self._code.content = words.code(code, "Python")
+        self._command.content = words.code(task.command, "command line")
+        self._link.content = (
+            f'<p class="nw-note"><a class="plain" href="{escape(task.link)}">A link to this page as it is</a></p>'
+        )
+        ui.run_javascript(f"history.replaceState(null, '', {task.link!r})")

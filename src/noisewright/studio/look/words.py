@@ -1,0 +1,55 @@
+"""Pieces of pages as HTML. What is not markup of this file is escaped, so that no name in a table is more than text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+__all__ = ["alarm", "beliefs_table", "code", "facts", "note", "said", "table"]
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Names and what is so, below each other."""
+    return f'<dl class="nw-facts">{"".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in rows)}</dl>'
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", numbers: Sequence[int] = ()) -> str:
+    """A table with a caption; ``numbers`` are the columns that are aligned to the right."""
+
+    def cell(kind: str, place: int, text: str) -> str:
+        scope = ' scope="col"' if kind == "th" else ""
+        right = ' class="number"' if place in numbers else ""
+        return f"<{kind}{scope}{right}>{escape(text)}</{kind}>"
+
+    above = "".join(cell("th", i, text) for i, text in enumerate(head))
+    below = "".join(f"<tr>{''.join(cell('td', i, t) for i, t in enumerate(row))}</tr>" for row in rows)
+    told = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return (
+        f'<div class="nw-scroll" tabindex="0" role="group" aria-label="{escape(caption or "table")}">'
+        f'<table class="nw-table">{told}<thead><tr>{above}</tr></thead><tbody>{below}</tbody></table></div>'
+    )
+
+
+def beliefs_table(rows: Iterable[tuple[str, str]], caption: str) -> str:
+    """What a belief can become."""
+    return table(("believed before", "at most after"), rows, caption, numbers=(0, 1))
+
+
+def code(text: str, what: str) -> str:
+    """Lines that can be copied."""
+    return f'<pre class="nw-code" tabindex="0" role="group" aria-label="{escape(what)}">{escape(text)}</pre>'
+
+
+def said(text: str) -> str:
+    """What matters most, in a sentence."""
+    return f'<p class="nw-said">{escape(text)}</p>'
+
+
+def note(text: str) -> str:
+    """A remark."""
+    return f'<p class="nw-note">{escape(text)}</p>'
+
+
+def alarm(text: str) -> str:
+    """Why something cannot be shown."""
+    return f'<p class="nw-alarm" role="alert">{escape(text)}</p>'

@@ -1,0 +1,1 @@
+"""The pages of the studio. Each calls the library, and holds no mathematics."""

@@ -1,0 +1,26 @@
+"""The first page: from what a person has to the page that helps."""
+
+from __future__ import annotations
+
+from html import escape
+
+from nicegui import ui
+from starlette.requests import Request
+
+__all__ = ["build"]
+
+DOORS = (
+    ("A number", "an age, a salary, a count, with the range it lies in", "/design/number"),
+    ("Categories", "an answer out of a list, such as yes and no", "/design/category"),
+    ("Places", "points of a plane or coordinates on a map", "/design/place"),
+)
+
+
+def build(request: Request) -> None:
+    """The doors."""
+    del request
+    cards = "".join(
+        f'<a class="nw-card" href="{escape(path)}"><strong>{escape(name)}</strong><span>{escape(words)}</span></a>'
+        for name, words, path in DOORS
+    )
+    ui.html(f'<div class="nw-cards">{cards}</div>', sanitize=False)

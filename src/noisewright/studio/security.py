@@ -1,0 +1,191 @@
+"""Who may talk to the studio, and what a page may do: an ASGI layer in front of every request and every socket.
+
+- The ``Host`` must be one of this server's names, so a foreign name that was pointed at this machine reaches nothing.
+- An ``Origin``, where a browser sends one, must be this server; so a foreign page can neither post nor open a socket.
+- With a token, nothing is answered without it: it comes once with the address and stays in a cookie that scripts cannot read.
+- Bodies above a limit are refused, also when they do not say how large they are.
+- Pages carry a content security policy: scripts are the server's own, and those in the page only with this answer's nonce.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+__all__ = ["COOKIE", "Guard", "policy_of"]
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+COOKIE = "noisewright-studio"
+_SCRIPT = re.compile(rb"<script(?=[\s>])")
+
+
+def policy_of(nonce: str) -> str:
+    """The content security policy of a page.
+
+    The toolkit compiles the templates of its parts in the browser, which counts as evaluation; a script that got into a page by
+    its data has no nonce and does not run, and nothing is fetched from or sent to anywhere else.
+    """
+    rules = {
+        "default-src": "'none'",
+        "script-src": f"'self' 'nonce-{nonce}' 'unsafe-eval'",
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self'",
+        "connect-src": "'self'",
+        "media-src": "'self' blob:",
+        "worker-src": "'self' blob:",
+        "frame-src": "'self'",
+        "frame-ancestors": "'self'",
+        "base-uri": "'none'",
+        "form-action": "'self'",
+        "object-src": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+class Guard:
+    """The layer; ``hosts`` are the names with ports under which this server is asked for."""
+
+    def __init__(self, app: App, *, hosts: Iterable[str], token: str | None, largest: int) -> None:
+        self.app, self.hosts, self.token, self.largest = app, frozenset(h.lower() for h in hosts), token, largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, refuse, or hand on."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        if headers.get("host", "").lower() not in self.hosts:
+            await _refuse(scope, send, 421, "This is not the address of a studio.")
+            return
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() not in self.hosts:
+            await _refuse(scope, send, 403, "Pages of other sites may not use this studio.")
+            return
+        if self.token is not None and not self._knows(headers.get("cookie", "")):
+            await self._let_in(scope, send)
+            return
+        if scope["type"] == "websocket":
+            await self.app(scope, receive, send)
+            return
+        said = headers.get("content-length", "0")
+        if said.isdecimal() and (len(said) > 15 or int(said) > self.largest):
+            await _refuse(scope, send, 413, self._too_large())
+            return
+        await _Answer(self, scope, receive, send).run()
+
+    def _knows(self, cookies: str) -> bool:
+        try:
+            given = SimpleCookie(cookies).get(COOKIE)
+        except CookieError:
+            return False
+        return given is not None and self._right(given.value)
+
+    def _right(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), (self.token or "").encode())
+
+    async def _let_in(self, scope: Scope, send: Send) -> None:
+        """With the right token in the address: a cookie, and the same address without the token."""
+        query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        given = dict(query).get("token")
+        if scope["type"] != "http" or given is None or not self._right(given):
+            await _refuse(scope, send, 401, "This studio needs the token that was printed when it was started.")
+            return
+        rest = urlencode([pair for pair in query if pair[0] != "token"])
+        where = scope["path"] + (f"?{rest}" if rest else "")
+        where = "/" + where.lstrip("/\\")  # never another site
+        cookie = f"{COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+        headers = [(b"location", where.encode()), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    def _too_large(self) -> str:
+        return f"A file of more than {self.largest // 2**20} MB is not taken; use the command line for it."
+
+
+class _Answer:
+    """One request on its way: its body is counted, and what comes back gets the headers of the house."""
+
+    def __init__(self, guard: Guard, scope: Scope, receive: Receive, send: Send) -> None:
+        self.guard, self.scope, self.receive, self.send = guard, scope, receive, send
+        self.nonce = secrets.token_urlsafe(16)
+        self.read = 0
+        self.page: list[bytes] | None = None
+        self.start: Message = {}
+
+    async def run(self) -> None:
+        try:
+            await self.guard.app(self.scope, self._counted, self._headed)
+        except _TooLargeError:
+            if not self.start:
+                await _refuse(self.scope, self.send, 413, self.guard._too_large())
+        except Exception:
+            logging.getLogger(__name__).exception("a page of the studio failed")
+            if not self.start:
+                await _refuse(self.scope, self.send, 500, "The studio failed at this; its terminal says where.")
+
+    async def _counted(self) -> Message:
+        message = await self.receive()
+        self.read += len(message.get("body", b""))
+        if self.read > self.guard.largest:
+            raise _TooLargeError
+        return message
+
+    async def _headed(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await self._begin(message)
+        elif self.page is not None and message["type"] == "http.response.body":
+            self.page.append(message.get("body", b""))
+            if not message.get("more_body"):
+                await self._finish(self.page)
+        else:
+            await self.send(message)
+
+    async def _begin(self, message: Message) -> None:
+        self.start = message
+        headers = [(n, v) for n, v in message["headers"] if n.lower() != b"content-security-policy"]
+        kind = dict(headers).get(b"content-type", b"")
+        headers += [
+            (b"x-content-type-options", b"nosniff"),
+            (b"referrer-policy", b"no-referrer"),
+            (b"cross-origin-opener-policy", b"same-origin"),
+            (b"cross-origin-resource-policy", b"same-origin"),
+        ]
+        message["headers"] = headers
+        if kind.startswith(b"text/html"):
+            headers.append((b"content-security-policy", policy_of(self.nonce).encode()))
+            headers.append((b"cache-control", b"no-store"))
+            self.page = []
+            return
+        await self.send(message)
+
+    async def _finish(self, parts: list[bytes]) -> None:
+        body = _SCRIPT.sub(b'<script nonce="' + self.nonce.encode() + b'"', b"".join(parts))
+        headers = [(n, v) for n, v in self.start["headers"] if n.lower() != b"content-length"]
+        self.start["headers"] = [*headers, (b"content-length", str(len(body)).encode())]
+        await self.send(self.start)
+        await self.send({"type": "http.response.body", "body": body})
+
+
+class _TooLargeError(Exception):
+    """A body has become larger than what is taken."""
+
+
+async def _refuse(scope: Scope, send: Send, status: int, words: str) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"x-content-type-options", b"nosniff")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": words.encode()})

@@ -1,0 +1,58 @@
+"""The table of pages: where each is, what it is called, and the module that makes it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["PAGES", "Page"]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: where it is, what it is called in the list of pages, its heading, and what it is for."""
+
+    path: str
+    title: str
+    heading: str
+    lead: str
+    module: str
+    """The module whose ``build`` makes its content, given the request."""
+    below: str = ""
+    """What may follow the path, in the form of the router: ``/{kind}``."""
+
+    @property
+    def build(self) -> Callable[..., None]:
+        """The function that makes its content."""
+        return importlib.import_module(f"noisewright.studio.pages.{self.module}").build  # type: ignore[no-any-return]
+
+    def register(self) -> None:
+        """Answer requests for it."""
+        from nicegui import ui
+        from starlette.requests import Request
+
+        from noisewright.studio.look.frame import frame
+
+        def answer(request: Request) -> None:
+            with frame(self.path, self.heading, self.lead, [(page.path, page.title) for page in PAGES]):
+                self.build(request)
+
+        answer.__annotations__ = {"request": Request, "return": None}
+        for path in filter(None, (self.path, self.below and self.path + self.below)):
+            ui.page(path, title=f"{self.title} · Noisewright Studio")(answer)
+
+
+PAGES = (
+    Page(
+        "/", "Start", "What do you have?", "Choose what is to be protected. Everything stays on this machine.", "start"
+    ),
+    Page(
+        "/design",
+        "Design",
+        "Design a mechanism",
+        "Move the sliders, and see what comes out, how wrong it is, and what an adversary can still believe.",
+        "design",
+        "/{kind}",
+    ),
+)

@@ -1,0 +1,67 @@
+"""What a page shows, as a line of the command line, as lines of Python and as a link that brings it back.
+
+A page of the studio holds no state of its own beside a :class:`Task`: the words and options of the command that does the same.
+
+>>> task = Task("/design/number", ("design", "geometric"), {"epsilon": "1/2", "within": "0:100"})
+>>> task.command
+'noisewright design geometric --epsilon 1/2 --within 0:100'
+>>> task.link
+'/design/number?epsilon=1%2F2&within=0%3A100'
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlencode
+
+__all__ = ["LONGEST_VALUE", "MOST_OPTIONS", "Task", "read_query"]
+
+MOST_OPTIONS = 40
+LONGEST_VALUE = 20_000
+"""A link holds what a person typed; more is somebody trying things."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A command with its options, on the page that shows it."""
+
+    page: str
+    """The path of the page."""
+    words: tuple[str, ...]
+    """The command and its arguments."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The options by their names in Python, as they are typed; a flag that is set is an empty text."""
+    shown: Mapping[str, str] = field(default_factory=dict)
+    """What only the page knows: which of several views is open, say."""
+
+    @property
+    def command(self) -> str:
+        """The line for a shell that does what the page shows."""
+        parts = ["noisewright", *self.words]
+        for name, text in self.options.items():
+            parts.append("--" + name.replace("_", "-"))
+            if text:
+                parts.append(text)
+        return shlex.join(parts)
+
+    @property
+    def link(self) -> str:
+        """The address that brings the page back as it is."""
+        asked = urlencode({**self.options, **self.shown})
+        return f"{self.page}?{asked}" if asked else self.page
+
+    def having(self, **options: str | None) -> Task:
+        """The same with other options; None takes one away."""
+        kept = {name: text for name, text in {**self.options, **options}.items() if text is not None}
+        return replace(self, options=kept)
+
+
+def read_query(query: Mapping[str, str]) -> dict[str, str]:
+    """The options of a link, without what nobody typed: too many, or too long."""
+    return {
+        name: text
+        for name, text in list(query.items())[:MOST_OPTIONS]
+        if name.isidentifier() and len(text) <= LONGEST_VALUE
+    }

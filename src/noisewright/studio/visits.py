@@ -1,0 +1,100 @@
+"""A visit: one open page, and the files that its person gave it. Both end together.
+
+Files lie in a folder that only this account can read, under names that the server made up; the folder of a visit goes when its
+page is closed, all of them go when the server stops, and those of a server that was killed go when the next one starts.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from noisewright.core.errors import DataError
+
+__all__ = ["Visit", "clear_all", "visit_here"]
+
+PREFIX = "noisewright-studio-"
+SUFFIXES = (
+    ".csv",
+    ".json",
+    ".jsonl",
+    ".parquet",
+    ".feather",
+    ".arrow",
+    ".toml",
+    ".txt",
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".nwm",
+)
+"""What a file that somebody gives may end with: the end decides how it is read, and nothing is ever run."""
+
+_root: Path | None = None
+
+
+@dataclass
+class Visit:
+    """The files of one open page."""
+
+    folder: Path
+    names: dict[str, Path] = field(default_factory=dict)
+    """What the person called a file, and where it is."""
+
+    def keep(self, name: str, content: bytes, allowed: tuple[str, ...] = SUFFIXES) -> Path:
+        """Write a file that was given; its name is only remembered, its ending only where it is one of those allowed."""
+        suffix = Path(name.replace("\\", "/")).suffix.lower()
+        if suffix not in allowed:
+            raise DataError(f"a file that ends with {', '.join(allowed)} is wanted here.")
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target = self.folder / f"given-{len(self.names)}{suffix}"
+        target.write_bytes(content)
+        self.names[Path(name.replace("\\", "/")).name] = target
+        return target
+
+    def place(self, name: str) -> Path:
+        """A place in the folder of this visit for something that is made here."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self.folder / name
+
+    def end(self) -> None:
+        """Delete the files."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _home() -> Path:
+    """The folder of this server, made when a file is first given."""
+    global _root  # noqa: PLW0603 - one server a process
+    if _root is None:
+        _root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    return _root
+
+
+def visit_here() -> Visit:
+    """The visit of the page that is being built or has sent an event."""
+    from nicegui import ui
+
+    client = ui.context.client
+    visit = getattr(client, "_noisewright_visit", None)
+    if visit is None:
+        visit = Visit(_home() / client.id)
+        client._noisewright_visit = visit  # type: ignore[attr-defined]
+        client.on_delete(visit.end)
+    return visit
+
+
+def clear_all(dead_alone: bool = False) -> None:
+    """Delete the folders of this server, and of servers that are gone."""
+    global _root  # noqa: PLW0603
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        number = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if not number.isdecimal() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
+            continue
+        own = int(number) == os.getpid()
+        if (own and not dead_alone) or (not own and not Path(f"/proc/{number}").exists()):
+            shutil.rmtree(folder, ignore_errors=True)
+    if not dead_alone:
+        _root = None

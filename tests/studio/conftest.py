@@ -1,0 +1,112 @@
+"""A studio that really runs, and a Chromium that looks at it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from tools.browser import browser as find_browser
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+RUN = "import sys; from noisewright.cli import main; sys.argv = ['noisewright', 'studio', '--no-show', *sys.argv[1:]]; main()"
+
+
+@contextmanager
+def running(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The address of a studio of its own, and its process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    scratch = folder / "tmp"
+    scratch.mkdir(exist_ok=True)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "NICEGUI"))} | {
+        "TMPDIR": str(scratch)
+    }
+    log = folder / "log.txt"
+    with log.open("w") as told:
+        process = subprocess.Popen(
+            [sys.executable, "-c", RUN, "--port", str(port), *options],
+            cwd=folder,
+            env=environment,
+            stdout=told,
+            stderr=told,
+        )
+    try:
+        for _ in range(600):
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=1):
+                    break
+            except OSError:
+                assert process.poll() is None, log.read_text()
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}", process
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+@pytest.fixture(scope="session")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a studio that all tests of this worker share."""
+    with running(tmp_path_factory.mktemp("studio")) as (address, _):
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            assert answer.status == 200
+        yield address
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A browser that all tests of this worker share."""
+    where = find_browser()
+    if where is None:
+        pytest.fail("no Chromium; python -m tools.browser installs one.")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=where, args=list(FLAGS))
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def visit(chromium: Browser, studio: str) -> Iterator[Callable[..., Page]]:
+    """``visit("/design", width=390, dark=True)``: an open page that fails a test when a script of it fails."""
+    opened: list[tuple[Page, list[str]]] = []
+
+    def go(path: str, width: int = 1280, dark: bool = False) -> Page:
+        context = chromium.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+        if dark:
+            context.add_cookies([{"name": "noisewright-theme", "value": "dark", "url": studio}])
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        problems: list[str] = []
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.goto(studio + path)
+        page.wait_for_selector("main h1")
+        opened.append((page, problems))
+        return page
+
+    yield go
+    told = [problem for _, problems in opened for problem in problems]
+    for page, _ in opened:
+        page.context.close()
+    assert not told, told

@@ -1,0 +1,82 @@
+"""The page of designs shows what the library computes, and what it shows can be had elsewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import noisewright as nw
+from noisewright.core.exact import upward
+from noisewright.mechanisms.registry import registry
+from noisewright.studio.answers.design import KINDS, choices, code_of, designed, law_of, posterior_of
+from noisewright.studio.pages.design import examples
+
+pytestmark = pytest.mark.xdist_group("studio")
+ALL = [(kind, entry.name) for kind in KINDS for entry in choices(kind)]
+NEED_MORE = {"lshrr", "laplace-hash", "hashed-sets", "sign-bits", "selection"}
+"""Those that want a seed or a list of their own, for which there is no example."""
+
+
+@pytest.mark.parametrize(("kind", "name"), [pair for pair in ALL if pair[1] not in NEED_MORE])
+def test_the_code_builds_the_mechanism_that_is_shown(kind: str, name: str) -> None:
+    made = designed(name, examples(kind, name))
+    told: dict[str, object] = {}
+    exec(code_of(made, registry[name]).split("\nprint")[0], told)
+    assert str(told["mechanism"].guarantee) == str(made.mechanism.guarantee)  # type: ignore[attr-defined]
+    assert all(after >= before for before, after in made.beliefs)
+
+
+def test_the_law_of_a_number_is_that_of_its_draws() -> None:
+    made = designed("laplace", {"epsilon": "1", "within": "0:100"})
+    law = law_of(made, 30.0)
+    assert law is not None
+    draws = np.asarray(made.mechanism.release(np.full(200_000, 30.0), np.random.default_rng(1)))
+    seen = np.histogram(draws, np.asarray(law.at))[0] / len(draws)
+    assert np.abs(seen - law.probability).max() < 5 * np.sqrt(law.probability.max() / len(draws))
+
+
+def test_a_posterior_is_bayes() -> None:
+    made = designed("randomised-response", {"categories": "a,b,c", "epsilon": "1"})
+    found = posterior_of(made, "b")
+    assert found is not None
+    channel = nw.randomised_response(categories=["a", "b", "c"], epsilon=1).channel()
+    column = channel.matrix[:, 1]
+    assert np.allclose(found[1], column / column.sum())
+
+
+def test_a_person_moves_epsilon_and_sees_the_promise_change(visit: Callable[..., Page]) -> None:
+    page = visit("/design/number?mechanism=laplace&epsilon=1&within=0:100")
+    promise = page.get_by_label("The promise")
+    expect(promise).to_contain_text("2.72")
+    page.get_by_label("epsilon *").fill("2")
+    wanted = nw.laplace(epsilon=2, within=(0, 100)).guarantee
+    expect(promise).to_contain_text(f"{upward(100 * wanted.posterior(0.5), 3)} %")
+    command = page.get_by_label("command line")
+    expect(command).to_contain_text("--epsilon 2")
+    assert "epsilon=2" in page.url
+    done = subprocess.run(
+        [sys.executable, "-m", *shlex.split(command.inner_text())], capture_output=True, text=True, check=True
+    )
+    assert "epsilon = 2" in done.stdout
+
+
+def test_the_link_brings_the_page_back(visit: Callable[..., Page]) -> None:
+    page = visit("/design/category?mechanism=randomised-response&epsilon=1/3&categories=tea,coffee")
+    expect(page.get_by_label("The promise")).to_contain_text("epsilon = 0.3333")
+    link = page.get_by_role("link", name=re.compile("as it is")).get_attribute("href")
+    assert link is not None
+    again = visit(link)
+    expect(again.get_by_label("epsilon *")).to_have_value("1/3")
+    expect(again.get_by_label("What comes out")).to_contain_text("coffee")
+
+
+def test_what_is_refused_is_said_in_a_sentence(visit: Callable[..., Page]) -> None:
+    page = visit("/design/number?mechanism=laplace&epsilon=-1")
+    expect(page.get_by_role("alert")).to_contain_text("epsilon must be greater than 0, not -1.")

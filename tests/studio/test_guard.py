@@ -1,0 +1,134 @@
+"""Who is answered, and what a page may do."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page
+
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.studio.server import LARGEST_FILE, serve
+from noisewright.studio.visits import Visit
+from tests.studio.conftest import running
+
+pytestmark = pytest.mark.xdist_group("studio")
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: http.client.HTTPMessage
+    body: str
+
+
+def ask(address: str, path: str = "/", method: str = "GET", **headers: str) -> Answer:
+    where = urlsplit(address)
+    with closing(http.client.HTTPConnection(where.hostname or "", where.port, timeout=30)) as connection:
+        connection.putrequest(method, path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        with connection.getresponse() as answer:
+            return Answer(answer.status, answer.headers, "" if answer.status == 101 else answer.read().decode())
+
+
+def test_other_names_of_this_machine_reach_nothing(studio: str) -> None:
+    assert ask(studio, Host="evil.example:80").status == 421
+    assert ask(studio).status == 200
+
+
+def test_pages_of_other_sites_reach_nothing(studio: str) -> None:
+    assert ask(studio, Origin="https://evil.example").status == 403
+    upgrade = {
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec_WebSocket_Version": "13",
+        "Sec_WebSocket_Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    }
+    socket = "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+    assert ask(studio, socket, Origin="https://evil.example", **upgrade).status == 403
+    assert ask(studio, socket, Origin=studio, **upgrade).status == 101
+
+
+def test_large_bodies_are_refused_before_they_are_read(studio: str) -> None:
+    assert ask(studio, "/", "POST", Content_Length=str(LARGEST_FILE + 1)).status == 413
+
+
+def test_a_page_says_what_it_may_do(studio: str) -> None:
+    answer = ask(studio, "/design")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'self'" in policy
+    scripts = policy.split("script-src ")[1].split(";")[0]
+    assert "unsafe-inline" not in scripts
+    nonce = re.findall("'nonce-(.*?)'", scripts)[0]
+    body = answer.body
+    assert body.count("<script") == body.count(f'<script nonce="{nonce}"') > 3
+    assert nonce not in ask(studio, "/design").headers["content-security-policy"]
+
+
+def test_nothing_is_fetched_from_elsewhere(visit: Callable[..., Page], studio: str) -> None:
+    page = visit("/design")
+    page.wait_for_timeout(500)
+    seen = page.evaluate("performance.getEntriesByType('resource').map(e => e.name)")
+    assert len(seen) > 5
+    assert all(name.startswith((studio, "data:", "blob:")) for name in seen)
+
+
+def test_a_script_in_the_address_is_text(visit: Callable[..., Page]) -> None:
+    page = visit(
+        "/design/category?mechanism=randomised-response&epsilon=1&categories=<img src=x onerror=alert(1)>,<script>b</script>"
+    )
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    page.wait_for_timeout(800)
+    assert page.locator("main img").count() == 0
+    assert "onerror=alert" in page.get_by_label("command line").inner_text()
+
+
+def test_a_token_is_wanted_once(tmp_path: Path) -> None:
+    token = "a-token-of-enough-letters"
+    with running(tmp_path, "--token", token) as (address, _):
+        assert ask(address).status == 401
+        assert ask(address, "/?token=wrong").status == 401
+        let_in = ask(address, f"/design?token={token}&epsilon=1")
+        assert (let_in.status, let_in.headers["location"]) == (303, "/design?epsilon=1")
+        cookie = let_in.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert ask(address, "/design", Cookie=cookie.split(";")[0]).status == 200
+        away = ask(address, f"//evil.example/?token={token}")
+        assert not away.headers["location"].startswith("//")
+
+
+def test_other_machines_are_answered_with_a_token_alone() -> None:
+    with pytest.raises(ParameterError, match="--token new"):
+        serve(host="0.0.0.0", show=False)
+    with pytest.raises(ParameterError, match="16 characters"):
+        serve(token="short", show=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "noisewright", "studio", "--host", "0.0.0.0", "--no-show"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_file_keeps_its_ending_and_no_path(tmp_path: Path) -> None:
+    visit = Visit(tmp_path / "visit")
+    where = visit.keep("../../etc/passwd.csv", b"a\n1\n")
+    assert where.parent == tmp_path / "visit"
+    assert where.name == "given-0.csv"
+    with pytest.raises(DataError, match="is wanted here"):
+        visit.keep("model.pkl", b"")
+    visit.end()
+    assert not (tmp_path / "visit").exists()

@@ -1,0 +1,59 @@
+"""Long work: it tells how far it is, ends well or in a sentence, and can be cancelled."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from noisewright.core.errors import DataError
+from noisewright.studio.jobs import Job, State
+
+
+def squares(count: int, told: Callable[..., None]) -> list[int]:
+    told(1, count)
+    return [n * n for n in range(count)]
+
+
+def refuses(told: Callable[..., None]) -> None:
+    raise DataError("there are no rows.")
+
+
+def dies(told: Callable[..., None]) -> None:
+    os._exit(9)
+
+
+def sleeps(told: Callable[..., None]) -> None:
+    told(1, 2)
+    time.sleep(600)
+
+
+def wait(job: Job, until: Callable[[State], Any]) -> State:
+    for _ in range(600):
+        state = job.look()
+        if until(state):
+            return state
+        time.sleep(0.05)
+    raise AssertionError("the job did not come so far")
+
+
+def test_a_job_gives_what_its_function_returns() -> None:
+    state = wait(Job(squares, 4), lambda s: s.ended)
+    assert (state.result, state.refused) == ([0, 1, 4, 9], None)
+
+
+def test_a_refusal_is_its_sentence() -> None:
+    assert wait(Job(refuses), lambda s: s.ended).refused == "there are no rows."
+
+
+def test_a_job_that_dies_is_told_of() -> None:
+    assert "ended before it was done" in (wait(Job(dies), lambda s: s.ended).refused or "")
+
+
+def test_a_job_can_be_cancelled() -> None:
+    job = Job(sleeps)
+    assert wait(job, lambda s: s.of) == State(1, 2)
+    job.cancel()
+    assert job.look() == State(ended=True, refused="cancelled.")
+    assert not job._process.is_alive()
