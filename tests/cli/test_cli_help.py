@@ -12,6 +12,7 @@ from noisewright.mechanisms import registry
 
 COMMANDS = (
     "release",
+    "init",
     "plan",
     "design",
     "audit",

@@ -30,8 +30,9 @@ USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
 """The base of all errors about options and arguments, wherever this version of Typer keeps it."""
 
 _WORDS = (
-    "release",
+    "init",
     "plan",
+    "release",
     "design",
     "audit",
     "survey",
@@ -50,7 +51,7 @@ _WORDS = (
     "learn",
 )
 
-NO_MATRICES = ("plan", "verify", "ledger")
+NO_MATRICES = ("init", "plan", "verify", "ledger")
 """Commands that multiply none, and need no threads for it."""
 
 COMMANDS = Addresses(

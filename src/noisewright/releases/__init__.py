@@ -9,6 +9,7 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.releases import columns as columns
+    from noisewright.releases import curator as curator
     from noisewright.releases import engines as engines
     from noisewright.releases import kinds as kinds
     from noisewright.releases import ledger as ledger
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from noisewright.releases import queries as queries
     from noisewright.releases import report as report
     from noisewright.releases import sources as sources
-    from noisewright.releases.cautions import data_cautions as data_cautions
-    from noisewright.releases.checking import check_data as check_data
-    from noisewright.releases.checking import without_rows as without_rows
     from noisewright.releases.columns.arguments import arguments as arguments
+    from noisewright.releases.curator.cautions import data_cautions as data_cautions
+    from noisewright.releases.curator.checking import check_data as check_data
+    from noisewright.releases.curator.checking import without_rows as without_rows
+    from noisewright.releases.curator.starting import Start as Start
+    from noisewright.releases.curator.starting import starting_policy as starting_policy
     from noisewright.releases.ledger.export import export as export
     from noisewright.releases.ledger.ledger import Ledger as Ledger
     from noisewright.releases.output.proving import Verification as Verification

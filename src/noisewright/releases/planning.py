@@ -17,9 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 from noisewright.core.errors import DataError, PolicyError
-from noisewright.releases.cautions import data_cautions
-from noisewright.releases.checking import check_data, without_rows
 from noisewright.releases.columns.types import check_spelling, source_for
+from noisewright.releases.curator.cautions import data_cautions
+from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.ledger.budget_check import rehearse
 from noisewright.releases.ledger.ledger import Ledger

@@ -33,9 +33,9 @@ import pyarrow as pa
 
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.guarantee import Guarantee
-from noisewright.releases.cautions import data_cautions
-from noisewright.releases.checking import check_data, without_rows
 from noisewright.releases.columns.types import check_spelling, source_for
+from noisewright.releases.curator.cautions import data_cautions
+from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
 from noisewright.releases.kinds.texts import is_text

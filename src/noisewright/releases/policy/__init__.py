@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from noisewright.releases.policy.parameters import accepts as accepts
     from noisewright.releases.policy.parameters import offered as offered
     from noisewright.releases.policy.parameters import tidy as tidy
+    from noisewright.releases.policy.placeholders import PLACEHOLDER as PLACEHOLDER
+    from noisewright.releases.policy.placeholders import still_to_fill as still_to_fill
+    from noisewright.releases.policy.placeholders import unfilled as unfilled
     from noisewright.releases.policy.policy import Aggregate as Aggregate
     from noisewright.releases.policy.policy import Budget as Budget
     from noisewright.releases.policy.policy import ColumnPolicy as ColumnPolicy

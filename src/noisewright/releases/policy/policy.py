@@ -57,6 +57,7 @@ from noisewright.releases.policy._problems import Report, all_problems, path_tex
 from noisewright.releases.policy._rules import column_rules, policy_rules, query_rules, size_rules, unit_rules
 from noisewright.releases.policy._values import Problem, jsonable, wrong
 from noisewright.releases.policy.parameters import beside, tidy
+from noisewright.releases.policy.placeholders import still_to_fill, unfilled
 
 __all__ = [
     "Aggregate",
@@ -333,6 +334,8 @@ def as_policy(policy: Policy | Mapping[str, Any] | str | os.PathLike[str]) -> Po
 def _build(data: dict[str, Any], name: str, places: Places | None) -> Policy:
     if large := list(size_rules(data)):
         raise Report(name, data, places).error(large[:1])
+    if waiting := list(unfilled(data)):
+        raise still_to_fill(name, places, waiting)
     placed = beside(data, "" if places is None else os.path.dirname(name))
     try:
         policy = Policy.model_validate(placed)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from noisewright.releases.sources.duck import literal as literal
     from noisewright.releases.sources.duck import quiet as quiet
     from noisewright.releases.sources.files import files_of as files_of
+    from noisewright.releases.sources.files import format_of as format_of
     from noisewright.releases.sources.files import from_arrow as from_arrow
     from noisewright.releases.sources.files import from_path as from_path
     from noisewright.releases.sources.formulas import harmless as harmless

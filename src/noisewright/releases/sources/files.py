@@ -24,7 +24,7 @@ from noisewright.releases.sources.delimited import check_spelled, in_sql, misfit
 from noisewright.releases.sources.duck import FILES, check_names, connected, identifier, literal, quiet, readable, valid
 from noisewright.releases.sources.source import BATCH, SUFFIXES, Format, Source, arrow_file, stamps_of
 
-__all__ = ["files_of", "from_arrow", "from_path"]
+__all__ = ["files_of", "format_of", "from_arrow", "from_path"]
 
 
 def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str] | None = None) -> Source:
@@ -38,7 +38,7 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
         return _from_database(table, file, used)
     paths = files_of(text)
     name = Path(text).name
-    formats = {_format(path) for path in paths}
+    formats = {format_of(path) for path in paths}
     if len(formats) > 1:
         raise FileFormatError(
             f"{name} holds files of more than one format; put the files of one table into a folder of their own."
@@ -100,7 +100,8 @@ def _inside(folder: str) -> list[str]:
     return found
 
 
-def _format(path: str) -> Format:
+def format_of(path: str) -> Format:
+    """The format that the name of a file states."""
     name = Path(path).name.lower()
     for suffix, form in SUFFIXES.items():
         if name.endswith(suffix):

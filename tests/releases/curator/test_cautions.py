@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from noisewright.releases.cautions import data_cautions as cautions
+from noisewright.releases.curator.cautions import data_cautions as cautions
 from noisewright.releases.engines import engine_for
 from noisewright.releases.policy.policy import as_policy
 from noisewright.releases.run import plan_for

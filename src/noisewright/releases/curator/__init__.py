@@ -1,0 +1,14 @@
+"""For the curator's eyes: what a table must be like, what to think about before signing, and a policy to start from."""
+
+from typing import TYPE_CHECKING
+
+from noisewright.core.loading.doors import door
+
+if TYPE_CHECKING:
+    from noisewright.releases.curator.cautions import data_cautions as data_cautions
+    from noisewright.releases.curator.checking import check_data as check_data
+    from noisewright.releases.curator.checking import without_rows as without_rows
+    from noisewright.releases.curator.starting import Start as Start
+    from noisewright.releases.curator.starting import starting_policy as starting_policy
+else:
+    __getattr__, __dir__ = door(__name__)
