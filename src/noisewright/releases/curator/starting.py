@@ -214,10 +214,12 @@ class _Column:
         else:
             yield from (f"# {COPIED}", f"within = [{', '.join(map(_value, copied))}]")
         near = {"date": '"7 days"', "time": '"1 hour"'}.get(self.kind)
-        if near is None and copied is None:
-            yield from _asking("protect", "a distance")
+        if near is not None:
+            yield f"protect = {near}"
+        elif copied is not None:
+            yield f"protect = {_tenth(copied)}  # a tenth of that range"
         else:
-            yield f"protect = {near or _tenth(copied)}" + ("" if near else "  # a tenth of that range")
+            yield from _asking("protect", "a distance")
 
 
 def _asking(key: str, what: str, values: int = 0) -> Iterator[str]:
