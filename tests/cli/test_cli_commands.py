@@ -137,6 +137,7 @@ def test_a_third_party_s_attack_is_an_attack(package, tmp_path):
         "inference",
         "author",
         "faces",
+        "private-attribute",
         "counting",
     ]
     (tmp_path / "lines").write_text("a\n")

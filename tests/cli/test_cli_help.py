@@ -27,6 +27,7 @@ COMMANDS = (
 SUBCOMMANDS = (
     *(f"ledger {word}" for word in ("show", "export", "backup", "check")),
     "attack inference",
+    "attack private-attribute",
     *(f"design {word}" for word in ("optimal", "kernels", "laplace")),
 )
 

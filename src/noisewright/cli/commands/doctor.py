@@ -34,6 +34,7 @@ ADDS = {
     "text": "attackers that learn topics and authors from words",
     "matching": "fast search among many codes",
     "images": "photographs, read and written",
+    "attackers": "attackers that learn private values from released tables",
     "networks": "faces drawn by networks, and their training",
     "detection": "faces found in photographs and videos",
     "studio": "the workbench in a browser",

@@ -26,6 +26,7 @@ ATTACKS = Addresses(
         "inference": "noisewright.cli.commands.attack.inference:COMMAND",
         "author": "noisewright.cli.commands.attack.author:COMMAND",
         "faces": "noisewright.cli.commands.attack.faces:COMMAND",
+        "private-attribute": "noisewright.cli.commands.attack.private_attribute:COMMAND",
     },
 )
 """The attacks by name."""

@@ -1,0 +1,101 @@
+"""The theoretical optimum beside an attack: the least that anybody could be left to guess, at the same distortion.
+
+* Few different records: the finite game of the counted joint law, whose optimum no mechanism with these outputs goes below.
+* One column of numbers: the finite game on a grid.
+* Several columns of numbers and two private values: the best additive noise, were the classes normal with one covariance. A
+  mechanism that is no plain noise may do better.
+
+The law is counted from the records at hand; the mechanism is given the public columns alone.
+
+>>> vote = ["left"] * 500 + ["right"] * 500
+>>> town = ["a"] * 400 + ["b"] * 500 + ["a"] * 100  # 80 % are guessed right from it
+>>> print(optimum_beside({"town": town}, vote, 0.1))
+74.0 % (the best mechanism of this distortion on the counted joint law)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noisewright.core.arrays import Indices
+from noisewright.core.errors import ParameterError
+from noisewright.learned.evaluation.tables import Columns, classes_of
+from noisewright.learned.theory.distortions import Mixed
+from noisewright.learned.theory.games import FiniteGame
+from noisewright.learned.theory.joint import Joint
+from noisewright.learned.theory.vectors import direction_noise
+
+__all__ = ["Optimum", "optimum_beside"]
+
+MOST_RECORDS, CELLS = 60, 41
+"""So many different records make a finite game; cells of a grid."""
+RIDGE = 1e-6
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """How often the best guess is right with the best mechanism, and of what it is the best."""
+
+    accuracy: float
+    of: str
+    distortion: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.accuracy:.1f} % ({self.of})"
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {"accuracy": self.accuracy, "of": self.of, "distortion": self.distortion}
+
+
+def optimum_beside(original: Any, private: Any, distortion: float, *, bins: int | None = None) -> Optimum | None:
+    """The optimum at a distortion in variances and changed shares, summed over columns; None where there is none to compute."""
+    table, (names, classes) = Columns.of(original, "the original"), classes_of(private, bins)
+    if len(table) != len(classes):
+        raise ParameterError("give a private value for each record.")
+    if not np.isfinite(distortion) or distortion < 0:
+        return None
+    varied = [name for name in table.names if len(np.unique(table.values[name])) > 1]
+    if not varied:
+        return Optimum(float(np.bincount(classes).max() / len(classes)), "nothing is told by constant columns", 0.0)
+    variances = tuple(float(table.values[n].var()) if table.numeric(n) else None for n in varied)
+    codes = [np.unique(table.values[name], return_inverse=True) for name in varied]
+    keys, places = np.unique(np.stack([c[1] for c in codes], axis=1), axis=0, return_inverse=True)
+    if len(keys) <= MOST_RECORDS:
+        records = [tuple(c[0][k].item() for c, k in zip(codes, key, strict=True)) for key in keys]
+        return _finite(records, places.ravel(), classes, variances, float(distortion), "counted joint law")
+    if len(varied) == 1 and table.numeric(varied[0]):
+        values = table.values[varied[0]]
+        edges = np.linspace(values.min(), values.max(), CELLS + 1)
+        cells = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, CELLS - 1)
+        used, places = np.unique(cells, return_inverse=True)
+        middles = [(float(edges[k] + edges[k + 1]) / 2,) for k in used]
+        return _finite(middles, places, classes, variances, float(distortion), f"counted law on {CELLS} cells")
+    if len(names) == 2 and all(table.numeric(name) for name in varied):
+        points = np.stack([table.values[n] / np.sqrt(v or 1.0) for n, v in zip(varied, variances, strict=True)], axis=1)
+        first, second = (points[classes == y] for y in (0, 1))
+        inside = np.concatenate([first - first.mean(axis=0), second - second.mean(axis=0)])
+        pooled = inside.T @ inside / max(len(points) - 2, 1) + RIDGE * np.eye(len(varied))
+        noise = direction_noise(pooled, second.mean(axis=0) - first.mean(axis=0), distortion=float(distortion))
+        share = float((classes == 1).mean())
+        return Optimum(noise.accuracy(py1=share), "the best plain noise, were both classes normal", float(distortion))
+    return None
+
+
+def _finite(
+    records: list[tuple[Any, ...]],
+    places: Indices,
+    classes: Indices,
+    variances: tuple[float | None, ...],
+    distortion: float,
+    law: str,
+) -> Optimum:
+    counts = np.zeros((len(records), int(classes.max()) + 1))
+    np.add.at(counts, (places, classes), 1.0)
+    cost = Mixed(weights=(1.0,) * len(variances), variances=variances)
+    game = FiniteGame(Joint.from_counts(counts, records), cost)
+    best = game.optimum(distortion)
+    return Optimum(float(best.accuracy), f"the best mechanism of this distortion on the {law}", distortion)
