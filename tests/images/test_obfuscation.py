@@ -57,7 +57,7 @@ def test_an_interrupt_leaves_nothing_behind(files: list[Path], tmp_path: Path) -
 def test_results_are_in_the_order_of_the_files_and_nothing_is_overwritten(files: list[Path], tmp_path: Path) -> None:
     done = obfuscate_pictures(METHOD, files, tmp_path / "out", workers=4)
     assert [one.source for one in done] == files
-    assert {one.target for one in done} == {tmp_path / "out" / f"picture-{n:02}.png" for n in range(1, 31)}
+    assert {one.target for one in done} == {tmp_path / "out" / f"picture-{n:06}.png" for n in range(1, 31)}
     with pytest.raises(FileFormatError, match="is there already"):
         obfuscate_pictures(METHOD, files, tmp_path / "out")
     with pytest.raises(FileFormatError, match="cannot be written"):

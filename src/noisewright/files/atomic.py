@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.files.endings import endings_as_exceptions
 
-__all__ = ["exchange", "file_path", "rename_new", "sync_folder", "whole_file", "write_atomically"]
+__all__ = ["check_free", "exchange", "file_path", "rename_new", "sync_folder", "whole_file", "write_atomically"]
 
 AT_FDCWD = -100
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2
@@ -79,6 +80,12 @@ def _system_call() -> Any:
     return call
 
 
+def check_free(path: Path, replace: bool = False) -> None:
+    """Refuse a name that is taken, unless what has it may be replaced."""
+    if not replace and os.path.lexists(path):
+        raise FileFormatError(f"{path} is there already; name another file, or say --replace.")
+
+
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that it appears whole or not at all."""
     with whole_file(path) as file:
@@ -89,25 +96,26 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to, piece by piece, that appears under its name when the block ends well, and else not at all."""
     target = file_path(path)
-    try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except ValueError:
-        raise FileFormatError(f"{str(target)!r} cannot be the name of a file.") from None
-    except OSError as problem:
-        raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, target)
-    except OSError as problem:
-        raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    with endings_as_exceptions():
+        try:
+            descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        except ValueError:
+            raise FileFormatError(f"{str(target)!r} cannot be the name of a file.") from None
+        except OSError as problem:
+            raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(temporary, 0o666 & ~mask)
+            os.replace(temporary, target)
+        except OSError as problem:
+            raise FileFormatError(f"{target} cannot be written: {problem.strerror}.") from None
+        finally:
+            Path(temporary).unlink(missing_ok=True)
 
 
 def file_path(path: object) -> Path:

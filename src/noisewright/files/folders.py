@@ -11,6 +11,7 @@ from pathlib import Path
 
 from noisewright.core.errors import FileFormatError
 from noisewright.files.atomic import rename_new, sync_folder
+from noisewright.files.endings import endings_as_exceptions
 
 __all__ = ["files_in", "own_names", "whole_folder"]
 
@@ -48,20 +49,21 @@ def own_names(files: Sequence[Path], suffix: str) -> list[str]:
 
 @contextmanager
 def whole_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
-    """A folder to write into, which becomes the new folder ``target`` at the end, and is gone after any error."""
+    """A folder to write into, which becomes the new folder ``target`` at the end, and is gone after any error or ending."""
     folder = Path(target).absolute()
     if os.path.lexists(folder):
         raise FileFormatError(f"{folder} is there already; name a new folder, so that nothing is mixed or overwritten.")
-    try:
-        staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    except OSError as problem:
-        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
-    try:
-        yield staged
-        staged.chmod(0o755)
-        rename_new(staged, folder)
-        sync_folder(folder.parent)
-    except OSError as problem:
-        raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
+    with endings_as_exceptions():
+        try:
+            staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        except OSError as problem:
+            raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
+        try:
+            yield staged
+            staged.chmod(0o755)
+            rename_new(staged, folder)
+            sync_folder(folder.parent)
+        except OSError as problem:
+            raise FileFormatError(f"{folder} cannot be written: {problem.strerror}.") from None
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)

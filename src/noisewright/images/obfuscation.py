@@ -17,7 +17,7 @@ from pathlib import Path
 
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
-from noisewright.files.atomic import write_atomically
+from noisewright.files.atomic import check_free, write_atomically
 from noisewright.files.folders import files_in, own_names, whole_folder
 from noisewright.images.methods import Method
 from noisewright.images.pictures.metadata import IN_THE_CLEAR, kept_metadata
@@ -29,6 +29,8 @@ __all__ = ["SUFFIXES", "Obfuscated", "obfuscate_picture", "obfuscate_pictures", 
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 """Files of a folder that are taken for pictures."""
+DIGITS = 6
+"""Numbers in names are as long: the number of files that were given, done or not, is nobody's business."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,9 @@ class Obfuscated:
     """How many faces or regions of it were drawn for epsilon each."""
 
 
+Before = Callable[[Sequence[Obfuscated]], None]
+
+
 def picture_files(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
     """The files that are named, and all pictures in the folders that are named; see :mod:`noisewright.files.folders`."""
     return files_in(given, SUFFIXES, "pictures")
@@ -60,18 +65,27 @@ def obfuscate_picture(
     *,
     colours: Colours | None = None,
     keep_metadata: bool = False,
+    replace: bool = False,
+    before: Before | None = None,
 ) -> Obfuscated:
-    """One file through the method, into a new PNG file with its certificate beside it."""
+    """One file through the method, into a PNG file with its certificate beside it: new ones, unless they may ``replace`` others.
+
+    ``before`` is called with what will be there, before it is.
+    """
     path = Path(target).absolute()
-    if os.path.lexists(path):
-        raise FileFormatError(f"{path} is there already; name a new file, so that nothing is overwritten.")
+    check_free(path, replace)
     problem, content, size, small, places = _one((file, colours, method, True, keep_metadata))
     if content is None:
         raise FileFormatError(f"{file.name}: {problem}")
     name, certificate = _certificate(method, size, [IN_THE_CLEAR] if keep_metadata else [])
-    write_atomically(path.with_name(f"{path.stem}.{name}"), certificate)
+    beside = path.with_name(f"{path.stem}.{name}")
+    check_free(beside, replace)
+    done = Obfuscated(file, path, None, size, small, places)
+    if before is not None:
+        before([done])
+    write_atomically(beside, certificate)
     write_atomically(path, content)
-    return Obfuscated(file, path, None, size, small, places)
+    return done
 
 
 def obfuscate_pictures(
@@ -85,10 +99,12 @@ def obfuscate_pictures(
     workers: int = 2,
     thumbnails: int = 0,
     progress: Callable[[int, int | None], None] | None = None,
+    before: Before | None = None,
 ) -> list[Obfuscated]:
     """Every file through the method, into the new folder ``target``; the results in the order of ``files``.
 
-    ``thumbnails``: how many of them come with small pictures of both sides, for the owner. Where not a single file can be done,
+    ``thumbnails``: how many of them come with small pictures of both sides, for the owner. ``before`` is called with the results
+    when all is done and before the folder is there: if it fails, there is none. Where not a single file can be done,
     no folder is made, and what is wrong with the first is the error.
     """
     folder = Path(target).absolute()
@@ -98,7 +114,7 @@ def obfuscate_pictures(
     order = list(range(len(files))) if keep_names else random_order(len(files))
     shown, results = set(range(min(thumbnails, len(files)))), {}
     sizes: set[tuple[int, int, int]] = set()
-    width, done = len(str(len(files))), 0
+    done = 0
     with whole_folder(folder) as staged:
         jobs = ((files[place], colours, method, place in shown, keep_metadata) for place in order)
         for place, (wrong, content, size, small, places) in zip(order, _ahead(jobs, workers), strict=True):
@@ -106,7 +122,7 @@ def obfuscate_pictures(
                 results[place] = Obfuscated(files[place], None, wrong)
             else:
                 done += 1
-                name = names[place] if names else f"picture-{done:0{width}}.png"  # numbers follow the random order
+                name = names[place] if names else f"picture-{done:0{DIGITS}}.png"  # numbers follow the random order
                 (staged / name).write_bytes(content)
                 results[place] = Obfuscated(files[place], folder / name, None, size, small, places)
                 sizes.add(size)
@@ -120,7 +136,10 @@ def obfuscate_pictures(
             (staged / name).write_bytes(certificate)
         for path in sorted(staged.iterdir()):
             os.utime(path, (0, 0))
-    return [results[place] for place in range(len(files))]
+        told = [results[place] for place in range(len(files))]
+        if before is not None:
+            before(told)
+    return told
 
 
 _Job = tuple[Path, Colours | None, Method, bool, bool]

@@ -21,6 +21,7 @@ from noisewright.images.faces import (
     LatentObfuscator,
     cartoon_faces,
     component_count,
+    open_model,
     train_eigenfaces,
 )
 
@@ -179,6 +180,12 @@ def test_damaged_model_files_are_refused_whatever_was_changed(tmp_path: Path) ->
         write_model(path := tmp_path / f"{name}.nwm", "eigenfaces", about, {**arrays, name: arrays[name] * 0 + wrong})
         with pytest.raises(FileFormatError, match="no eigenfaces"):
             Eigenfaces.at(path)
+    for end in ("low", "high"):  # a box that does not hold the public faces of its own file: distances in it would lie
+        other = "high" if end == "low" else "low"
+        narrow = arrays[end] + 0.01 * (arrays[other] - arrays[end])
+        write_model(path := tmp_path / f"narrow-{end}.nwm", "eigenfaces", about, {**arrays, end: narrow})
+        with pytest.raises(FileFormatError, match="no eigenfaces"):
+            open_model(path)
 
 
 def test_a_model_is_named_by_its_digest_and_pickled_without_content(model: Eigenfaces) -> None:

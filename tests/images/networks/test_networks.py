@@ -263,6 +263,7 @@ def test_files_whose_arrays_make_no_network_are_refused(people: IdentityGenerato
         (about, nan),
         (about, {**arrays, "low": arrays["high"]}),
         (about, {**arrays, "spreads": np.zeros(32)}),
+        (about, {**arrays, "gallery": arrays["gallery"] * np.float32(1.01)}),
         (about, {**arrays, "net.more": np.zeros(3, np.float32)}),
         (about, {name: array for name, array in arrays.items() if name != "people.slopes"}),
         (about, {**arrays, "people.features": arrays["people.features"][:, :3]}),

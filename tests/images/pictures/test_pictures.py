@@ -50,6 +50,8 @@ def test_documented_conversions() -> None:
     assert read_picture(saved(Image.fromarray(grey))).shape == (4, 6, 1)
     assert (read_picture(saved(Image.fromarray(grey)), colours="rgb") == grey[..., None]).all()
     deep = (grey.astype(np.uint16) << 8) + 77
+    for form in ("TIFF", "PPM"):
+        assert (read_picture(saved(Image.fromarray(deep), form))[..., 0] == grey).all()
     assert (read_picture(saved(Image.fromarray(deep)))[..., 0] == grey).all()
     half = np.zeros((2, 2, 4), np.uint8)
     half[..., 3] = [[0, 255], [51, 255]]
@@ -86,6 +88,7 @@ def test_bad_files_are_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) ->
         good[:200] + bytes(100) + good[300:]: "damaged or cut short",
         saved(frames[0], "GIF", save_all=True, append_images=frames[1:]): "several frames",
         saved(Image.fromarray(np.ones((2, 2), np.float32)), "TIFF"): "holds floats",
+        saved(Image.fromarray(np.full((2, 2), 70_000, np.int32)), "TIFF"): "numbers of 32 bits or with signs",
     }
     for content, words in cases.items():
         with pytest.raises(DataError, match=words) as refused:

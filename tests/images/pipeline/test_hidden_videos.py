@@ -168,6 +168,10 @@ def test_bad_videos_are_refused_in_one_sentence(film: Path, tmp_path: Path) -> N
     ):
         with pytest.raises(ParameterError, match="in videos"):
             hide_video(odd, film, tmp_path / "out.avi")
+    (tmp_path / "new.certificate.json").write_text("of something else")
+    with pytest.raises(FileFormatError, match=r"new\.certificate\.json is there already"):
+        hide_video(method(), film, tmp_path / "new.avi")
+    assert not (tmp_path / "new.avi").exists()
     with pytest.raises(ParameterError, match="draw must be"):
         hide_video(method(), film, tmp_path / "out.avi", draw="twice")  # type: ignore[arg-type]
 

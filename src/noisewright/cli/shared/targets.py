@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated
 
-__all__ = ["json_file", "picture_file", "target_file"]
+import typer
+
+__all__ = ["Replace", "json_file", "picture_file", "target_file"]
+
+Replace = Annotated[bool, typer.Option("--replace", metavar="", help="Replace files that are there already.")]
 
 
-def target_file(output: str, what: str, suffixes: tuple[str, ...], *, new: bool = False) -> Path:
-    """Refuse a place that cannot take a file before any work is done; with ``new``, one where something is already."""
+def target_file(
+    output: str, what: str, suffixes: tuple[str, ...], *, new: bool = False, replace: bool | None = None
+) -> Path:
+    """Refuse a place that cannot take a file before any work is done; with ``new``, one where something is already.
+
+    With ``replace``, the answer to the option of that name, such a place is refused unless it was given.
+    """
     from noisewright.core.errors import ParameterError
 
     target = Path(output)
@@ -20,6 +30,10 @@ def target_file(output: str, what: str, suffixes: tuple[str, ...], *, new: bool 
         raise ParameterError(f"{output} cannot be written; name a file in a directory that exists and can be written.")
     if new and os.path.lexists(target):
         raise ParameterError(f"{output} is there already; name a new file, so that nothing is overwritten.")
+    if replace is not None:
+        from noisewright.files.atomic import check_free
+
+        check_free(target, replace)
     return target
 
 

@@ -9,6 +9,10 @@ attackers on pictures stands the *best* possible one, who inverts the decoder an
   clusters (:mod:`noisewright.images.attackers.on_clusters`), and who knows half of the others not to be in a picture
   (*background*) guesses among the rest of a cluster.
 
+The best attacker is cheap to ask, so it is asked about thousands of draws (``draws``), and attackers on pictures about fewer
+(``copies`` of each face): where one of them seems to do better than the best, that is within its interval
+(:attr:`Risk.intervals`).
+
 The risk that is reported is the strongest attack on one release, :attr:`Risk.strongest`. *Reverse* and *composed* see several.
 
 What is kept: SSIM and the squared error beside the original, and the share of faces whose attributes, such as a gender, are
@@ -18,7 +22,7 @@ still told right by a recogniser of *other* people's faces.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -59,11 +63,16 @@ class Risk:
     """What the guarantee allows any attacker on one release; None where nothing is guaranteed."""
     left: float | None = None
     """For clusters: how many people are left on average after two releases."""
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Where draws are random: what each share is between for these people, with a confidence of 95 % (Clopper and Pearson)."""
 
     @property
     def strongest(self) -> str:
-        """The attack on one release that is right most often."""
-        return max((name for name in ONE_RELEASE if name in self.attacks), key=lambda name: self.attacks[name])
+        """The attack on one release that is right most often: nobody else, where the best one is known and draws allow that."""
+        known = [name for name in ONE_RELEASE if name in self.attacks]
+        if "best" in self.intervals and all(self.intervals[name][0] <= self.intervals["best"][1] for name in known):
+            return "best"
+        return max(known, key=lambda name: self.attacks[name])
 
     @property
     def risk(self) -> float:
@@ -84,7 +93,8 @@ class FaceAttacks:
     """All attacks on the faces of some people.
 
     ``known`` are faces that attackers have, and ``asked`` one other face of everybody, of which ``copies`` releases are attacked;
-    who learns from obfuscated faces makes ``taught`` of each that is known. Draws are a simulation.
+    who learns from obfuscated faces makes ``taught`` of each that is known. The best attacker on codes is asked about ``draws``
+    or more. All of it is a simulation.
     """
 
     known: LabelledFaces
@@ -92,12 +102,13 @@ class FaceAttacks:
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     copies: int = 10
     taught: int = 3
+    draws: int = 20_000
     seed: int = 0
     recogniser: Callable[[], Recogniser] = Recogniser
 
     def __post_init__(self) -> None:
-        if not all(is_whole(number) and number >= 1 for number in (self.copies, self.taught)):
-            raise ParameterError("copies and taught are whole numbers from 1 on.")
+        if not all(is_whole(number) and number >= 1 for number in (self.copies, self.taught, self.draws)):
+            raise ParameterError("copies, taught and draws are whole numbers from 1 on.")
         people, known = np.asarray(self.asked.people), np.asarray(self.known.people)
         if len(set(people.tolist())) < len(people) or set(people.tolist()) != set(known.tolist()):
             raise DataError("one face of each person is asked about, and others of the same people are known.")
@@ -117,17 +128,22 @@ class FaceAttacks:
         rng = self._rng()
         risk = self.drawn(lambda faces: hidden.release(faces, rng), method)
         best = BayesAttacker(hidden.codes, hidden.model.encode(self.asked.pictures, hidden.components))
+        copies = -(-self.draws // len(self._people))
         more = {
-            "best": best.success(self.copies, rng),
-            "best of two": best.success(self.copies, rng, releases=2),
+            "best": best.success(copies, rng),
+            "best of two": best.success(copies, rng, releases=2),
         }
-        return Risk(method, {**risk.attacks, **more}, risk.kept, hidden.components, best.bound)
+        intervals = {**risk.intervals, **self._intervals(more, copies)}
+        attacks = {**risk.attacks, **more}
+        return replace(risk, attacks=attacks, components=hidden.components, bound=best.bound, intervals=intervals)
 
     def drawn(self, obfuscate: Obfuscate, method: str) -> Risk:
         """A method that draws something new every time; nothing is known of the best attacker on it."""
         learned = self.known.repeated(obfuscate, self.taught)
         first, second = (self.asked.repeated(obfuscate, self.copies) for _ in range(2))
-        return Risk(method, self._on_pictures(learned, first, second), self._kept(first.pictures))
+        found = self._on_pictures(learned, first, second)
+        counted = {name: share for name, share in found.items() if name != "reverse"}
+        return Risk(method, found, self._kept(first.pictures), intervals=self._intervals(counted, self.copies))
 
     def fixed(self, change: Callable[[Picture], Picture], method: str) -> Risk:
         """A method that makes the same picture of a picture every time; ``change`` takes one picture."""
@@ -188,6 +204,14 @@ class FaceAttacks:
         for name, attribute in self.attributes.items():
             kept[name] = float((attribute.recogniser.predict(shown) == np.tile(attribute.truth, times)).mean())
         return kept
+
+    def _intervals(self, shares: Mapping[str, float], copies: int) -> dict[str, tuple[float, float]]:
+        """Over draws for these people: each of them is drawn so often, so the share varies less than that of draws alike."""
+        from noisewright.estimation.population.intervals import tail_interval
+
+        asked = copies * len(self._people)
+        low, high = tail_interval(np.array(list(shares.values())), (0.0, 1.0), asked, 0.95, either=True)
+        return {name: (float(a), float(b)) for name, a, b in zip(shares, low, high, strict=True)}
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self.seed)

@@ -84,7 +84,7 @@ class Eigenfaces(ComponentFaces):
             raise wrong
         if not many or not (arrays["low"] < arrays["high"]).all() or not (arrays["spreads"] > 0).all():
             raise wrong
-        gallery = Gallery.kept(arrays, many)
+        gallery = Gallery.kept(arrays, arrays["low"], arrays["high"])
         if gallery is None and len(arrays) > len(PARTS):
             raise wrong
         parts = {name: arrays[name] if arrays[name].itemsize > 2 else arrays[name].astype("<f4") for name in PARTS}

@@ -21,6 +21,8 @@ __all__ = ["Gallery"]
 
 MOST_PEOPLE, MOST_FACES = 200, 4
 """A file keeps the codes of so many people, and of so many faces of each."""
+ROUNDED = 2.0**-23
+"""Codes are kept in floats of 32 bits, which are off by less than this part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +56,14 @@ class Gallery:
         return {"gallery": self.codes.astype("<f4"), "people": self.people.astype("<i8")}
 
     @classmethod
-    def kept(cls, arrays: Mapping[str, NDArray[Any]], elements: int) -> Gallery | None:
-        """What a file kept, with so many elements in each code; None if it holds none, or none that could be one."""
+    def kept(cls, arrays: Mapping[str, NDArray[Any]], low: Floats, high: Floats) -> Gallery | None:
+        """What a file kept; None if it holds none, or none that could be one of codes in this public box."""
         codes, people = arrays.get("gallery"), arrays.get("people")
-        if codes is None or people is None or codes.shape != (len(people), elements) or people.ndim != 1:
+        if codes is None or people is None or codes.shape != (len(people), len(low)) or people.ndim != 1:
             return None
         if not np.isfinite(codes).all() or people.dtype != np.int64:
+            return None
+        near = ROUNDED * np.maximum(np.abs(low), np.abs(high))
+        if (codes < low - near).any() or (codes > high + near).any():
             return None
         return cls(np.asarray(codes, np.float64), np.asarray(people))

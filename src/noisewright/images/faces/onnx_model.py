@@ -72,7 +72,8 @@ class OnnxFaces(ComponentFaces):
         if not (arrays["low"] < arrays["high"]).all() or not (arrays["spreads"] > 0).all():
             raise wrong
         basis = Basis(**{name: arrays[name] for name in BASIS})
-        pair, gallery = _Pair(*(arrays[name].tobytes() for name in NETWORKS)), Gallery.kept(arrays, many[0])
+        pair = _Pair(*(arrays[name].tobytes() for name in NETWORKS))
+        gallery = Gallery.kept(arrays, basis.low, basis.high)
         if gallery is None:
             raise wrong
         return Read((sizes[0], sizes[1], sizes[2]), basis, gallery, pair)

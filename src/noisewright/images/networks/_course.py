@@ -101,7 +101,12 @@ def _known(learner: Learner) -> Arrays:
 
 def _resumed(learner: Learner, checkpoint: Path, setup: Mapping[str, Any]) -> int:
     """Give the learner what a checkpoint knows; how many epochs that were."""
-    about, arrays = read_model(Resource.at(checkpoint), KIND)
+    try:
+        about, arrays = read_model(Resource.at(checkpoint), KIND)
+    except FileFormatError:
+        raise FileFormatError(
+            f"{checkpoint.name} is no checkpoint of a training, or is cut short; remove the file and train anew."
+        ) from None
     if about.get("setup") != dict(setup) or not is_whole(about.get("done")):
         raise FileFormatError(
             f"{checkpoint.name} is the checkpoint of another training; finish that one, or remove the file."

@@ -118,7 +118,7 @@ class NetworkFaces(ABC):
     @property
     def gallery(self) -> Gallery | None:
         """The codes of some of the public faces that it learned from."""
-        return Gallery.kept(self._opened.arrays, len(self.low))
+        return Gallery.kept(self._opened.arrays, self.low, self.high)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -238,6 +238,8 @@ class NetworkFaces(ABC):
             raise ValueError("ranges")
         if not (box[0] < box[1]).all() or not (box[2] > 0).all():
             raise ValueError("ranges")
+        if "gallery" in arrays and Gallery.kept(arrays, box[0], box[1]) is None:
+            raise ValueError("a gallery")
         return Opened(about, (sizes[0], sizes[1], sizes[2]), attributes, readers, module, arrays)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ a file with            becomes
 =====================  =======================================================================================
 an orientation (EXIF)  the picture as a viewer shows it
 transparency           the picture on white
-16 bits or floats      eight bits: 16 bits are divided by 256; floats are refused
+16 bits                eight bits: divided by 256; floats, 32 bits and numbers with signs are refused
 CMYK, YCbCr, LAB       red, green and blue, by the plain conversion of Pillow, without colour profiles
 a palette, black/white red, green and blue, or grey
 =====================  =======================================================================================
@@ -126,6 +126,10 @@ def _check(found: Image.Image) -> None:
         raise DataError("a picture has several frames; give each frame as a picture of its own.")
     if found.mode == "F":
         raise DataError("a picture holds floats, whose range is not known; save it with 8 or 16 bits.")
+    if found.mode == "I" and found.format == "TIFF":  # other formats call their 16 bits so
+        raise DataError(
+            "a picture holds numbers of 32 bits or with signs, whose range is not known; save it with 8 or 16 bits."
+        )
 
 
 def _too_large() -> DataError:

@@ -184,7 +184,10 @@ class OwnPlaces:
             return None
         if len(found) > 1:
             raise DataError("there are several masks of its name, and any of them could be meant; keep one.")
-        mask = read_picture(found[0], colours="grey")[:, :, 0] > 0
+        try:
+            mask = read_picture(found[0], colours="grey")[:, :, 0] > 0
+        except DataError as problem:
+            raise DataError(f"its mask {found[0].name}: {problem}") from None
         if mask.shape != (height, width):
             raise DataError(f"its mask is not of its size, which is {width} x {height} pixels; make another.")
         return mask

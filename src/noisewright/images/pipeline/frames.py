@@ -17,6 +17,7 @@ import numpy as np
 
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.atomic import rename_new
+from noisewright.files.endings import endings_as_exceptions
 from noisewright.images.pictures.reading import MOST_PIXELS, Picture
 from noisewright.images.pipeline.networks import vision
 
@@ -102,7 +103,10 @@ def new_video(target: str | os.PathLike[str], like: Video) -> Iterator[Any]:
         raise FileFormatError(f"{path} is there already; name a new file, so that nothing is overwritten.")
     if not path.parent.is_dir():
         raise FileFormatError(f"{path} cannot be written: there is no folder {path.parent}.")
-    with tempfile.TemporaryDirectory(prefix=f".{path.stem}.", dir=path.parent) as folder:
+    with (
+        endings_as_exceptions(),
+        tempfile.TemporaryDirectory(prefix=f".{path.stem}.", dir=path.parent) as folder,
+    ):
         staged = Path(folder) / f"video{path.suffix.lower()}"
         size = (like.width, like.height)
         writer = cv2.VideoWriter(str(staged), cv2.VideoWriter_fourcc(*codec), like.rate, size)

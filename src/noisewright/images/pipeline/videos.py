@@ -28,7 +28,7 @@ import numpy as np
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, parts_of, product_certificate
 from noisewright.core.choices import one_of
-from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.files.atomic import write_atomically
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pipeline.detection import Face
@@ -92,6 +92,10 @@ def hide_video(
         raise ParameterError(
             "in videos, faces that are found are hidden by rectangles: leave out boxes, masks, expect and outline."
         )
+    path = Path(target).absolute()
+    beside = path.with_name(f"{path.stem}.certificate.json")
+    if os.path.lexists(beside):
+        raise FileFormatError(f"{beside} is there already; name a new file, so that nothing is overwritten.")
     video, bits, drawn = open_video(Path(source)), bits_from(rng), 0
     with new_video(target, video) as write:
         plan = _plan(video, where, hold, progress)
@@ -116,8 +120,7 @@ def hide_video(
             rng if isinstance(rng, np.random.Generator) else None
         )
         certificate = _of_all(made.with_clear([*made.document.get("in_the_clear", ()), MOVES]), drawn)
-        path = Path(target).absolute()
-        write_atomically(path.with_name(f"{path.stem}.certificate.json"), certificate.to_json().encode())
+        write_atomically(beside, certificate.to_json().encode())
     shown = Counter(one.track for hide in plan for one in hide if one.track != WHOLE)
     longest = max(shown.values(), default=0) if draw == "every" else min(1, len(shown))
     return HiddenVideo(path, len(plan), len(shown), drawn, longest, certificate)

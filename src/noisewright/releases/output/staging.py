@@ -25,16 +25,14 @@ import os
 import re
 import secrets
 import shutil
-import signal
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Any, NoReturn
+from types import TracebackType
 
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.files.atomic import exchange, rename_new, sync_folder
+from noisewright.files.endings import endings_as_exceptions
 from noisewright.files.processes import alive, dead, place, started
 from noisewright.releases.output.lock import foreign_file
 
@@ -42,7 +40,6 @@ __all__ = ["Staging", "clean"]
 
 CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 """Errors of a disk that is full, limited, read-only or failing; they become a sentence about the target."""
-ENDINGS = ("SIGTERM", "SIGHUP")
 
 
 class Staging:
@@ -65,7 +62,7 @@ class Staging:
         self.belongs = belongs
         self.foreign = foreign
         self.published = False
-        self._handlers: dict[signal.Signals, Any] = {}
+        self._listening = ExitStack()
         try:
             self.target = Path(os.path.realpath(target))
         except ValueError:
@@ -78,7 +75,7 @@ class Staging:
         try:
             clean(self.target, self.belongs, self.foreign)
             self._check()
-            self._listen()
+            self._listening.enter_context(endings_as_exceptions())
             self.folder.mkdir()
             self._check_alone()
         except OSError as problem:
@@ -118,19 +115,9 @@ class Staging:
         self.published = True
         shutil.rmtree(self.folder, ignore_errors=True)  # after an exchange, this is the old output
 
-    def _listen(self) -> None:
-        """Let signals to end the process come as exceptions, unless the program has its own way with them."""
-        if threading.current_thread() is threading.main_thread():
-            for name in ENDINGS:
-                ending = getattr(signal, name, None)
-                if ending is not None and signal.getsignal(ending) is signal.SIG_DFL:
-                    self._handlers[ending] = signal.signal(ending, _end)
-
     def _leave(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
-        for ending, handler in self._handlers.items():
-            signal.signal(ending, handler)
-        self._handlers.clear()
+        self._listening.close()
 
     def _replace_in_two_steps(self) -> None:
         backup = self._hidden("backup")
@@ -241,8 +228,3 @@ def _hidden_folders(target: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
     for path in sorted(target.parent.iterdir()):
         if found := pattern.fullmatch(path.name):
             yield path, found.groups()
-
-
-def _end(number: int, frame: FrameType | None) -> NoReturn:
-    """Turn a signal to end into an exception, so that the folder is removed on the way out."""
-    raise SystemExit(128 + number)

@@ -33,9 +33,9 @@ def test_faces_are_hidden_and_a_picture_without_one_is_not_shown(call: Any, phot
     assert [(Path(one["file"]).name, one["problem"].split(",")[0]) for one in done.json["problems"]] == [
         ("lawn.png", "no face was found")
     ]
-    assert [path.name for path in out.glob("*.png")] == ["picture-1.png"]
+    assert [path.name for path in out.glob("*.png")] == ["picture-000001.png"]
     assert "For each place that is hidden" in done.json["promise"]
-    before, after = astronaut(), read_picture(out / "picture-1.png")
+    before, after = astronaut(), read_picture(out / "picture-000001.png")
     changed = (before != after).any(axis=2)
     assert changed[17:180, 160:300].mean() > 0.95
     assert not changed[250:].any()
@@ -94,7 +94,10 @@ def test_faces_are_cut_out_to_train_models_on(call: Any, photos: Path, tmp_path:
     assert [path.name for path in crops.iterdir()] == ["face-1.png"]
     assert read_picture(crops / "face-1.png").shape == (48, 48, 3)
     again = call("images", "find", photos, *words)
-    assert (again.code, "is there already" in again.err) == (2, True)
+    assert (again.code, "boxes.json is there already; name another file, or say --replace" in again.err) == (2, True)
+    again = call("images", "find", photos, *words, "--replace")
+    assert (again.code, "crops is there already" in again.err) == (2, True)
+    assert call("images", "find", photos, *words[:2], "--replace").code == 0
 
 
 def test_a_face_in_a_box_to_keep_is_left(call: Any, photos: Path, tmp_path: Path) -> None:
@@ -123,6 +126,9 @@ def test_masks_in_a_folder(call: Any, photos: Path, tmp_path: Path) -> None:
     changed = (read_picture(photos / "lawn.png") != read_picture(tmp_path / "out" / "lawn.png"))[..., 0]
     assert changed[mask[..., 0] > 0].mean() > 0.97
     assert not changed[mask[..., 0] == 0].any()
+    (masks / "lawn.png").write_bytes(png_of(mask)[:-40])
+    damaged = call("images", "obfuscate", photos / "lawn.png", "-o", tmp_path / "x.png", *words[:-1])
+    assert (damaged.code, "lawn.png: its mask lawn.png: a picture is damaged" in damaged.err) == (2, True)
 
 
 def test_a_strip_of_faces(call: Any, photos: Path, tmp_path: Path) -> None:
@@ -149,7 +155,7 @@ def test_the_networks_are_here_and_named(call: Any) -> None:
         (("--where", "faces", "--boxes", "b.json"), "so no face is looked for"),
         (("--where", "faces", "--region", "0,0,9,9"), "leave out regions, masks and pixels"),
         (("--where", "faces", "--pixels", "10"), "leave out regions, masks and pixels"),
-        (("--where", "faces", "--no-face", "shrug"), "no_face must be"),
+        (("--where", "faces", "--no-face", "shrug"), "--no-face must be"),
         (("--boxes", "none.json"), "none.json cannot be read"),
         (("--masks", "nowhere"), "there is no folder nowhere"),
     ],

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +44,7 @@ def test_a_folder_is_obfuscated_and_its_certificates_proved(call: Any, photos: P
         "certificate-40x40.json",
         "certificate-48x32-grey.json",
         "certificate-48x32.json",
-        *(f"picture-{n}.png" for n in range(1, 5)),
+        *(f"picture-{n:06}.png" for n in range(1, 5)),
     ]
     for path in out.glob("*.png"):
         content = path.read_bytes()
@@ -65,7 +69,7 @@ def test_bad_files_are_told_and_the_rest_is_done(call: Any, photos: Path, tmp_pa
         "cut.png": "a picture is damaged or cut short",
         "text.png": "a file is no picture of a known format",
     }
-    assert sorted(path.name for path in out.glob("*.png")) == [f"picture-{n}.png" for n in range(1, 5)]
+    assert sorted(path.name for path in out.glob("*.png")) == [f"picture-{n:06}.png" for n in range(1, 5)]
     page = call("images", "obfuscate", photos, "-o", tmp_path / "again", "--epsilon", "100", "--method", "laplace")
     assert page.code == 1
     assert "2 files could not be done" in page.out
@@ -87,7 +91,7 @@ def test_names_follow_a_random_order(call: Any, tmp_path: Path) -> None:
         widths = [read_picture(path).shape[1] for path in sorted(out.glob("*.png"))]
         assert sorted(widths) == list(range(8, 28))
         assert (widths == sorted(widths)) is kept
-        assert min(path.name for path in out.glob("*.png")) == ("00.png" if kept else "picture-01.png")
+        assert min(path.name for path in out.glob("*.png")) == ("00.png" if kept else "picture-000001.png")
         proved = call("verify", out / "certificate-8x6.json")
         assert (proved.code, "the names of the files" in proved.words) == (0, kept)
 
@@ -115,8 +119,19 @@ def test_one_file_with_regions(call: Any, photos: Path, tmp_path: Path) -> None:
     proved = call("verify", certificate).words
     assert "epsilon = 30 per unit of discrete" in proved
     assert "everything outside of the regions" in proved
-    again = call("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "30")
-    assert (again.code, "is there already" in again.err) == (2, True)
+    again = ("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "40", "--method", "laplace")
+    for taken in (out, certificate):  # the one that is left is refused as well
+        refused = call(*again)
+        assert (refused.code, f"{taken} is there already; name another file, or say --replace" in refused.err) == (
+            2,
+            True,
+        )
+        before = certificate.read_bytes()
+        out.unlink(missing_ok=True)
+    assert certificate.read_bytes() == before
+    assert not out.exists()
+    assert call(*again, "--replace").code == 0
+    assert "epsilon = 40 per unit of discrete" in call("verify", certificate).words
 
 
 def test_faces_in_several_regions_cost_epsilon_each(call: Any, photos: Path, tmp_path: Path) -> None:
@@ -156,7 +171,8 @@ def test_a_mask_and_some_pixels(call: Any, photos: Path, tmp_path: Path) -> None
         (("--method", "laplace", "--levels", "4"), "--levels is not for the method laplace"),
         (("--region", "1,2"), "a region is written x,y,width,height"),
         (("--region", "0,0,9,9", "--region", "5,5,9,9"), "two regions overlap"),
-        (("--quality", "best"), "quality must be 'clipped' or 'shifted'"),
+        (("--quality", "best"), "--quality must be 'clipped' or 'shifted'"),
+        (("--sampler", "enumeration", "--window", "5"), "or say --sampler rejection."),
     ],
 )
 def test_bad_options_are_refused_before_anything_is_written(
@@ -178,7 +194,10 @@ def test_a_strip_over_epsilons(call: Any, photos: Path, tmp_path: Path) -> None:
     assert alike[0] < 0.1
     assert alike[2] > 0.5
     assert read_picture(out).shape[1] > 4 * 40
-    assert "do not pass it on" in call("images", "preview", photos / "more/brown.png", "-o", out, *words[:-1]).out
+    again = ("images", "preview", photos / "more/brown.png", "-o", out, *words[:-1])
+    refused = call(*again)
+    assert (refused.code, "say --replace" in refused.err) == (2, True)
+    assert "do not pass it on" in call(*again, "--replace").out
 
 
 @pytest.fixture
@@ -196,6 +215,7 @@ def test_faces_by_a_model_and_what_epsilon_means(call: Any, badges: Path, tmp_pa
     assert told.code == 1  # one has another size
     assert [Path(one["file"]).name for one in told.json["problems"]] == ["3.png"]
     assert "not the size of the model, of 48 x 48 pixels" in told.json["problems"][0]["problem"]
+    assert told.json["problems"][0]["problem"].endswith("or say --resize.")
     said = call(*words, "-o", tmp_path / "all", "--resize", "--sheet", tmp_path / "sheet.html").json
     assert said["pictures"] == 4
     assert "Measured on public faces of the model: 68 public people" in said["promise"]
@@ -227,7 +247,8 @@ def test_a_preview_of_a_face_says_what_each_epsilon_means(call: Any, badges: Pat
         "1",
     )
     assert page.code == 2  # not even one component has little noise then
-    assert "components=1" in page.err
+    assert "say --components 1 and" in page.err
+    assert "=" not in page.err
 
 
 @pytest.mark.parametrize(
@@ -239,7 +260,7 @@ def test_a_preview_of_a_face_says_what_each_epsilon_means(call: Any, badges: Pat
         (("--method", "laplace", "--model", "m.nwm"), "--model is not for the method laplace"),
         (("--method", "windows", "--resize"), "--resize is not for the method windows"),
         (("--method", "faces", "--model", "none.nwm"), "there is no file none.nwm"),
-        (("--method", "faces", "--components", "999"), "components is a whole number from 1 to the 56 elements"),
+        (("--method", "faces", "--components", "999"), "--components is a whole number from 1 to the 56 elements"),
         (("--method", "portraits"), "--method"),
     ],
 )
@@ -262,3 +283,38 @@ def test_metadata_that_is_kept_on_purpose_is_said(call: Any, photos: Path, tmp_p
     assert call("images", "obfuscate", photos, "-o", tmp_path / "all", *words).code == 0
     assert sum(b"Zylberstein at home" in path.read_bytes() for path in (tmp_path / "all").glob("*.png")) == 3
     assert told in call("verify", tmp_path / "all" / "certificate-40x40.json").words
+
+
+def test_a_damaged_mask_is_called_one(call: Any, photos: Path, tmp_path: Path) -> None:
+    (tmp_path / "mask.png").write_bytes(small_picture(1, 48, 32)[:-40])
+    words = ("-o", tmp_path / "x.png", "--epsilon", "5", "--mask", tmp_path / "mask.png")
+    done = call("images", "obfuscate", photos / "more/jones.png", *words)
+    assert (done.code, f"the mask {tmp_path / 'mask.png'}: a picture is damaged" in done.err) == (2, True)
+
+
+def test_where_the_contact_sheet_fails_at_the_end_nothing_is_left(call: Any, photos: Path, tmp_path: Path) -> None:
+    """The name is as long as a file's may be, so that no other can be beside it while it is written."""
+    before = sorted(tmp_path.rglob("*"))
+    for name in ("out", "out.png"):
+        given = photos if name == "out" else photos / "smith.jpg"
+        words = ("--epsilon", "9", "--method", "laplace", "--sheet", tmp_path / ("x" * 250 + ".html"))
+        done = call("images", "obfuscate", given, "-o", tmp_path / name, *words)
+        assert (done.code, "cannot be written: File name too long" in done.err) == (2, True)
+        assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGTERM"), reason="no such signal")
+def test_a_signal_to_end_leaves_no_hidden_folder(tmp_path: Path) -> None:
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for n in range(40):
+        (photos / f"{n}.png").write_bytes(small_picture(n, 600, 600))
+    words = ["images", "obfuscate", photos, "-o", tmp_path / "out", "--epsilon", "9", "--block", "1", "--workers", "1"]
+    run = subprocess.Popen([sys.executable, "-m", "noisewright", *map(str, words)], stderr=subprocess.PIPE)
+    while run.poll() is None and not list(tmp_path.glob(".out.*/*.png")):
+        time.sleep(0.02)
+    run.send_signal(signal.SIGTERM)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 128 + signal.SIGTERM
+    assert b"Traceback" not in said
+    assert [path.name for path in tmp_path.iterdir()] == ["photos"]

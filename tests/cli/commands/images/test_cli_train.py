@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +153,39 @@ def test_bad_folders_are_refused_in_a_sentence(folder: Path, tmp_path: Path) -> 
         PublicFaces(np.zeros((3, 8, 8, 2), np.uint8))
     with pytest.raises(ParameterError, match="model"):
         train_model("gan", tmp_path / "x.nwm", PublicFaces(np.zeros((3, 8, 8, 3), np.uint8)))
+
+
+def test_who_stops_a_training_is_told_how_to_go_on(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model.nwm"
+    words = [
+        "images",
+        "train",
+        "-o",
+        str(out),
+        "--model",
+        "autoencoder",
+        "--size",
+        "16",
+        "--code",
+        "4",
+        "--epochs",
+        "9999",
+    ]
+    run = subprocess.Popen([sys.executable, "-m", "noisewright", *words], stderr=subprocess.PIPE, text=True)
+    part = tmp_path / "model.nwm.part"
+    while run.poll() is None and not part.exists():
+        time.sleep(0.02)
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 128 + signal.SIGINT
+    assert f"Stopped. {part} has what was learned: start again with the same words to go on." in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name, part.name]
+
+
+def test_a_checkpoint_that_was_cut_is_named_with_what_to_do(call: Any, folder: Path, tmp_path: Path) -> None:
+    part = tmp_path / "model.nwm.part"
+    part.write_bytes(b"\x89NWM\r\n\x1a\n and not much more")
+    words = ("-o", tmp_path / "model.nwm", "--model", "autoencoder", "--size", "16", "--code", "4", "--epochs", "1")
+    done = call("images", "train", folder, *words)
+    assert done.code == 2
+    assert "model.nwm.part is no checkpoint of a training, or is cut short; remove the file and train anew." in done.err

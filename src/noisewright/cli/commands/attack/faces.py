@@ -127,6 +127,7 @@ def _told(risk: Risk) -> dict[str, Any]:
         "method": risk.method,
         "components": risk.components,
         "attacks": dict(risk.attacks),
+        "intervals": {name: list(ends) for name, ends in risk.intervals.items()},
         "bound": risk.bound,
         "left_after_two_releases": risk.left,
         "strongest": risk.strongest,
@@ -165,12 +166,28 @@ def _page(data: dict[str, Any], clean: Risk, noisy: dict[str, Risk], others: lis
     notes = [
         ("*", "the risk: the strongest attack on one release, and never the naive one alone"),
         ("best", "inverts the decoder and knows the code of every candidate, or runs the method on all of them"),
+        ("shares", _within(list(noisy.values()))),
         ("bound", "what epsilon alone allows anybody, before anything is drawn"),
         ("reverse", "has several releases of everybody; two: two releases of a face"),
     ]
     if data["picture"]:
         notes.append(("Picture", f"drawn to {data['picture']}"))
     return [*parts, Text(""), facts(notes), Text(f"\n{NOT_PRIVATE}")]
+
+
+def _within(risks: list[Risk]) -> str:
+    """How far draws leave the shares uncertain."""
+    off = {
+        name: max(
+            max(risk.attacks[name] - risk.intervals[name][0], risk.intervals[name][1] - risk.attacks[name])
+            for risk in risks
+        )
+        for name in ("best", "naive", "parrot")
+    }
+    return (
+        f"with a confidence of 95 %, those of best are within {off['best']:.3f} of what they are for these people, those of "
+        f"attackers on pictures within {max(off['naive'], off['parrot']):.3f}"
+    )
 
 
 def _table(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
+from functools import wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +14,9 @@ import typer
 from noisewright.cli.shared.metrics import check_number
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from noisewright.images.methods import FaceMethod, PixelMethod
     from noisewright.images.pictures.regions import Region
 
@@ -29,7 +35,9 @@ __all__ = [
     "Resize",
     "Sampler",
     "Window",
+    "in_options",
     "method_of",
+    "spelt",
 ]
 
 MethodName = Annotated[
@@ -99,6 +107,44 @@ Sampler = Annotated[
 ]
 
 
+SPELT = {
+    'fit = "resize"': "--resize",
+    'sampler = "rejection"': "--sampler rejection",
+    "components=1": "--components 1",
+    "alpha = 0.9 of its standard deviations": "0.9 of its standard deviations",
+}
+"""What messages call by the names of Python or of a policy, and what it is called here."""
+
+
+def spelt(message: str, options: Collection[str] = ()) -> str:
+    """A message with the names of options, of which it may begin with one.
+
+    >>> spelt('crop it, or say fit = "resize".'), spelt("no_face must be 'keep'.", ["no_face"])
+    ('crop it, or say --resize.', "--no-face must be 'keep'.")
+    """
+    for python, option in SPELT.items():
+        message = message.replace(python, option)
+    for name in options:
+        message = re.sub(rf"(^|: ){name}(?= (is|must) )", rf"\g<1>--{name.replace('_', '-')}", message)
+    return message
+
+
+def in_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, with the names of its options in what it refuses."""
+    options = signature(command).parameters
+
+    @wraps(command)
+    def run(*arguments: Any, **named: Any) -> None:
+        from noisewright.core.errors import NoisewrightError
+
+        try:
+            command(*arguments, **named)
+        except NoisewrightError as problem:
+            raise type(problem)(spelt(str(problem), options)) from None
+
+    return run
+
+
 OF_FACES = ("model", "components", "attribute", "resize")
 
 
@@ -110,7 +156,6 @@ def method_of(
     from noisewright.core.errors import ParameterError
     from noisewright.core.exact import positive_fraction
     from noisewright.images.methods import PIXELS, PixelMethod
-    from noisewright.images.pictures.reading import read_picture
     from noisewright.images.pictures.regions import Region
     from noisewright.mechanisms.signatures import parameters_of
 
@@ -128,8 +173,18 @@ def method_of(
         return _faces(budget, parts, **options)
     options = {"block": 16, **options}
     pixels = options.pop("pixels", None)
-    marked = None if mask is None else read_picture(mask, colours="grey")[:, :, 0] > 0
+    marked = None if mask is None else _mask(mask)
     return PixelMethod(method, budget, options, parts, marked, pixels)
+
+
+def _mask(file: str) -> NDArray[np.bool_]:
+    from noisewright.core.errors import DataError
+    from noisewright.images.pictures.reading import read_picture
+
+    try:
+        return read_picture(file, colours="grey")[:, :, 0] > 0
+    except DataError as problem:
+        raise DataError(f"the mask {file}: {problem}") from None
 
 
 def _faces(

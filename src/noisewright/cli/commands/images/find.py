@@ -12,7 +12,7 @@ import typer
 from noisewright.cli.commands.images._where import Margin, Smallest, Sure, search
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
-from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.targets import Replace, target_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,6 +40,7 @@ def find(
         ),
     ] = None,
     size: Annotated[int, typer.Option(metavar="PIXELS", help="The side of those pictures.", min=8, max=1024)] = 64,
+    replace: Replace = False,
     as_json: AsJson = False,
 ) -> None:
     """Find faces in photographs, and write a box for each: x, y, width, height and tilt, by the names of files.
@@ -58,8 +59,8 @@ def find(
     from noisewright.images.pipeline.heads import aligned_face
     from noisewright.images.pipeline.marking import marked
 
-    target = target_file(output, "a list of boxes", (".json",))
-    page = None if sheet is None else target_file(sheet, "a page", (".html",))
+    target = target_file(output, "a list of boxes", (".json",), replace=replace)
+    page = None if sheet is None else target_file(sheet, "a page", (".html",), replace=replace)
     files = picture_files(pictures)
     if len({file.name for file in files}) < len(files):
         raise FileFormatError("two files have the same name, and boxes are listed by names; rename one.")
@@ -90,12 +91,12 @@ def find(
                 problems.append((file, str(problem)))
             if progress is not None:
                 progress(number, len(files))
-    if page is not None:
-        write_atomically(
-            page, contact_sheet(shown, "Faces that were found, with the places that would be hidden.").encode()
-        )
-    lines = ",\n".join(f" {json.dumps(name, ensure_ascii=False)}: {json.dumps(own)}" for name, own in boxes.items())
-    write_atomically(target, f"{{\n{lines}\n}}\n".encode())
+        if page is not None:
+            write_atomically(
+                page, contact_sheet(shown, "Faces that were found, with the places that would be hidden.").encode()
+            )
+        lines = ",\n".join(f" {json.dumps(name, ensure_ascii=False)}: {json.dumps(own)}" for name, own in boxes.items())
+        write_atomically(target, f"{{\n{lines}\n}}\n".encode())
     data: dict[str, Any] = {
         "pictures": len(boxes),
         "faces": sum(len(own or ()) for own in boxes.values()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +24,9 @@ from noisewright.cli.commands.images._options import (
     Resize,
     Sampler,
     Window,
+    in_options,
     method_of,
+    spelt,
 )
 from noisewright.cli.commands.images._where import (
     Boxes,
@@ -40,7 +43,7 @@ from noisewright.cli.commands.images._where import (
 )
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
-from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.targets import Replace, target_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -113,6 +116,7 @@ def obfuscate(
         str | None,
         typer.Option(metavar="FILE.html", help="Write a contact sheet, before and after; it is for the owner alone."),
     ] = None,
+    replace: Replace = False,
     as_json: AsJson = False,
 ) -> None:
     """Obfuscate photographs so that epsilon bounds what anybody learns from what comes out, whatever they know.
@@ -126,7 +130,7 @@ def obfuscate(
     from noisewright.images.obfuscation import obfuscate_picture, obfuscate_pictures, picture_files
     from noisewright.images.pictures.metadata import IN_THE_CLEAR
 
-    page = None if sheet is None else target_file(sheet, "a contact sheet", (".html",))
+    page = None if sheet is None else target_file(sheet, "a contact sheet", (".html",), replace=replace)
     files = picture_files(pictures)
     chosen: Method = method_of(
         method,
@@ -163,9 +167,36 @@ def obfuscate(
     if single and (len(files) > 1 or Path(pictures[0]).is_dir()):
         raise ParameterError("several pictures are written into a new folder; name one that does not end in .png.")
     colours: Colours | None = "grey" if grey else None
+    told: dict[str, Any] = {}
+
+    def before(done: Sequence[Obfuscated]) -> None:
+        """Say what is promised, and write the contact sheet, while nothing else is there yet."""
+        sizes = list(dict.fromkeys(one.size for one in done if one.size is not None))
+        many = max(one.places for one in done)
+        promised = chosen.promise(*sizes[0], places=many)
+        told["promise"] = promised.words + (
+            " The same holds for pictures of every other size." if len(sizes) > 1 else ""
+        )
+        told["guarantee"] = str(promised.guarantee)
+        told["guarantee_of_each"] = None if promised.each is None else str(promised.each)
+        told["faces_at_most"] = None if promised.each is None else many
+        told["in_the_clear"] = list(chosen.mechanisms(*sizes[0])[0].clear)
+        if page is not None:
+            write_atomically(page, contact_sheet(done, told["promise"]).encode())
+
     if single:
-        place = target_file(output, "a picture", (".png",))
-        done = [obfuscate_picture(chosen, files[0], place, colours=colours, keep_metadata=keep_metadata)]
+        place = target_file(output, "a picture", (".png",), replace=replace)
+        done = [
+            obfuscate_picture(
+                chosen,
+                files[0],
+                place,
+                colours=colours,
+                keep_metadata=keep_metadata,
+                replace=replace,
+                before=before,
+            )
+        ]
     else:
         with counting("pictures obfuscated", "pictures") as progress:
             done = obfuscate_pictures(
@@ -178,33 +209,25 @@ def obfuscate(
                 workers=workers or min(os.cpu_count() or 1, 8),
                 thumbnails=SHOWN if page is not None else 0,
                 progress=progress,
+                before=before,
             )
-    sizes = list(dict.fromkeys(one.size for one in done if one.size is not None))
-    many = max(one.places for one in done)
-    promised = chosen.promise(*sizes[0], places=many)
-    promise = promised.words + (" The same holds for pictures of every other size." if len(sizes) > 1 else "")
-    if page is not None:
-        write_atomically(page, contact_sheet(done, promise).encode())
     problems = [one for one in done if one.problem is not None]
     clear = [] if single else ["how many pictures there are"]
-    clear += [*chosen.mechanisms(*sizes[0])[0].clear, *(["the names of the files"] if keep_names else [])]
+    clear += [*told["in_the_clear"], *(["the names of the files"] if keep_names else [])]
     clear += [IN_THE_CLEAR] if keep_metadata else []
     data: dict[str, Any] = {
         "pictures": len(done) - len(problems),
         "output": output,
         "method": method,
         "epsilon": epsilon,
-        "guarantee": str(promised.guarantee),
-        "guarantee_of_each": None if promised.each is None else str(promised.each),
-        "faces_at_most": None if promised.each is None else many,
-        "promise": promise,
+        **told,
         "in_the_clear": clear,
         "metadata": "plain entries of EXIF are kept; no thumbnail or anything else"
         if keep_metadata
         else "none comes out",
         "numerics": "exact",
         "sheet": sheet,
-        "problems": [{"file": str(one.source), "problem": one.problem} for one in problems],
+        "problems": [{"file": str(one.source), "problem": spelt(one.problem or "")} for one in problems],
     }
     emit(data, lambda: _page(data, problems, method), as_json)
     if problems:
@@ -226,8 +249,8 @@ def _page(data: dict[str, Any], problems: list[Obfuscated], method: str) -> list
     lines: list[RenderableType] = [heading(data["output"], plural(data["pictures"], "picture")), facts(rows)]
     if problems:
         lines.append(Text(f"\n{plural(len(problems), 'file')} could not be done:", style="yellow"))
-        lines.append(facts([(one.source.name, one.problem or "") for one in problems]))
+        lines.append(facts([(one.source.name, spelt(one.problem or "")) for one in problems]))
     return lines
 
 
-COMMAND = Command(obfuscate)
+COMMAND = Command(in_options(obfuscate))

@@ -22,12 +22,13 @@ from noisewright.cli.commands.images._options import (
     Resize,
     Sampler,
     Window,
+    in_options,
     method_of,
 )
 from noisewright.cli.commands.images._where import Margin, Outline, Smallest, Sure, WhereName, in_places
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, working
-from noisewright.cli.shared.targets import target_file
+from noisewright.cli.shared.targets import Replace, target_file
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -58,6 +59,7 @@ def preview(
     sure: Sure = 0.5,
     margin: Margin = 1.0,
     outline: Outline = False,
+    replace: Replace = False,
     as_json: AsJson = False,
 ) -> None:
     """Draw one photograph at several epsilons: a strip with the original first, and how alike each of the others is to it.
@@ -71,7 +73,7 @@ def preview(
     from noisewright.images.pictures.strips import strip
     from noisewright.images.pictures.writing import png_of
 
-    target = target_file(output, "a strip", (".png",))
+    target = target_file(output, "a strip", (".png",), replace=replace)
     options: dict[str, Any] = {"block": block, "blur": blur, "pixels": pixels, "region": region, "mask": mask}
     options |= {"quality": quality, "levels": levels, "window": window, "sampler": sampler}
     options |= {"model": model, "components": components, "attribute": attribute, "resize": resize}
@@ -119,4 +121,4 @@ def _alike(tried: dict[str, Any]) -> list[str]:
     return [*structure, f"mean squared error {tried['mse']:.0f}"]
 
 
-COMMAND = Command(preview)
+COMMAND = Command(in_options(preview))

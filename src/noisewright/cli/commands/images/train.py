@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.commands.images._options import in_options
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
 from noisewright.cli.shared.targets import target_file
@@ -61,6 +63,7 @@ def train(
     was when it is started again with the same words.
     """
     from noisewright.core.choices import one_of
+    from noisewright.files.endings import endings_as_exceptions
     from noisewright.images.training import KINDS, train_model
 
     one_of(model, "--model", KINDS)
@@ -68,10 +71,21 @@ def train(
     started = time.perf_counter()
     learned = _faces(faces, size, grey)
     options = {"code": code, "epochs": epochs, "scale": scale, "seed": seed, "device": device}
-    with counting("epochs", "epochs") as progress:
-        made = train_model(
-            model, target, learned, progress, **{name: value for name, value in options.items() if value is not None}
-        )
+    try:
+        with endings_as_exceptions(), counting("epochs", "epochs") as progress:
+            made = train_model(
+                model,
+                target,
+                learned,
+                progress,
+                **{name: value for name, value in options.items() if value is not None},
+            )
+    except (KeyboardInterrupt, SystemExit):
+        if (checkpoint := Path(f"{target}.part")).exists():
+            typer.echo(
+                f"Stopped. {checkpoint} has what was learned: start again with the same words to go on.", err=True
+            )
+        raise
     data = {
         "output": output,
         "model": model,
@@ -136,4 +150,4 @@ def _page(data: dict[str, Any]) -> list[RenderableType]:
     return [heading(data["output"], f"{data['model']}{', grey' if channels == 1 else ''}"), facts(rows)]
 
 
-COMMAND = Command(train)
+COMMAND = Command(in_options(train))

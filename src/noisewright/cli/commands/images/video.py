@@ -16,6 +16,7 @@ from noisewright.cli.commands.images._options import (
     Model,
     Quality,
     Window,
+    in_options,
     method_of,
 )
 from noisewright.cli.commands.images._where import Keep, Margin, NoFaceFound, Smallest, Sure, in_places
@@ -99,4 +100,4 @@ def video(
     emit(data, lambda: [heading(output, plural(done.frames, "frame")), facts(rows)], as_json)
 
 
-COMMAND = Command(video)
+COMMAND = Command(in_options(video))
