@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.files.atomic import check_free as check_free
     from noisewright.files.atomic import exchange as exchange
     from noisewright.files.atomic import rename_new as rename_new
     from noisewright.files.atomic import sync_folder as sync_folder
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from noisewright.files.channels import load_exact_csv as load_exact_csv
     from noisewright.files.channels import load_labelled_csv as load_labelled_csv
     from noisewright.files.channels import save as save
+    from noisewright.files.endings import endings_as_exceptions as endings_as_exceptions
     from noisewright.files.folders import files_in as files_in
     from noisewright.files.folders import own_names as own_names
     from noisewright.files.folders import whole_folder as whole_folder
