@@ -52,7 +52,7 @@ $(READY): pyproject.toml constraints.txt
 
 # Tests also need tools, other libraries to compare with, Spark with a Java runtime of its own, and a browser for the studio.
 $(READY_TO_TEST): $(READY)
-	$(PIP) -e ".[dev,all,networks,java]"
+	$(PIP) -e ".[dev,all,networks,learned,java]"
 	$(PIP) --no-deps -e examples/signbits
 	$(BIN)/python -m tools.browser
 	touch $(READY_TO_TEST)

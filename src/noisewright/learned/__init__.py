@@ -1,4 +1,4 @@
-"""Learning from private data, what learned privatisers can reach at best, and what attackers find out from any release."""
+"""Learning from private data, learned privatisers, what these can reach at best, and what attackers find out."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,12 @@ from noisewright.core.loading.doors import door
 if TYPE_CHECKING:
     from noisewright.learned import evaluation as evaluation
     from noisewright.learned import theory as theory
+    from noisewright.learned import training as training
+    from noisewright.learned.columns import Columns as Columns
+    from noisewright.learned.drawing import Drawer as Drawer
+    from noisewright.learned.model_files import read_privatiser as read_privatiser
     from noisewright.learned.naive_bayes import PrivateGaussianNB as PrivateGaussianNB
+    from noisewright.learned.preparing import Point as Point
+    from noisewright.learned.privatiser import GAPPrivatiser as GAPPrivatiser
 else:
     __getattr__, __dir__ = door(__name__)

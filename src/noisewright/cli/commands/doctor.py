@@ -36,6 +36,7 @@ ADDS = {
     "images": "photographs, read and written",
     "attackers": "attackers that learn private values from released tables",
     "networks": "faces drawn by networks, and their training",
+    "learned": "privatisers trained against adversaries",
     "detection": "faces found in photographs and videos",
     "studio": "the workbench in a browser",
 }

@@ -1,0 +1,99 @@
+"""Trained privatisers in files of arrays and JSON, never a program; a file is one curve or one point of it.
+
+``privatiser`` is a :class:`~noisewright.learned.privatiser.GAPPrivatiser`, which stands above.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+
+from noisewright.core.errors import FileFormatError, NoisewrightError
+from noisewright.core.resource import Resource
+from noisewright.files.model_file import SUFFIX, read_model, write_model
+from noisewright.learned.columns import Category, Columns
+from noisewright.learned.drawing import drawer_of
+from noisewright.learned.preparing import Point
+
+__all__ = ["KIND", "VERSION", "check_suffix", "read_privatiser", "write_privatiser"]
+
+KIND = "privatiser"
+VERSION = 1
+
+
+def write_privatiser(privatiser: Any, path: str | os.PathLike[str]) -> Resource:
+    """Write a fitted privatiser; the file appears whole or not at all."""
+    about = {
+        "version": VERSION,
+        "parameters": _plain(privatiser.get_params()),
+        "columns": privatiser.columns_.to_json(),
+        "private": [{"name": one.name, "labels": list(one.labels)} for one in privatiser.private_],
+        "family": privatiser.family_,
+        "settings": privatiser.settings_.to_json(),
+        "rows": privatiser.rows_,
+        "costs": [float(cost) for cost in privatiser.costs_],
+        "points": [_plain(asdict(point)) for point in privatiser.points_],
+    }
+    arrays = {
+        f"{place}.{name}": array for place, point in enumerate(privatiser.arrays_) for name, array in point.items()
+    }
+    return write_model(path, KIND, about, arrays)
+
+
+def read_privatiser(made: Any, resource: Resource) -> None:
+    """Fill a privatiser from a file; one sentence where the file is of another version or makes no sense."""
+    from noisewright.learned.training.settings import Settings
+
+    about, arrays = read_model(resource, KIND)
+    if about.get("version") != VERSION:
+        raise FileFormatError(
+            f"{resource.name} is a privatiser of another version of Noisewright; train it again, or use that version."
+        )
+    try:
+        made.set_params(**about["parameters"])
+        made.columns_ = Columns.from_json(about["columns"])
+        made.private_ = tuple(Category(str(one["name"]), tuple(one["labels"])) for one in about["private"])
+        made.family_, made.rows_ = str(about["family"]), int(about["rows"])
+        made.settings_ = Settings(**about["settings"])
+        made.costs_ = [float(cost) for cost in about["costs"]]
+        made.points_ = tuple(_point(entry) for entry in about["points"])
+        made.arrays_ = tuple(
+            {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{place}.")}
+            for place in range(len(made.points_))
+        )
+        classes = tuple(len(one.labels) for one in made.private_)
+        numbers, categories = len(made.columns_.numbers), made.columns_.categories
+        if made.given not in ("x", "xy") or not made.points_ or len(made.costs_) != len(made.columns_.names):
+            raise ValueError("parameters")
+        for own in made.arrays_:
+            drawer_of(made.family_, own, numbers, categories, classes, made.given)
+    except (LookupError, TypeError, ValueError, AttributeError, NoisewrightError):
+        raise FileFormatError(
+            f"{resource.name} is no privatiser that can be used; train it again or copy it once more."
+        ) from None
+    made.n_features_in_ = len(made.columns_.names)
+
+
+def check_suffix(path: str | os.PathLike[str]) -> None:
+    """Privatisers are in files named ``*.nwm``."""
+    if not os.fspath(path).endswith(SUFFIX):
+        raise FileFormatError(f"a privatiser is kept in a file whose name ends with {SUFFIX}.")
+
+
+def _point(entry: dict[str, Any]) -> Point:
+    if set(entry) != {field.name for field in fields(Point)}:
+        raise ValueError("a point")
+    read: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in entry.items()}
+    return Point(**read)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON holds: NumPy's numbers and tuples as Python's numbers and lists; names of columns as text."""
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value

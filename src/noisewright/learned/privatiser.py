@@ -1,0 +1,295 @@
+r"""A privatiser learned from examples: records that hide a private value as well as it could be learned, within a budget.
+
+``GAPPrivatiser(distortion=D).fit(X, y)`` plays the game between a privatiser that changes records by at most ``D`` on
+average and an adversary who guesses ``y`` from them; ``release(X)`` changes records. It is used like a transformer of
+scikit-learn.
+
+**What is promised.** A guarantee of the kind ``context-aware``: how often adversaries *of the kind that was trained* guess
+right about records of the population that it was trained on, measured on records held out. No epsilon, nothing about one
+person, and nothing about stronger adversaries.
+
+**Distortion.** The sum over columns of the squared change of a number in standard deviations (``units="raw"``: as it is)
+and the probability that a category changes, times ``weights``. From the point on where a constant fits the budget nothing
+is to be learned, and ``fit`` says so.
+
+>>> rng = np.random.default_rng(0)
+>>> y = rng.integers(0, 2, 2000)
+>>> X = np.where(rng.random(2000) < 0.25, 1 - y, y)
+>>> made = GAPPrivatiser(distortion=0.1, categorical=["x0"]).fit(X, y)
+>>> made.family_, round(made.points_[0].spent, 3)
+('table', 0.1)
+>>> made.release(X).shape
+(2000,)
+
+Reference: Huang, Kairouz, Chen, Sankar and Rajagopal, *Context-aware generative adversarial privacy* (2017).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.choices import is_number, one_of
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.guarantee import ContextAware
+from noisewright.core.resource import Resource
+from noisewright.learned.columns import Codes, Columns
+from noisewright.learned.drawing import Drawer, drawer_of
+from noisewright.learned.model_files import check_suffix, read_privatiser, write_privatiser
+from noisewright.learned.preparing import (
+    budgets_of,
+    check_free,
+    family_of,
+    points_of,
+    private_of,
+    settings_of,
+    truth_of,
+)
+from noisewright.noise.bits import Rng, bits_from
+
+if TYPE_CHECKING:
+    from noisewright.learned.training.trainer import Course
+
+__all__ = ["GAPPrivatiser"]
+
+GIVEN = ("x", "xy")
+
+
+class GAPPrivatiser:
+    """A privatiser learned from examples; see the module.
+
+    ``distortion``: the budget, or a list of budgets that are trained together, a curve; :meth:`at` picks one. ``given``:
+    ``"x"``, the record alone, or ``"xy"``, the private values as well. ``family``: ``"table"`` (one column of labels),
+    ``"shifts"`` (one number and two classes), ``"network"``, or ``"auto"``: a table where one will do, else a network.
+    ``categorical``: columns of labels that look like numbers. ``bounds``: public ranges of columns, which releases are
+    clipped to. ``held_out``: the share of rows that nobody learns from. ``settings``: of the training, see
+    :class:`~noisewright.learned.training.settings.Settings`.
+    """
+
+    def __init__(
+        self,
+        distortion: float | Sequence[float],
+        *,
+        given: str = "x",
+        loss: str = "log",
+        family: str = "auto",
+        categorical: Sequence[Hashable] | None = None,
+        weights: Mapping[Any, float] | None = None,
+        units: str = "sd",
+        bounds: Mapping[Any, Any] | None = None,
+        held_out: float = 0.2,
+        seed: int = 0,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.distortion, self.given, self.loss, self.family = distortion, given, loss, family
+        self.categorical, self.weights, self.units, self.bounds = categorical, weights, units, bounds
+        self.held_out, self.seed, self.settings = held_out, seed, settings
+
+    # Learning --------------------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        progress: Callable[[int, int | None], None] | None = None,
+        live: Callable[[int, Course], None] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Learn from records and their private values: one column, or several of them.
+
+        With ``checkpoint`` a training that was stopped goes on where it was. ``live`` is told after every epoch how it goes.
+        """
+        one_of(self.given, "given", GIVEN)
+        one_of(self.units, "units", ("sd", "raw"))
+        budgets = budgets_of(self.distortion)
+        columns = Columns.of(X, self.categorical, self.bounds)
+        private = private_of(y)
+        numeric, codes = columns.encode(X)
+        truth = truth_of(y, private)
+        if len(truth) != len(numeric):
+            raise DataError("X and y must have one row for each record.")
+        family = family_of(self.family, columns, private)
+        costs = columns.costs(self.weights, self.units)
+        check_free(budgets, costs, numeric, codes)
+        settings = settings_of(family, self.loss, self.seed, len(numeric), self.settings)
+        apart = self._apart(truth)
+        from noisewright.learned.training.curves import train_curve
+
+        classes = tuple(len(one.labels) for one in private)
+        curve = train_curve(
+            family,
+            numeric,
+            codes,
+            truth,
+            budgets,
+            settings,
+            categories=columns.categories,
+            classes=classes,
+            given=self.given,
+            weights=costs,
+            held_out=apart,
+            knows="law",
+            progress=progress,
+            live=live,
+            checkpoint=checkpoint,
+        )
+        self.columns_, self.private_, self.family_, self.settings_ = columns, private, family, settings
+        self.rows_, self.course_, self.costs_ = len(numeric), curve.course, costs
+        self.arrays_ = curve.arrays
+        self.points_ = points_of(budgets, curve.course, truth[apart], classes)
+        self.n_features_in_ = len(columns.names)
+        return self
+
+    def _apart(self, truth: Codes) -> NDArray[np.bool_]:
+        """The rows that nobody learns from: the same share of every class of the first private variable."""
+        share = self.held_out
+        if not is_number(share) or not 0 < share < 1:
+            raise ParameterError("held_out is the share of rows that nobody learns from, above 0 and below 1.")
+        rng = np.random.default_rng((self.seed, 1))
+        found = np.zeros(len(truth), bool)
+        for code in np.unique(truth[:, 0]):
+            rows = np.flatnonzero(truth[:, 0] == code)
+            found[rng.permutation(rows)[: max(1, round(share * len(rows)))]] = True
+        return found
+
+    # Releasing -------------------------------------------------------------------------------------------------------------
+
+    def release(self, X: Any, y: Any = None, rng: Rng = None) -> Any:
+        """Changed records, in the form of the given ones. ``y`` is needed (and looked at) only by one that is given both."""
+        self._check_fitted()
+        if len(self.points_) != 1:
+            raise ParameterError("this is a curve of several budgets; pick one with .at(distortion).")
+        bits = bits_from(rng)
+        numeric, codes = self.columns_.encode(X)
+        truth = None
+        if self.given == "xy":
+            if y is None:
+                raise DataError(
+                    "this privatiser is given the private values as well; pass them as the second argument."
+                )
+            truth = truth_of(y, self.private_)
+            if len(truth) != len(numeric):
+                raise DataError("X and y must have one row for each record.")
+        changes, new = self._drawer().draw(numeric, codes, truth, bits)
+        return self.columns_.decode(X, changes, new)
+
+    def transform(self, X: Any) -> Any:
+        """The same as :meth:`release`, for pipelines."""
+        return self.release(X)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit: Any) -> Any:
+        """Fit, and release the same records."""
+        return self.fit(X, y, **fit).release(X, y if self.given == "xy" else None)
+
+    def at(self, distortion: float) -> GAPPrivatiser:
+        """The privatiser of one budget of a curve."""
+        self._check_fitted()
+        places = [place for place, point in enumerate(self.points_) if math.isclose(point.distortion, distortion)]
+        if not places:
+            known = ", ".join(f"{point.distortion:g}" for point in self.points_)
+            raise ParameterError(f"this curve has the budgets {known}; train it for others, or pick one of these.")
+        (place, *_) = places
+        made = type(self)(**{**self.get_params(), "distortion": self.points_[place].distortion})
+        made.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
+        made.points_ = (self.points_[place],)
+        made.arrays_ = (self.arrays_[place],)
+        return made
+
+    def distortion_of(self, X: Any, released: Any) -> dict[str, float]:
+        """The mean distortion of each column between records and their releases; the sum is what the budget is about."""
+        self._check_fitted()
+        numeric, codes = self.columns_.encode(X)
+        other, new = self.columns_.encode(released)
+        parts = [*((other - numeric) ** 2).mean(axis=0), *(codes != new).mean(axis=0)]
+        columns = self.columns_
+        names = [*(one.name for one in columns.numbers), *(one.name for one in columns.labels)]
+        return {name: float(cost * part) for name, cost, part in zip(names, self.costs_, parts, strict=True)}
+
+    def _drawer(self) -> Drawer:
+        classes = tuple(len(one.labels) for one in self.private_)
+        (arrays,) = self.arrays_
+        return drawer_of(
+            self.family_, arrays, len(self.columns_.numbers), self.columns_.categories, classes, self.given
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Resource:
+        """Write it to a file (``.nwm``: arrays and JSON). It tells about the records that it was trained on."""
+        self._check_fitted()
+        check_suffix(path)
+        return write_privatiser(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str] | Resource) -> Self:
+        """A saved privatiser; releasing needs no PyTorch."""
+        made = cls(1.0)
+        read_privatiser(made, path if isinstance(path, Resource) else Resource.at(path))
+        return made
+
+    # What is promised ------------------------------------------------------------------------------------------------------
+
+    @property
+    def guarantee(self) -> ContextAware:
+        """What is promised: measured against the adversary that was trained, and nobody stronger."""
+        self._check_fitted()
+        if len(self.points_) != 1:
+            raise ParameterError("this is a curve of several budgets; pick one with .at(distortion).")
+        (point,) = self.points_
+        who = {
+            "table": "somebody who knows how often outputs and private values go together among the records it was trained on",
+            "shifts": f"a network with two layers of {self.settings_.adversary_hidden}",
+            "network": f"a network with two layers of {self.settings_.adversary_hidden}",
+        }[self.family_]
+        return ContextAware(
+            accuracy=max(point.most_accuracy, point.prior[0]),
+            prior=point.prior[0],
+            distortion=point.spent,
+            adversary=f"{who}, as measured on {point.held_out} records held out (with confidence 95 %), and perhaps more "
+            "often by others",
+            data=f"records like the {self.rows_} that it was trained on",
+        )
+
+    # Like an estimator of scikit-learn -------------------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor."""
+        del deep
+        return {name: getattr(self, name) for name in _parameters()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the constructor."""
+        for name, value in params.items():
+            if name not in _parameters():
+                raise ParameterError(
+                    f"{name} is not a parameter of GAPPrivatiser; there are {', '.join(_parameters())}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        fitted = f", {self.family_}, {len(self.points_)} budgets fitted" if hasattr(self, "points_") else ""
+        return f"GAPPrivatiser(distortion={self.distortion!r}{fitted})"
+
+    def __sklearn_tags__(self) -> Any:
+        """What a pipeline of scikit-learn asks; only scikit-learn calls it."""
+        from sklearn.utils import Tags, TargetTags, TransformerTags
+
+        target = TargetTags(required=True)
+        return Tags(estimator_type=None, target_tags=target, transformer_tags=TransformerTags())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "points_")
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "points_"):
+            raise ParameterError("this privatiser has learned nothing yet; call fit(X, y) first, or load a saved one.")
+
+
+def _parameters() -> list[str]:
+    return [name for name in inspect.signature(GAPPrivatiser.__init__).parameters if name != "self"]

@@ -1,0 +1,320 @@
+r"""The game played in turns, for all points of a curve at once: adversaries learn for some steps, then privatisers for one.
+
+A privatiser minimises ``-L`` and the price of what it spends beyond its budget, where ``L`` is what the adversary loses (no
+more counts than what she loses blindly). Everything random in an epoch follows from the seed and the number of the epoch, so a
+run that was stopped and resumed from a checkpoint ends with the same numbers, bit by bit, on the same machine.
+
+An adversary of its own watches: it learns from releases, no privatiser ever sees its slopes, and it is measured on records that
+nobody learned from. It decides when to stop early, and what is reported of a run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisewright.core.arrays import Floats
+from noisewright.core.errors import DataError
+from noisewright.learned.training._torch import Tensor, torch
+from noisewright.learned.training.checkpoints import read_checkpoint, write_checkpoint
+from noisewright.learned.training.constraints import constraint_of
+from noisewright.learned.training.families import Family, TableFamily
+from noisewright.learned.training.losses import Play, accuracies, expected_losses, prior_losses
+from noisewright.learned.training.networks import BestResponse, NetworkAdversary
+from noisewright.learned.training.records import Records
+from noisewright.learned.training.settings import Settings
+from noisewright.learned.training.steps import Adam, LineSearch, slopes
+
+__all__ = ["Course", "Trainer", "Watched"]
+
+LEAST_ROUNDS = 10
+"""An epoch has at least so many steps of the privatiser, however few records there are."""
+WATCHING_STEPS = 100
+LAST_WATCHING_STEPS = 400
+MEASURED_DRAWS = 4
+"""Releases of each held-out record that distortion is averaged over."""
+WITHIN = 1.02
+"""A state may be kept as the best one if it spends no more than this share of its budget."""
+LEAST_GAIN = 1e-3
+
+Progress = Callable[[int, int | None], None]
+Live = Callable[[int, "Course"], None]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What the adversary that only watches reached on held-out records: for every private variable (a row) and point."""
+
+    accuracy: Floats
+    loss: Floats
+    spent: Floats
+    records: int
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a run went: for every epoch and point what was spent, how often the adversary in the game was right about the first
+    private variable, and what she lost in all."""
+
+    spent: Floats
+    accuracy: Floats
+    loss: Floats
+    prior_loss: Floats
+    budgets: Floats
+    stopped: bool
+    watched: Watched | None = None
+
+    @property
+    def epochs(self) -> int:
+        """How many there were."""
+        return len(self.spent)
+
+    def converged(self, within: float = 0.03, drift: float = 0.02) -> NDArray[np.bool_]:
+        """Whether a point came to rest: spends its budget to a share ``within`` (or less, where the adversary is as good as
+        blind), and her loss moved by no more than ``drift`` of the blind loss between the last two tenths of the run."""
+        tenth = max(1, self.epochs // 10)
+        last, before = self.loss[-tenth:].mean(axis=0), self.loss[-2 * tenth : -tenth or None]
+        still = (
+            np.abs(last - before.mean(axis=0)) <= drift * self.prior_loss if len(before) else np.zeros(len(last), bool)
+        )
+        share = self.spent[-tenth:].mean(axis=0) / self.budgets
+        spent = (share <= 1 + within) & ((share >= 1 - within) | (last >= (1 - drift) * self.prior_loss))
+        return np.asarray(still & spent)
+
+
+class Trainer:
+    """One run. ``adversary`` plays; ``held_out`` records are for the one that watches."""
+
+    def __init__(
+        self,
+        family: Family,
+        adversary: Any,
+        records: Records,
+        budgets: Floats,
+        settings: Settings,
+        held_out: Records | None = None,
+    ) -> None:
+        self.family, self.adversary, self.records, self.settings = family, adversary, records, settings
+        self.held_out, self.dtype = held_out, records.numeric.dtype
+        self.budgets = torch.as_tensor(np.array(budgets), dtype=self.dtype)
+        self.loss, self.points = settings.adversary, records.points
+        self.blind = prior_losses(records.class_shares(), self.loss)
+        for player in (family, adversary):
+            for tensor in player.parameters.values():
+                tensor.requires_grad_(True)
+        self.constraint = constraint_of(settings, self.points, self.dtype)
+        self.learning = Adam(adversary.parameters, 0.9, 0.999)
+        self.moving: Any = (
+            LineSearch(family.parameters, self.points, settings.rate)
+            if settings.step == "search"
+            else Adam(family.parameters, settings.momentum, 0.99)
+        )
+        self.watcher = self._watcher()
+        self.watching = None if self.watcher is None else Adam(self.watcher.parameters, 0.9, 0.999)
+        self.history: list[NDArray[Any]] = []
+        self.best: dict[str, Tensor] = {}
+        self.best_loss = np.full(self.points, -np.inf)
+        self.waited = 0
+
+    def run(
+        self,
+        progress: Progress | None = None,
+        live: Live | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        setup: dict[str, Any] | None = None,
+    ) -> Course:
+        """All epochs, those left out that a checkpoint has already; ``live`` is told after each what has been reached."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(
+            self.settings.threads
+        )  # tiny products are slower on several, much slower on a busy machine
+        try:
+            return self._run(progress, live, checkpoint, setup or {})
+        finally:
+            torch.set_num_threads(before)
+
+    def _run(
+        self,
+        progress: Progress | None,
+        live: Live | None,
+        checkpoint: str | os.PathLike[str] | None,
+        setup: dict[str, Any],
+    ) -> Course:
+        total = self.settings.epochs
+        done = 0 if checkpoint is None else read_checkpoint(self, checkpoint, setup)
+        stopped = False
+        for number in range(done, total):
+            if progress is not None:
+                progress(number, total)
+            self.epoch(number)
+            stopped = self._should_stop(number)
+            if checkpoint is not None:
+                write_checkpoint(self, checkpoint, setup, total if stopped else number + 1)
+            if live is not None:
+                live(number + 1, self.course(stopped))
+            if stopped:
+                break
+        if progress is not None:
+            progress(total, total)
+        self._settle()
+        return self.course(stopped, self._measured(LAST_WATCHING_STEPS, 1 << 30))
+
+    def course(self, stopped: bool, watched: Watched | None = None) -> Course:
+        """How it has gone so far."""
+        spent, accuracy, loss = np.stack(self.history).transpose(1, 0, 2)
+        blind = self.blind.sum(dim=0).numpy().astype(np.float64)
+        return Course(spent, accuracy, loss, blind, self.budgets.numpy().astype(np.float64), stopped, watched)
+
+    # One epoch -------------------------------------------------------------------------------------------------------------
+
+    def epoch(self, number: int) -> None:
+        """All records once, in random order."""
+        settings, generator = self.settings, self._generator(number)
+        rounds = max(LEAST_ROUNDS, len(self.records) // settings.batch)
+        warming = number < settings.warm_up
+        sums = torch.zeros(3, self.points, dtype=self.dtype)
+        batches, others = self._batches(generator, rounds), self._batches(generator, rounds * settings.adversary_steps)
+        for place in range(rounds):
+            done = (number + place / rounds) / settings.epochs
+            rate, adversary_rate = (
+                full * (1 - (1 - last) * done)
+                for full, last in (
+                    (settings.rate, settings.last_rate),
+                    (settings.adversary_rate, settings.last_adversary_rate),
+                )
+            )
+            if self.adversary.parameters:
+                for _ in range(settings.adversary_steps):
+                    self._teach(self.adversary, self.learning, next(others), generator, adversary_rate)
+            sums += self._move(next(batches), generator, rate, warming)
+        means = sums / rounds
+        if not warming:
+            self.constraint.after_epoch(self._excess(means[0]))
+        self.history.append(means.numpy().astype(np.float64))
+        if not np.isfinite(self.history[-1]).all():
+            raise DataError("training went astray: its numbers are not finite; take a smaller rate or another seed.")
+
+    def _move(self, batch: Records, generator: Any, rate: float, warming: bool) -> Tensor:
+        """One step of the privatisers (none while adversaries warm up); what was spent, how often she was right, her loss."""
+        state = generator.get_state()
+
+        def played() -> tuple[Play, Tensor, Tensor]:
+            generator.set_state(state)
+            play = self.family.play(batch, generator)
+            beliefs = self.adversary.log_beliefs(play)
+            lost = expected_losses(play, beliefs, self.loss)
+            reward = torch.minimum(lost, self.blind) if self.settings.cap else lost
+            value = -reward.sum(dim=0) + self.constraint.price(self._excess(play.distortion))
+            return play, value, torch.stack([play.distortion, accuracies(play, beliefs)[0], lost.sum(dim=0)]).detach()
+
+        _, value, told = played()
+        if not warming:
+            found = slopes(value.sum(), self.family.parameters, self.settings.clip)
+            if isinstance(self.moving, LineSearch):
+                self.moving.step(found, value.detach(), lambda: played()[1])
+            else:
+                self.moving.step(found, rate)
+        return told
+
+    def _teach(self, adversary: Any, adam: Adam, batch: Records, generator: Any, rate: float) -> None:
+        """One step of an adversary; privatisers stand still."""
+        with torch.no_grad():
+            play = self.family.play(batch, generator)
+        lost = expected_losses(play, adversary.log_beliefs(play), self.loss).sum()
+        adam.step(slopes(lost, adversary.parameters, self.settings.clip), rate)
+
+    def _excess(self, spent: Tensor) -> Tensor:
+        return (spent - self.budgets) / self.budgets
+
+    def _batches(self, generator: Any, many: int) -> Any:
+        """So many batches: all records in random order, again and again."""
+        size = min(self.settings.batch, len(self.records))
+        left = torch.zeros(0, dtype=torch.int64)
+        for _ in range(many):
+            if size == len(self.records):
+                yield self.records
+                continue
+            if len(left) < size:
+                left = torch.randperm(len(self.records), generator=generator)
+            yield self.records.take(left[:size])
+            left = left[size:]
+
+    def _generator(self, number: int) -> Any:
+        """Everything random of an epoch."""
+        seed = np.random.SeedSequence((self.settings.seed, number)).generate_state(1, np.uint64)[0]
+        return torch.Generator().manual_seed(int(seed) & ((1 << 63) - 1))
+
+    # Watching --------------------------------------------------------------------------------------------------------------
+
+    def _watcher(self) -> Any:
+        """An adversary that only watches."""
+        if self.held_out is None:
+            return None
+        if isinstance(self.family, TableFamily):
+            return BestResponse(self.loss.order)
+        seed = self._generator((1 << 31) - 1)
+        hidden = self.settings.adversary_hidden
+        made = NetworkAdversary(self.points, self.family.shown, self.records.classes, hidden, seed)
+        for tensor in made.parameters.values():
+            tensor.requires_grad_(True)
+        return made
+
+    def _measured(self, steps: int, number: int) -> Watched | None:
+        """Let the watcher learn for some steps, and measure it on held-out records."""
+        if self.held_out is None or self.watcher is None or self.watching is None:
+            return None
+        generator = self._generator(number)
+        if self.watcher.parameters:
+            batches = self._batches(generator, steps)
+            for place, batch in enumerate(batches):
+                rate = self.settings.adversary_rate * (1 - 0.9 * place / steps)
+                self._teach(self.watcher, self.watching, batch, generator, rate)
+        with torch.no_grad():
+            learned = (
+                self.watcher.log_beliefs(self.family.play(self.records, generator))
+                if not self.watcher.parameters
+                else None
+            )
+            plays = [self.family.play(self.held_out, generator) for _ in range(MEASURED_DRAWS)]
+            beliefs = learned if learned is not None else self.watcher.log_beliefs(plays[0])
+            found = (accuracies(plays[0], beliefs), expected_losses(plays[0], beliefs, self.loss))
+            spent = torch.stack([play.distortion for play in plays]).mean(dim=0)
+        accuracy, loss, cost = (tensor.numpy().astype(np.float64) for tensor in (*found, spent))
+        return Watched(accuracy, loss, cost, len(self.held_out))
+
+    def _should_stop(self, number: int) -> bool:
+        """Look at the watcher now and then, keep the best state of each point, and stop when none of them gets better."""
+        patience, settings = self.settings.patience, self.settings
+        if patience is None or (number + 1) % settings.check_every or number < settings.warm_up:
+            return False
+        seen = self._measured(WATCHING_STEPS, (1 << 20) + number)
+        if seen is None:
+            return False
+        told = np.minimum(seen.loss, self.blind.numpy()).sum(axis=0)
+        better = (told > self.best_loss + LEAST_GAIN) & (seen.spent <= WITHIN * self.budgets.numpy())
+        with torch.no_grad():
+            for name, tensor in self.family.parameters.items():
+                kept = self.best.setdefault(name, tensor.detach().clone())
+                kept[torch.as_tensor(better)] = tensor.detach()[torch.as_tensor(better)]
+        self.best_loss = np.where(better, told, self.best_loss)
+        self.waited = 0 if better.any() else self.waited + 1
+        return self.waited >= patience and bool(np.isfinite(self.best_loss).all())
+
+    def _settle(self) -> None:
+        """The best state where one was kept, no more spent than allowed."""
+        with torch.no_grad():
+            for name, kept in self.best.items():
+                good = torch.as_tensor(np.isfinite(self.best_loss))
+                self.family.parameters[name][good] = kept[good]
+            self.family.keep_budget(self.budgets, self._spent)
+
+    def _spent(self) -> Tensor:
+        """The distortion on all records, each drawn several times, always with the same noise."""
+        generator = self._generator((1 << 30) - 1)
+        plays = [self.family.play(self.records, generator) for _ in range(MEASURED_DRAWS)]
+        return torch.stack([play.distortion for play in plays]).mean(dim=0)

@@ -1,0 +1,317 @@
+"""Privatisers learned from examples: what they reach, what they are given and give, files, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from noisewright import core
+from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError
+from noisewright.core.resource import Resource
+from noisewright.files import read_model, write_model
+from noisewright.learned import GAPPrivatiser
+from noisewright.learned.theory import FiniteGame, Joint
+
+QUICK = {"epochs": 6, "adversary_steps": 2, "hidden": 8, "adversary_hidden": 8}
+
+
+def xor(rows: int = 4000, px1: float = 0.5, flip: float = 0.25, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    x = (rng.random(rows) < px1).astype(int)
+    return x, np.where(rng.random(rows) < flip, 1 - x, x)
+
+
+def people(rows: int = 1200, seed: int = 1) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, rows)
+    towns = np.array(["Bonn", "Kiel", "Ulm"])[np.where(rng.random(rows) < 0.3, rng.integers(0, 3, rows), y)]
+    age = (30 + 6 * y + 5 * rng.normal(size=rows)).astype(np.int16)
+    return pd.DataFrame({"height": 1.7 + 0.05 * y + 0.1 * rng.normal(size=rows), "town": towns, "age": age}), y
+
+
+@pytest.fixture(scope="module")
+def mixed() -> GAPPrivatiser:
+    frame, y = people()
+    return GAPPrivatiser([0.5, 1.0], settings=QUICK).fit(frame, y)
+
+
+@pytest.fixture(scope="module")
+def table() -> GAPPrivatiser:
+    x, y = xor()
+    return GAPPrivatiser([0.05, 0.1, 0.2], categorical=["x0"], settings={"epochs": 60}).fit(x, y)
+
+
+# What is reached ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", ["x", "xy"])
+def test_a_table_is_nearly_the_best_mechanism_for_the_counted_law(given: str) -> None:
+    x, y = xor(px1=0.75)
+    budgets = [0.05, 0.1]
+    made = GAPPrivatiser(budgets, categorical=["x0"], given=given, settings={"epochs": 100}).fit(x, y)
+    kept = ~made._apart(y[:, None])
+    game = FiniteGame(Joint.of(x[kept].tolist(), y[kept].tolist()), given=given)
+    for budget in budgets:
+        best = game.optimum(budget, "log")
+        point = made.at(budget)
+        learned = game.mechanism(point.arrays_[0]["table"].reshape(-1, 2))
+        assert float(learned.spent) <= budget + 1e-9
+        assert learned.information == pytest.approx(best.information, abs=0.002)
+        assert point.points_[0].converged
+
+
+def test_numbers_that_tell_are_changed_and_others_are_not(mixed: GAPPrivatiser) -> None:
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 2000)
+    X = np.column_stack([2 * y + rng.normal(size=2000), rng.normal(size=2000)])
+    made = GAPPrivatiser(0.6, settings={"epochs": 25}).fit(X, y)
+    costs = made.distortion_of(X, made.release(X))
+    assert sum(costs.values()) == pytest.approx(0.6, rel=0.06)
+    assert costs["x1"] < 0.15 * costs["x0"]
+    raw, attacked = (LogisticRegression().fit(A, y).score(A, y) for A in (X, made.release(X)))
+    assert raw > 0.83
+    assert attacked < 0.72
+
+
+# What goes in and out -----------------------------------------------------------------------------------------------------
+
+
+def test_records_come_back_in_the_form_they_were_given_in(mixed: GAPPrivatiser) -> None:
+    frame, _ = people()
+    one = mixed.at(0.5)
+    frame.index = frame.index + 7
+    out = one.release(frame, rng=np.random.default_rng(1))
+    assert list(out.columns) == ["height", "town", "age"]
+    assert out.index.equals(frame.index)
+    assert out["age"].dtype == np.int16
+    assert set(out["town"]) <= {"Bonn", "Kiel", "Ulm"}
+    columns = {name: frame[name].to_numpy() for name in frame}
+    for other in (pa.table(columns), pl.DataFrame({k: v.tolist() for k, v in columns.items()}), columns):
+        released = one.release(other, rng=np.random.default_rng(1))
+        assert type(released) is type(other)
+        assert np.asarray(released["height"]) == pytest.approx(out["height"].to_numpy())
+        assert [str(town) for town in released["town"]] == out["town"].tolist()
+    shuffled = one.release(frame[["age", "height", "town"]], rng=np.random.default_rng(1))
+    assert list(shuffled.columns) == ["age", "height", "town"]
+    assert shuffled["height"].to_numpy() == pytest.approx(out["height"].to_numpy())
+
+
+def test_releases_are_drawn_from_the_system_unless_simulated(mixed: GAPPrivatiser) -> None:
+    frame, _ = people()
+    one = mixed.at(1.0)
+    first, second = (one.release(frame)["height"].to_numpy() for _ in range(2))
+    assert (first != second).mean() > 0.99
+    again = [one.release(frame, rng=np.random.default_rng(3))["height"].to_numpy() for _ in range(2)]
+    assert (again[0] == again[1]).all()
+    with pytest.raises(ParameterError, match="rng"):
+        one.release(frame, rng=7)  # type: ignore[arg-type]
+
+
+def test_fact_31_one_that_is_given_x_alone_never_looks_at_y(mixed: GAPPrivatiser, table: GAPPrivatiser) -> None:
+    frame, y = people()
+    x, _ = xor()
+    for one, X in ((mixed.at(1.0), frame), (table.at(0.1), x)):
+        rng = np.random.default_rng(2)
+        outputs = [
+            one.release(X, given, rng=np.random.default_rng(9)) for given in (None, y[: len(X)], rng.permutation(y))
+        ]
+        for other in outputs[1:]:
+            assert np.array_equal(np.asarray(outputs[0]), np.asarray(other))
+
+
+def test_one_that_is_given_both_needs_both_and_may_hide_several_private_values() -> None:
+    frame, y = people()
+    second = (frame["age"].to_numpy() > 36).astype(str)
+    hidden = pd.DataFrame({"class": y, "old": second})
+    made = GAPPrivatiser(0.8, given="xy", settings=QUICK).fit(frame[["height", "town"]], hidden)
+    assert [one.name for one in made.private_] == ["class", "old"]
+    assert len(made.points_[0].accuracy) == 2
+    with pytest.raises(DataError, match="second argument"):
+        made.release(frame[["height", "town"]])
+    outputs = [made.release(frame[["height", "town"]], h, rng=np.random.default_rng(1)) for h in (hidden, hidden[::-1])]
+    assert (outputs[0]["height"].to_numpy() != outputs[1]["height"].to_numpy()).mean() > 0.5
+
+
+def test_bounds_are_kept() -> None:
+    frame, y = people()
+    bounds = {"height": (1.2, 2.3), "age": (0, 120)}
+    made = GAPPrivatiser(1.5, bounds=bounds, settings=QUICK).fit(frame, y)
+    wild = frame.assign(height=np.linspace(1.2, 2.3, len(frame)))
+    out = made.release(wild)
+    assert out["height"].between(1.2, 2.3).all()
+    assert out["age"].between(0, 120).all()
+
+
+def test_it_works_like_an_estimator_of_scikit_learn() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 600)
+    X = rng.normal(size=(600, 2)) + y[:, None]
+    other = (X[:, 1] > 0).astype(int)
+    made = GAPPrivatiser(0.4, settings=QUICK)
+    copy = clone(made).set_params(distortion=0.5)
+    assert copy.get_params() == {**made.get_params(), "distortion": 0.5}
+    line = make_pipeline(StandardScaler(), made).fit(X, y)
+    assert line.transform(X).shape == X.shape
+    whole = make_pipeline(StandardScaler(), clone(made), LogisticRegression()).fit(X, y)
+    assert 0 <= whole.score(X, other) <= 1
+    with pytest.raises(ParameterError, match="not a parameter"):
+        made.set_params(epsilonn=1)
+
+
+# What is promised ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_guarantee_is_context_aware_and_adds_to_no_budget(table: GAPPrivatiser) -> None:
+    promise = table.at(0.1).guarantee
+    assert promise.kind == "context-aware"
+    assert promise.distortion == pytest.approx(table.at(0.1).points_[0].spent)
+    assert promise.accuracy > table.at(0.1).points_[0].accuracy[0]
+    assert "800 records held out" in promise.adversary
+    with pytest.raises(ParameterError, match="no differential privacy budget"):
+        core.Accountant(["a", "b"]).add(promise)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"pick one with \.at"):
+        _ = table.guarantee
+
+
+def test_failures_to_converge_are_said() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 800)
+    made = GAPPrivatiser(0.9, settings={**QUICK, "epochs": 1, "warm_up": 0, "rate": 1e-6}).fit(
+        rng.normal(size=(800, 1)) + 2 * y[:, None], y
+    )
+    assert not made.points_[0].converged
+    assert made.points_[0].in_words().endswith("it did not converge")
+
+
+# Files --------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_saved_privatiser_is_the_same_one_and_needs_no_torch(mixed: GAPPrivatiser, tmp_path: Path) -> None:
+    frame, _ = people()
+    path = tmp_path / "p.nwm"
+    mixed.at(0.5).save(path)
+    again = GAPPrivatiser.load(path)
+    assert again.get_params() == mixed.at(0.5).get_params()
+    assert again.points_ == mixed.at(0.5).points_
+    ours, theirs = (one.release(frame, rng=np.random.default_rng(1)) for one in (again, mixed.at(0.5)))
+    assert ours.equals(theirs)
+    mixed.save(tmp_path / "curve.nwm")
+    assert GAPPrivatiser.load(tmp_path / "curve.nwm").at(1.0).points_ == mixed.at(1.0).points_
+    code = (
+        "import sys; sys.modules['torch'] = None; import numpy as np; from noisewright.learned import GAPPrivatiser;"
+        f"made = GAPPrivatiser.load({str(path)!r});"
+        "print(made.release({'height': np.array([1.7]), 'town': np.array(['Ulm']), 'age': np.array([40])})['age'].dtype)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "int64"), done.stderr
+
+
+def test_files_of_other_versions_and_damaged_ones_are_refused(table: GAPPrivatiser, tmp_path: Path) -> None:
+    table.at(0.1).save(path := tmp_path / "p.nwm")
+    about, arrays = read_model(Resource.at(path), "privatiser")
+    write_model(tmp_path / "old.nwm", "privatiser", {**about, "version": 2}, arrays)
+    with pytest.raises(FileFormatError, match=r"old\.nwm is a privatiser of another version"):
+        GAPPrivatiser.load(tmp_path / "old.nwm")
+    write_model(tmp_path / "face.nwm", "eigenfaces", about, arrays)
+    with pytest.raises(FileFormatError, match="another kind"):
+        GAPPrivatiser.load(tmp_path / "face.nwm")
+    (tmp_path / "cut.nwm").write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FileFormatError, match="cut short"):
+        GAPPrivatiser.load(tmp_path / "cut.nwm")
+    wrong: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({**about, **{key: value}}, dict(arrays))
+        for key, value in (
+            ("family", "magic"),
+            ("columns", []),
+            ("points", []),
+            ("private", [{}]),
+            ("costs", []),
+            ("settings", {"x": 1}),
+        )
+    ]
+    wrong += [(about, {}), (about, {"0.table": arrays["0.table"] * 0.5}), (about, {"0.table": arrays["0.table"][:1]})]
+    for number, (told, named) in enumerate(wrong):
+        write_model(tmp_path / f"{number}.nwm", "privatiser", told, named)
+        with pytest.raises(FileFormatError, match=f"{number}.nwm is no privatiser"):
+            GAPPrivatiser.load(tmp_path / f"{number}.nwm")
+    with pytest.raises(FileFormatError, match=r"\.nwm"):
+        table.save(tmp_path / "p.pickle")
+
+
+# What is refused ----------------------------------------------------------------------------------------------------------
+
+X, Y = np.arange(200.0)[:, None], np.tile([0, 1], 100)
+NAN = np.where(np.arange(200) == 3, np.nan, X[:, 0])[:, None]
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "said"),
+    [
+        ({}, (X, np.zeros(200, int)), "one class only"),
+        ({}, (X, np.r_[np.zeros(195, int), np.ones(5, int)]), "fewer than 20 rows"),
+        ({}, (X, np.linspace(0, 1, 200)), "too many different values"),
+        ({}, (X, Y[:-1]), "one row for each record"),
+        ({}, (X, None), "second argument"),
+        ({}, (X * 0 + 4, Y), "'x0' is constant"),
+        ({"categorical": ["x0"]}, (X * 0 + 4, Y), "'x0' is constant"),
+        ({}, (NAN, Y), "'x0' has missing or infinite"),
+        ({}, ({"a": [None, "b"] * 100}, Y), "'a' has missing or infinite"),
+        ({}, (X[:0], Y[:0]), "no rows"),
+        ({"categorical": ["age"]}, (X, Y), "no column 'age'"),
+        ({"weights": {"age": 1}}, (X, Y), "no column 'age'"),
+        ({"weights": {"x0": 0}}, (X, Y), "weight of 'x0'"),
+        ({"bounds": {"x0": (5, 1)}}, (X, Y), "range of 'x0'"),
+        ({"bounds": {"x0": (0, 100)}}, (X, Y), "outside its public range"),
+        ({"distortion": -1}, (X, Y), "above 0"),
+        ({"distortion": 0}, (X, Y), "above 0"),
+        ({"distortion": float("nan")}, (X, Y), "above 0"),
+        ({"distortion": "much"}, (X, Y), "type str"),
+        ({"distortion": [0.1, 0.1]}, (X, Y), "different numbers"),
+        ({"distortion": []}, (X, Y), "one or more"),
+        ({"distortion": 1.0}, (X, Y), "constant for every record costs 1 and tells nothing"),
+        ({"given": "y"}, (X, Y), "given"),
+        ({"units": "metres"}, (X, Y), "units"),
+        ({"family": "forest"}, (X, Y), "family"),
+        ({"family": "table"}, (X, Y), "one column of labels"),
+        ({"family": "shifts"}, (np.c_[X, X**2], Y), "one column of numbers"),
+        ({"held_out": 1}, (X, Y), "held_out"),
+        ({"settings": {"epocs": 3}}, (X, Y), "epocs is not a setting"),
+        ({"loss": "zero-one"}, (X, Y), "alpha:20"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(options: dict[str, Any], data: tuple[Any, Any], said: str) -> None:
+    with pytest.raises(NoisewrightError, match=said) as caught:
+        GAPPrivatiser(**{"distortion": 0.5, **options}).fit(*data)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_columns_at_release_time_are_refused(mixed: GAPPrivatiser, table: GAPPrivatiser) -> None:
+    frame, _ = people()
+    one = mixed.at(0.5)
+    for other in (frame[["height", "age"]], frame.assign(more=1), frame.rename(columns={"age": "years"})):
+        with pytest.raises(DataError, match="the columns height, town, age"):
+            one.release(other)
+    with pytest.raises(DataError, match="'town' has a value that was not there"):
+        one.release(frame.assign(town="Rome"))
+    with pytest.raises(DataError, match="'age' must hold numbers"):
+        one.release(frame.assign(age="old"))
+    with pytest.raises(DataError, match="'height' has missing"):
+        one.release(frame.assign(height=np.nan))
+    with pytest.raises(DataError, match="not there when"):
+        table.at(0.1).release(np.array([0, 1, 2]))
+    with pytest.raises(ParameterError, match=r"budgets 0\.05, 0\.1, 0\.2"):
+        table.at(0.3)
+    with pytest.raises(ParameterError, match="call fit"):
+        GAPPrivatiser(1.0).release(frame)
