@@ -18,9 +18,11 @@ from noisewright.core.exact import (
     as_fraction,
     ceil_div,
     exp_bounds,
+    figure,
     float_down,
     float_up,
     log_bounds,
+    percent,
     positive_fraction,
 )
 
@@ -133,3 +135,33 @@ def test_logarithm_needs_a_positive_number() -> None:
 
 def test_ceil_div() -> None:
     assert [ceil_div(a, 3) for a in (-3, -1, 0, 1, 3, 4)] == [-1, 0, 0, 1, 1, 2]
+
+
+# Figures for people -------------------------------------------------------------------------------------------------------
+
+
+@given(st.fractions(Fraction(1, 10**6), 10**14), st.integers(2, 6))
+def test_figures_are_near_and_on_the_right_side(value: Fraction, digits: int) -> None:
+    """In d digits a number is off by less than one part in 10^(d - 1), and on the side that was asked for; no powers of ten."""
+    words = {"million": 10**6, "billion": 10**9, "trillion": 10**12}
+    for rounding in ("up", "nearest", "down"):
+        text = figure(value, digits, rounding)
+        number, _, word = text.partition(" ")
+        shown = Fraction(number.replace(",", "")) * words.get(word, 1)
+        assert "e" not in number
+        slack = value / 10**11
+        assert rounding != "up" or shown >= value - slack
+        assert rounding != "down" or shown <= value + slack
+        assert abs(shown - value) <= value / 10 ** (digits - 1) + slack
+
+
+@given(st.floats(0, 1))
+def test_a_percentage_is_never_less_and_never_certain(share: float) -> None:
+    text = percent(share)
+    if share < 1:
+        assert text != "100 %"
+    if not text.startswith("practically"):
+        assert len(text.removesuffix(" %").replace(".", "").lstrip("0")) <= 4 or share < 1e-8
+        assert Fraction(text.removesuffix(" %")) >= 100 * Fraction(share) * (1 - Fraction(1, 10**11))
+    else:
+        assert share > 0.9999

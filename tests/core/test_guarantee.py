@@ -378,3 +378,30 @@ def test_a_sentence_is_about_no_more_pairs_than_the_promise() -> None:
     with pytest.raises(MetricError, match="told in words here"):
         tables.metric.distance(1, 2)
     assert tables.compose(tables).epsilon == 2
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "unit", "words"),
+    [
+        (
+            Guarantee(0.5, 0.2 * Line()),
+            "",
+            "epsilon 0.5 for each 4.999 of difference",
+        ),  # the float 0.2 is above one fifth
+        (Guarantee(0.5, "1/5" * Line()), "year", "epsilon 0.5 for each 5 years of difference"),
+        (Guarantee(1.0, Line()), "day", "epsilon 1 for each day of difference"),
+        (Guarantee(1.0, Line()), "", "epsilon 1 for each 1 of difference"),
+        (Guarantee(1.0, Discrete()), "year", "epsilon 1 between any two answers"),
+        (Guarantee(1.0, 2 * Discrete()), "", "epsilon 2 between any two answers"),
+        (Guarantee(1.0, "1/7" * Line(), scope="adjacent"), "day", "epsilon 1 between two answers at most 7 days apart"),
+        (
+            Guarantee(1.0, "1/7" * Line(), delta=1e-6, scope="adjacent", radius=1.0),
+            "day",
+            "epsilon 1 between two answers at most 7 days apart, delta 1e-6, and for no others",
+        ),
+        (Guarantee(2.0, Euclidean(), radius=3.0), "", "epsilon 2 for each 1 of distance, up to 3 apart"),
+        (Guarantee(1.0, Neighbours("two tables")), "", "epsilon 1 between two tables"),
+    ],
+)
+def test_readings(guarantee: Guarantee, unit: str, words: str) -> None:
+    assert guarantee.reading(unit) == words

@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import Literal
 
 from noisewright.core.errors import ParameterError
 
@@ -28,11 +29,13 @@ __all__ = [
     "ceil_div",
     "downward",
     "exp_bounds",
+    "figure",
     "float_down",
     "float_up",
     "fraction_or_none",
     "in_words",
     "log_bounds",
+    "percent",
     "positive_fraction",
     "upward",
     "whole_or_fraction",
@@ -43,6 +46,12 @@ Exact = int | float | str | Fraction
 
 LARGEST_SPELLED = 6_000
 """Parameters of more bits than this on either side of the fraction are refused, so that a certificate can spell them."""
+
+ROUNDINGS = {"up": ROUND_CEILING, "nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR}
+SLACK = {ROUND_CEILING: -1, ROUND_HALF_EVEN: 0, ROUND_FLOOR: 1}
+"""In parts of 10^12: how much of a float is not shown, so that the float 0.1 is one tenth in either direction."""
+CERTAIN = 4
+"""A percentage that would take more digits than this not to read as certain is practically 100 %."""
 
 
 def as_fraction(value: object, name: str = "value") -> Fraction:
@@ -157,10 +166,55 @@ def downward(value: float | Fraction, digits: int = 6) -> str:
     return _shown(value, digits, ROUND_FLOOR)
 
 
+def figure(value: float | Fraction, digits: int = 3, rounding: Literal["up", "nearest", "down"] = "up") -> str:
+    """A number as a person reads it: so many digits, thousands set apart, and words for millions; no powers of ten.
+
+    Of a whole number of up to six digits all are shown. Only what is below a millionth is written as a power.
+
+    >>> figure(4399.7), figure(9.9505), figure(0.3), figure(1_234_567), figure(0.00204), figure(2.0**-40)
+    ('4,400', '9.96', '0.3', '1.24 million', '0.00204', '9.1e-13')
+    >>> figure(48_123, rounding="nearest"), figure(61.94, rounding="nearest"), figure(-0.5, rounding="down")
+    ('48,123', '61.9', '-0.5')
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return "infinite" if value > 0 else str(value)
+    exact, size = Fraction(value), abs(value)
+    if exact.denominator == 1 and size < 10**6:
+        return f"{int(exact):,}"
+    if size >= 10**15:
+        return _shown(value, digits, ROUNDINGS[rounding])
+    for unit, name in ((10**12, " trillion"), (10**9, " billion"), (10**6, " million")):
+        if size >= unit:
+            return f"{_plain(exact / unit, digits, rounding)}{name}"
+    return _plain(exact, digits, rounding) if size >= Fraction(1, 10**6) else _shown(value, digits, ROUNDINGS[rounding])
+
+
+def percent(share: float | Fraction, digits: int = 3) -> str:
+    """A probability in per cent, rounded up in three digits; near certainty with as many as it takes not to say certain.
+
+    >>> percent(0.12345), percent(0.55), percent(0.997269), percent(0.999876), percent(1.0)
+    ('12.4 %', '55 %', '99.8 %', '99.99 %', '100 %')
+    >>> percent(1 - 2.0**-40)
+    'practically 100 %'
+    """
+    if share >= 1:
+        return "100 %"
+    shown = figure(100 * Fraction(share), digits)
+    while shown == "100" and digits < CERTAIN:
+        digits += 1
+        shown = figure(100 * Fraction(share), digits)
+    return "practically 100 %" if shown == "100" else f"{shown} %"
+
+
+def _plain(value: Fraction, digits: int, rounding: str) -> str:
+    shown = Decimal(_shown(value, digits, ROUNDINGS[rounding]))
+    return f"{shown:,f}"
+
+
 def _shown(value: float | Fraction, digits: int, rounding: str) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    exact = Fraction(value) * Fraction(10**12 + (1 if rounding == ROUND_FLOOR else -1), 10**12)
+    exact = Fraction(value) * Fraction(10**12 + (SLACK[rounding] if value > 0 else -SLACK[rounding]), 10**12)
     shown = Context(prec=digits, rounding=rounding).divide(Decimal(exact.numerator), Decimal(exact.denominator))
     shown = shown.normalize()
     plain = not shown or -5 <= shown.adjusted() < digits + 2

@@ -33,6 +33,7 @@ from noisewright.core.exact import (
     as_fraction,
     downward,
     exp_bounds,
+    figure,
     float_up,
     in_words,
     positive_fraction,
@@ -240,6 +241,35 @@ class Guarantee:
             failure = _rounded_up(Fraction(str(self.seed_failure)), 3)
             text += f" It rests on public seeds that are unlucky with probability {failure}."
         return text
+
+    def reading(self, unit: str = "") -> str:
+        """The promise in half a line, in words for a person: what its epsilon is for. ``unit``: of the values, such as "year".
+
+        ``str`` and certificates have the exact terms.
+
+        >>> from noisewright.core.metrics.algebra import line_in
+        >>> from noisewright.core.metrics.metric import Discrete
+        >>> Guarantee(0.5, line_in(5)).reading("year"), Guarantee(1.0, Discrete()).reading()
+        ('epsilon 0.5 for each 5 years of difference', 'epsilon 1 between any two answers')
+        """
+        inner, factor = self.metric.unscaled()
+        size, unit, epsilon = 1 / factor, self.metric.unit or unit, Fraction(self.epsilon)
+        many = figure(size, 4, "down") + (f" {unit}" + "s" * (size != 1) if unit else "")
+        if isinstance(inner, Neighbours):
+            words = f"between {inner}"
+        elif inner.uniform and (self.scope == "metric" or factor <= 1):
+            epsilon, words = epsilon * factor if self.scope == "metric" else epsilon, inner.each(many)
+        elif self.scope == "adjacent":
+            words = f"between two answers at most {many} apart"
+        else:
+            words = inner.each(many if size != 1 or not unit else unit)
+        text = f"epsilon {upward(epsilon, 4)} {words}" + (f", delta {upward(self.delta, 3)}" if self.delta else "")
+        if self.metric.step is not None:
+            text += f", rounded to steps of {figure(self.metric.step)}"
+        if self.radius is not None and not isinstance(inner, Neighbours):
+            text += f", up to {figure(Fraction(self.radius) * size, 4, 'down')} apart" * (self.scope == "metric")
+            text += ", and for no others" * (self.scope == "adjacent")
+        return text + (f", unless seeds are unlucky ({upward(self.seed_failure, 3)})" if self.seed_failure else "")
 
     def _factor(self, distance: float | Fraction) -> Fraction | None:
         """At least the allowed factor between probabilities; None if it is more than all floats."""

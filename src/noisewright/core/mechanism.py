@@ -145,6 +145,10 @@ class Described(Protocol):
         """``in_words()``: the promise in plain words, where those of the guarantee are not enough."""
 
     @property
+    def reading(self) -> Callable[[], str] | None:
+        """``reading()``: how far outputs are from the secret, where that says more than their mean distance; else empty."""
+
+    @property
     def scale(self) -> Any:
         """The scale of the noise, a number."""
 

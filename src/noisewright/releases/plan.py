@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from noisewright.core.accountant import Accountant
 from noisewright.core.errors import GuaranteeError, ParameterError
-from noisewright.core.exact import as_fraction, float_down, float_up, upward
+from noisewright.core.exact import as_fraction, figure, float_down, float_up, percent, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.bags import Neighbours
 from noisewright.core.metrics.metric import Discrete
@@ -38,7 +38,7 @@ from noisewright.releases.kinds.kept import visible_type
 from noisewright.releases.policy.policy import Order, Policy
 from noisewright.releases.queries.compile import QueryPlan, compile_query
 
-__all__ = ["LARGE_EPSILON", "BudgetLeft", "Plan", "left_over", "listed", "make_plan", "percent", "solve", "title"]
+__all__ = ["LARGE_EPSILON", "BudgetLeft", "Plan", "left_over", "listed", "make_plan", "solve", "title"]
 
 LARGE_EPSILON = 10
 """Above this, odds may change more than twenty thousandfold, and a warning says so."""
@@ -409,30 +409,16 @@ def _drowned(column: ColumnPlan) -> list[str]:
         count = column.choices
         if count < 2 or error < LIKE_A_GUESS * (count - 1) / count:
             return []
-        guess = (
-            f"is wrong {upward(100 * error, 3)} % of the time, and a blind guess {upward(100 * (1 - 1 / count), 3)} %"
-        )
+        guess = f"is wrong {percent(error)} of the time, and a blind guess {percent(1 - 1 / count)}"
     elif column.width is None or error < column.width / 4:
         return []
     else:
-        guess = f"is off by up to {upward(error, 3)} on average, and the middle of the range by {upward(column.width / 4, 3)}"
+        guess = f"is off by up to {figure(error)} on average, and the middle of the range by {figure(column.width / 4)}"
     nearer = "protect a smaller distance, " if column.protect is None and column.width is not None else ""
     return [
         f"{title(column)}: noise no better than a guess: a released value {guess}. Only numbers over very many rows will tell "
         f"anything; {nearer}spend a larger epsilon, or ask for an answer (queries) instead of releasing rows."
     ]
-
-
-def percent(belief: float) -> str:
-    """A probability in per cent, rounded up, but never to certainty.
-
-    >>> percent(0.12345), percent(0.99999), percent(1.0)
-    ('12.4 %', '99.999 %', '100 %')
-    """
-    digits = 3
-    while digits < 12 and belief < 1 and upward(100 * belief, digits) == "100":
-        digits += 1
-    return f"{upward(100 * belief, digits)} %"
 
 
 def _budget(policy: Policy, left: BudgetLeft) -> dict[str, Any]:

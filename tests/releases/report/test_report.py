@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from release_samples import COLUMNS, QUERIES, TYPES, sample_plan
@@ -117,9 +118,13 @@ FULL = report(PLAN, MADE, balance=balance(), marginals=list(marginals()), answer
 def test_the_page_is_well_formed_and_alone() -> None:
     page = Page(FULL)
     assert FULL.startswith("<!DOCTYPE html>")
-    assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object", "form", "a", "base"}
+    assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object", "form", "base"}
     for _, attributes in page.tags:
-        assert not set(attributes) & {"src", "href", "onload", "onclick", "style", "action"}
+        assert not set(attributes) & {"src", "onload", "onclick", "style", "action"}
+    ids = {attributes.get("id") for _, attributes in page.tags}
+    links = [str(attributes["href"]) for _, attributes in page.tags if "href" in attributes]
+    assert len(links) == len(set(links)) == 10
+    assert all(link.startswith("#") and link[1:] in ids for link in links)  # the contents lead to places of this page
     outside = set(re.findall(r"[a-z]+://[^\s\"'<)]+", FULL))
     assert outside == {"http://www.w3.org/2000/svg"}  # the name of a language, not a place to load from
     assert "url(" not in FULL
@@ -215,7 +220,8 @@ def test_what_it_says() -> None:
     assert "This release protects each patient" in text
     assert PLAN.between in text
     assert "Not protected at all: ward" in text
-    assert "Not released at all: patient and every column that the policy does not name." in text
+    assert "Not released at all: patient (says which rows belong together) and every column that the policy" in text
+    assert "Used only for answers" not in text
     assert "note" not in PLAN.types  # the table has one, which is nobody's business
     assert "noisewright verify FOLDER --ledger LEDGER" in text
     assert "python checker.py FOLDER/certificate.json" in text
@@ -227,7 +233,9 @@ def test_what_it_says() -> None:
     for column in PLAN.columns:
         if column.mechanism is not None:
             assert column.mechanism.name in text
-            assert str(column.mechanism.guarantee) in text
+    assert not re.search(
+        r"per unit of|lattice 2\^|\* line|discrete", text
+    )  # plain words; certificates have the exact ones
     assert "values at most 5 apart" in text
     assert "the true table was not looked at" in text
     assert "no budget spent" in text
@@ -242,9 +250,10 @@ def test_no_epsilon_without_what_it_is_between() -> None:
     table = page.partition("</table>")[0]
     for row in re.findall(r"<tr>(.*?)</tr>", table)[1:]:
         cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)
-        assert len(cells) == 5
+        assert len(cells) == 6
         assert cells[2]
         assert cells[3].startswith("epsilon") == (cells[2] != "nothing")
+    assert len(Page(FULL).tables) == 4  # all parts, two answers, and the budget
 
 
 @pytest.mark.parametrize(("epsilon", "rows"), [("1", 1), ("0.1", 1), ("2.5", 1), ("1", 2)])
@@ -253,9 +262,11 @@ def test_beliefs_follow_from_bayes(epsilon: str, rows: int) -> None:
     unit = {"column": "patient", "rows": rows} if rows > 1 else {}
     policy = Policy.from_dict({"dataset": "d", "budget": {"epsilon": 99}, "unit": unit, "columns": columns})
     text = Page(report(make_plan(policy, TYPES), MADE)).text
-    row = text.partition("A belief of 50 % becomes at most")[2]
-    found = [float(number) for number in re.findall(r"([0-9.]+) (?:times|%)", row)[:4]]
+    row = text.partition("Odds change by a factor of at most")[2]
+    found = [float(number) for number in re.findall(r"(?:^|at most) ([0-9.]+)", row)[:4]]
     factor = math.exp(float(epsilon) * rows)
+    part = text.partition("Expected error smoker")[2].partition(" % ")[0].rpartition(" ")[2]
+    assert 100 * factor / (factor + 1) <= float(part) <= 100.5 * factor / (factor + 1)
     expected = [factor, *(100 * factor * p / (factor * p + 1 - p) for p in (0.01, 0.1, 0.5))]
     for shown, true in zip(found, expected, strict=True):
         assert true <= shown <= true * 1.01  # rounded up, in three digits
@@ -266,7 +277,8 @@ def test_a_belief_never_reads_as_certain() -> None:
     policy = Policy.from_dict({"dataset": "d", "budget": {"epsilon": 99}, "columns": columns})
     text = Page(report(make_plan(policy, TYPES), MADE)).text
     assert "practically 100 %" in text
-    assert "99.9877 %" in text  # e^9 to 1, rounded up
+    assert "99.99 %" in text  # e^9 to 1, rounded up: 99.9877
+    assert not re.search(r"[0-9]{2}\.[0-9]{3,} %", text)
     assert not re.search(r"(?<![0-9.y ])100 %", text)
 
 
@@ -275,7 +287,7 @@ def test_a_delta_bounds_guesses_and_no_beliefs() -> None:
     policy = Policy.from_dict({"dataset": "d", "budget": {"epsilon": 9, "delta": "0.01"}, "columns": columns})
     text = Page(report(make_plan(policy, TYPES), MADE)).text
     right = 100 * (math.e + 0.001) / (math.e + 1)
-    assert "not bounded" in text
+    assert "no belief is bounded for every single output" in text
     shown = re.search(r"right at most ([0-9.]+) % of the time", text)
     assert shown is not None
     assert right <= float(shown[1]) <= right + 0.2
@@ -344,6 +356,48 @@ def test_a_picture_of_some_rows_says_so() -> None:
     assert "counted in the released table" in Page(report(PLAN, MADE, marginals=[whole])).text
 
 
+def test_columns_that_only_answers_use_are_named() -> None:
+    policy = {"dataset": "d", "budget": {"epsilon": 9}, "columns": COLUMNS[1:2], "queries": QUERIES[1:]}
+    text = Page(report(make_plan(Policy.from_dict(policy), TYPES), MADE)).text
+    assert "Used only for answers: age." in text
+    assert "Not released at all: every column that the policy does not name." in text
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "place"), [("0.5", "Below 1"), ("1", "1 to 3"), ("3", "3 to 10"), ("10", "3 to 10"), ("11", "Above 10")]
+)
+def test_the_total_has_its_place_on_the_scale(epsilon: str, place: str) -> None:
+    policy = {"dataset": "d", "budget": {"epsilon": 99}, "columns": [{**COLUMNS[1], "epsilon": epsilon}]}
+    text = report(make_plan(Policy.from_dict(policy), TYPES), MADE)
+    (here,) = re.findall(r'<li class="here">(.*?)</li>', text)
+    assert here.startswith(place)
+    assert here.endswith("(this release)")
+
+
+def test_somebody_signs_a_release_and_nobody_a_simulation() -> None:
+    text = Page(FULL).text.partition("Who signs To be")[2]
+    assert f"The total of epsilon {float(PLAN.epsilon):g} is acceptable" in text
+    assert "ward: released unprotected, and points to nobody" in text
+    assert re.search("Name Role Date Signature", text)
+    simulated = Page(report(PLAN, Made(**{**MADE.__dict__, "simulated": True}))).text
+    assert "Signature" not in simulated
+
+
+def test_places_are_read_by_how_many_are_near() -> None:
+    """For two places within 500 m at level 1.4: the radius of half of all places, from the law of the length of planar noise."""
+    epsilon = 1.4 / 505
+    half = scipy.optimize.brentq(lambda r: 1 - (1 + epsilon * r) * math.exp(-epsilon * r) - 0.5, 1, 5000)
+    found = re.search(r"half within ([0-9]+) m, 95 % within ([0-9.]+) km", Page(FULL).text)
+    assert found is not None
+    assert float(found[1]) == pytest.approx(half, rel=0.01)
+
+
+def test_figures_have_sensible_digits() -> None:
+    text = Page(FULL).text
+    assert not re.search(r"[0-9]e[+-]?[0-9]", text.replace("ab" * 32, ""))
+    assert not re.search(r"[0-9]\.[0-9]{4,}", text.replace("53.45", ""))
+
+
 # Charts -------------------------------------------------------------------------------------------------------------------
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -367,7 +421,7 @@ def test_bars_are_as_long_as_their_counts() -> None:
     left = float(str(shapes(picture, "rect", "released")[0].get("x")))
     assert places[0] - left == pytest.approx(2 * widths[0], rel=0.01)
     texts = [e.text for e in picture.iter(SVG + "text")]
-    assert {"a", "b", "c", "10", "40", "20", "30", "released", "estimated"} <= set(texts)
+    assert {"a", "b", "c", "10", "40", "20", "30", "released", "estimated", "rows"} <= set(texts)
 
 
 def test_histograms_are_as_high_as_their_counts() -> None:
@@ -403,6 +457,18 @@ def test_dates_on_the_axis(edges: tuple[float, float], expected: str) -> None:
     assert 4 <= len(labels) <= 20
 
 
+def test_axes_have_titles_and_estimates_no_digits_that_their_whiskers_do_not_know() -> None:
+    ends = {"estimated": (35_157.0, 64_843.0), "low": (34_500.0, 64_200.0), "high": (35_800.0, 65_400.0)}
+    bars = [
+        e.text for e in drawn(Marginal("x", "categories", (28_052.0, 71_948.0), ("a", "b"), **ends)).iter(SVG + "text")
+    ]
+    assert {"28,052", "35,200", "64,800", "rows"} <= set(bars)
+    numbers = [e.text for e in drawn(Marginal("age", "numbers", (5.0,), edges=(0.0, 10.0))).iter(SVG + "text")]
+    assert {"rows", "age"} <= set(numbers)
+    places = Marginal("north, east", "places", (9.0,), edges=(0.0, 1.0), across=(0.0, 1.0))
+    assert {"north", "east"} <= {e.text for e in drawn(places).iter(SVG + "text")}
+
+
 def test_places_are_drawn_with_north_above() -> None:
     marginal = Marginal("x", "places", (0.0, 0.0, 0.0, 9.0), edges=(0.0, 1.0, 2.0), across=(0.0, 1.0, 2.0))
     picture = drawn(marginal)
@@ -422,11 +488,11 @@ def test_a_picture_says_what_it_shows() -> None:
 
 
 def test_long_labels_are_cut_and_told_whole() -> None:
-    label = "a diagnosis with a very long name indeed"
+    label = "a diagnosis with a very long name indeed, and with more words than there is room for"
     picture = drawn(Marginal("x", "categories", (1.0,), (label,)))
     found = next(e for e in picture.iter(SVG + "text") if e.find(SVG + "title") is not None)
     assert found.findtext(SVG + "title") == label
-    assert len("".join(found.itertext()).removeprefix(label)) <= 26
+    assert len("".join(found.itertext()).removeprefix(label)) <= 54
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 12))

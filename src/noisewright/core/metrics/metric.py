@@ -136,6 +136,14 @@ class Metric:
         """
         return f"any two secrets within {downward(distance)} ({self})"
 
+    def each(self, size: str) -> str:
+        """What a loss for each so much of this distance is for, as a person says it.
+
+        >>> Line().each("5 years"), Discrete().each("1"), Manhattan().each("2")
+        ('for each 5 years of difference', 'between any two answers', 'for each 2 of distance (manhattan)')
+        """
+        return f"for each {size} of distance" + ("" if self.unit else f" ({self.in_words()})")
+
     def __mul__(self, factor: Exact) -> Metric:
         from noisewright.core.metrics.algebra import Scaled
 
@@ -178,6 +186,9 @@ class Discrete(Metric):
     def pairs(self, distance: Fraction) -> str:
         return "any two secrets that differ" if distance >= 1 else super().pairs(distance)
 
+    def each(self, size: str) -> str:
+        return "between any two answers"
+
     def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
         return Fraction(1)
 
@@ -201,6 +212,9 @@ class Line(Metric):
     @property
     def on_numbers(self) -> bool:
         return True
+
+    def each(self, size: str) -> str:
+        return f"for each {size} of difference"
 
     def diameter(self, points: Sequence[Point]) -> Fraction | None:
         places = [Fraction(p) for p in points]
@@ -231,6 +245,9 @@ class Euclidean(Metric):
 
     name = "euclidean"
     finite = True
+
+    def each(self, size: str) -> str:
+        return f"for each {size} of distance"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         from scipy.spatial.distance import cdist
@@ -276,6 +293,9 @@ class Hamming(Metric):
 
     name = "hamming"
     finite = True
+
+    def each(self, size: str) -> str:
+        return "for each place that differs" if size == "1" else f"for each {size} places that differ"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         rows = [tuple(p) for p in as_sequences(points, self.name, "sequences of one length")]

@@ -134,6 +134,9 @@ class LatticePoints(Metric):
     def in_words(self) -> str:
         return self.inner.in_words()
 
+    def each(self, size: str) -> str:
+        return self.inner.each(size)
+
     def _rounded(self, points: Sequence[Any]) -> list[tuple[Fraction, ...]]:
         try:
             return [tuple(nearest(coordinate, self.lattice) for coordinate in point) for point in points]

@@ -49,7 +49,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, float_up, positive_fraction
+from noisewright.core.exact import Exact, as_fraction, figure, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -191,6 +191,16 @@ class GeoLaplace:
         """The distance in metres that noise stays within with probability p."""
         return self.plane.quantile(p)
 
+    def reading(self) -> str:
+        """How far released places are from the true ones; empty where a remapping moves them.
+
+        >>> geo_laplace(level=1, radius=300, reference=(53.45, -2.2)).reading()
+        'half within 509 m, 95 % within 1.44 km'
+        """
+        if self.remap is not None:
+            return ""
+        return f"half within {_metres(self.quantile(0.5))}, 95 % within {_metres(self.quantile(0.95))}"
+
     def in_words(self) -> str:
         """The promise and what it costs, in plain words."""
         size = _metres(float(self.radius))
@@ -231,7 +241,7 @@ def _reference(reference: Any) -> tuple[float, float]:
 
 
 def _metres(length: float) -> str:
-    return f"{length / 1000:.3g} km" if length >= 1000 else f"{length:.3g} m"
+    return f"{figure(length / 1000, rounding='nearest')} km" if length >= 1000 else f"{figure(length, rounding='nearest')} m"
 
 
 def _rebuilt(certificate: Certificate) -> GeoLaplace:

@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError, NoisewrightError, NoLossError, ParameterError, ResourceError
-from noisewright.core.exact import as_fraction, upward
+from noisewright.core.exact import as_fraction, figure, percent
 from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.core.resource import Resource
 from noisewright.mechanisms.registry import Entry, registry
@@ -113,15 +113,18 @@ class ColumnPlan:
         if size is None:
             return "expected error not known without the data"
         if lies:
-            return f"wrong at most {upward(100 * size, 3)} % of the time"
+            return f"wrong at most {percent(size)} of the time"
         assert self.mechanism is not None
         assert self.secret is not None
+        tell = described(self.mechanism).reading
+        if tell is not None and (words := tell()):
+            return words
         what = "distance" if self.secret.takes.points or len(self.names) > 1 else "error"
         unit = self.mechanism.guarantee.metric.unit or self.secret.unit
         if unit == "second":  # people think of times in larger units
             unit, scale = next((u, n) for u, n in SCALES.items() if size >= 2 * n or n == 1)
             size /= scale
-        return f"expected {what} at most {upward(size, 3)}" + (f" {unit}s" if unit else "")
+        return f"expected {what} at most {figure(size)}" + (f" {unit}s" if unit else "")
 
     @property
     def resources(self) -> tuple[Resource, ...]:

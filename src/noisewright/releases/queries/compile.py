@@ -24,7 +24,7 @@ those with noise, or by ``weights``: sum and count of a mean; squares, sum and c
 >>> plan.price, [(s.name, s.sensitivity, s.noise.price) for s in plan.statistics]
 (Fraction(1, 1), [('sum', Fraction(55, 1), Fraction(1, 2)), ('count', Fraction(1, 1), Fraction(1, 2))])
 >>> plan.error_words
-'expected absolute error at most about 216 / n for n rows'
+'expected absolute error at most about 0.216 for 1,000 rows (216 / rows)'
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from typing import Any
 import pyarrow as pa
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import figure
 from noisewright.core.guarantee import split
 from noisewright.releases.kinds.registry import place_in
 from noisewright.releases.policy.policy import Policy, QueryPolicy
@@ -57,6 +58,9 @@ WHOLE_CANDIDATES = 4096
 
 LARGEST_SQUARED = 10**150
 """The square of more than this, and of the noise on top, may be beyond all floats."""
+
+SOME_ROWS = 1000
+"""An error that falls with the number of rows is shown for so many, where the number is not public."""
 
 WEIGHTS = {"sum": ("sum",), "mean": ("sum", "count"), "variance": ("squares", "sum", "count")}
 """Which statistic each weight is for."""
@@ -125,7 +129,7 @@ class _Compiler:
             return [counted], 0.0, "exact: the number of rows is public where neighbours replace rows"
         error = counted.noise.error
         each = " in each bin" if self.query.aggregate == "histogram" else self._each
-        return [counted], error, f"expected absolute error {error:.3g} rows{each}"
+        return [counted], error, f"expected absolute error {figure(error)} rows{each}"
 
     def _sums(self) -> tuple[list[Statistic], float | None, str]:
         aggregate, value = self.query.aggregate, self._value()
@@ -153,8 +157,8 @@ class _Compiler:
         if self.query.aggregate == "sum":
             error = errors["sum"] * step
             exact = self._value().whole and steps.exponent == 0
-            rounding = "" if exact else f", besides rounding each value to steps of {step:.3g}"
-            return error, f"expected absolute error {error:.3g}{self._each}{rounding}"
+            rounding = "" if exact else f", besides rounding each value to steps of {figure(step)}"
+            return error, f"expected absolute error {figure(error)}{self._each}{rounding}"
         half = max(steps.high - steps.middle, steps.middle - steps.low)
         if self.query.aggregate == "mean":
             # |d(S/n)| <= |dS|/n + |S/n| |dn|/n, and a mean counted from the middle is at most half the range.
@@ -164,8 +168,9 @@ class _Compiler:
             over = (errors["squares"] + 2 * half * errors["sum"] + 2.5 * half**2 * errors["count"]) * step**2
         if self.rows and not self.keys and self.where is None:
             error = over / self.rows
-            return error, f"expected absolute error at most about {error:.3g}, for {self.rows} rows"
-        return None, f"expected absolute error at most about {over:.3g} / n for n rows{self._each}"
+            return error, f"expected absolute error at most about {figure(error)}, for {self.rows:,} rows"
+        some = f"{figure(over / SOME_ROWS)} for {SOME_ROWS:,} rows{self._each}"
+        return None, f"expected absolute error at most about {some} ({figure(over)} / rows)"
 
     def _quantile(self) -> tuple[list[Statistic], float | None, str]:
         from noisewright.mechanisms.categories.selection import MOST_CANDIDATES, selection
@@ -190,7 +195,7 @@ class _Compiler:
         bounds = Sensitivity(most, most, counted.bounds.changed)
         # P(score < -(ln m + t)/rate) <= e^-t, and a score is rows times the denominator.
         rows = (math.log(len(cells)) + math.log(20)) / float(chooser.rate) / quantile.denominator
-        words = f"the rank of the answer is off by at most {rows:.3g} rows, 95 % of the time{self._each}"
+        words = f"the rank of the answer is off by at most {figure(rows)} rows, 95 % of the time{self._each}"
         return [replace(counted, bounds=bounds, noise=Noise(chooser))], None, words
 
     def _candidates(self, value: Value) -> Cells:

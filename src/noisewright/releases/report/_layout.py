@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from noisewright.releases.report.charts import spelled
 
-__all__ = ["facts", "page", "table"]
+__all__ = ["facts", "page", "sections", "table"]
 
 
 def page(title: str, body: str, banner: str = "") -> str:
@@ -26,6 +26,14 @@ def page(title: str, body: str, banner: str = "") -> str:
     )
 
 
+def sections(given: Iterable[tuple[str, str]]) -> str:
+    """Sections with contents above them; ``given`` are titles and HTML, and what is empty is left out."""
+    found = [(title, f"section-{k}", body) for k, (title, body) in enumerate(given) if body]
+    links = "".join(f'<li><a href="#{place}">{spelled(title)}</a></li>' for title, place, _ in found)
+    inner = "".join(f'<h2 id="{place}">{spelled(title)}</h2>{body}' for title, place, body in found)
+    return f'<nav aria-label="Contents"><ul>{links}</ul></nav>{inner}'
+
+
 def facts(rows: Iterable[tuple[str, str]]) -> str:
     """Names and values, one below the other."""
     return f"<dl>{''.join(f'<dt>{spelled(what)}</dt><dd>{spelled(value)}</dd>' for what, value in rows)}</dl>"
@@ -37,7 +45,9 @@ def table(
     rows: Sequence[Sequence[str]],
     numbers: Iterable[int] = (),
     last_is_total: bool = False,
+    cards: bool = False,
 ) -> str:
+    """A table; ``cards``: on a narrow screen each row becomes a card in which every cell is named."""
     right = set(numbers)
 
     def cells(row: Sequence[str], tag: str, scope: str) -> str:
@@ -46,22 +56,24 @@ def table(
             name = tag if k or tag == "th" else "th"
             where = f' scope="{scope if tag == "th" else "row"}"' if name == "th" else ""
             style = ' class="number"' if k in right else ""
+            style += f' data-name="{spelled(head[k])}"' if cards and name == "td" else ""
             found.append(f"<{name}{where}{style}>{spelled(value)}</{name}>")
         return "".join(found)
 
     total = [' class="total"' if last_is_total and k == len(rows) - 1 else "" for k in range(len(rows))]
     body = "".join(f"<tr{style}>{cells(row, 'td', 'row')}</tr>" for style, row in zip(total, rows, strict=True))
+    style = ' class="cards"' if cards else ""
     return (
-        f'<div class="scroll"><table><caption>{spelled(caption)}</caption><thead><tr>{cells(head, "th", "col")}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<div class="scroll"><table{style}><caption>{spelled(caption)}</caption><thead><tr>{cells(head, "th", "col")}</tr>'
+        f"</thead><tbody>{body}</tbody></table></div>"
     )
 
 
 STYLE = """\
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1c2733; --soft: #55636f; --line: #d5dce2; --panel: #f4f7f9;
-  --released: #2b7bba; --estimated: #c4500b; --accent: #1f6f54; --alarm: #a51d2d; --alarm-ink: #ffffff; }
+  --released: #2b7bba; --estimated: #c4500b; --accent: #1f6f54; --link: #1a5f96; --alarm: #a51d2d; --alarm-ink: #ffffff; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14191e; --ink: #e6ebf0; --soft: #a3b0bc; --line: #36424d;
-  --panel: #1d252c; --released: #57a6e0; --estimated: #f5a13d; --accent: #6fcfa9; --alarm: #c9304a; } }
+  --panel: #1d252c; --released: #57a6e0; --estimated: #f5a13d; --accent: #6fcfa9; --link: #7dbbea; --alarm: #c9304a; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.55 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
@@ -77,6 +89,14 @@ li { margin: .3rem 0; }
   text-align: center; }
 .short { background: var(--panel); border-left: 4px solid var(--accent); padding: .6rem 1.1rem; border-radius: 0 6px 6px 0;
   margin: 1.2rem 0; }
+nav ul { columns: 2; list-style: none; padding: 0; }
+nav li { margin: 0; padding: .15rem 0; break-inside: avoid; }
+a { color: var(--link); }
+.scale .here { font-weight: 700; }
+.checks { list-style: none; padding-left: 0; }
+.checks li { padding-left: 1.7em; text-indent: -1.7em; }
+.checks li::before { content: "\\2610"; display: inline-block; width: 1.7em; text-indent: 0; }
+.sign dd { border-bottom: 1px solid var(--soft); min-height: 2rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; margin: .8rem 0; font-size: .93rem; }
 caption { text-align: left; padding-bottom: .4rem; }
@@ -95,7 +115,8 @@ pre { background: var(--panel); padding: .7rem .9rem; border-radius: 6px; overfl
 figure { margin: 1rem 0; }
 figcaption { margin-top: .3rem; }
 svg { width: 100%; height: auto; display: block; }
-svg text { font: 12px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: var(--ink); }
+figure svg { max-width: 36rem; }
+svg text { font: 13px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: var(--ink); }
 svg .tick { fill: var(--soft); }
 svg .value { font-variant-numeric: tabular-nums; }
 svg .grid { stroke: var(--line); stroke-width: 1; }
@@ -113,10 +134,14 @@ svg circle.estimated { fill: var(--estimated); stroke: var(--paper); stroke-widt
 .key.spent { background: var(--soft); }
 .key.left { background: var(--line); }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; }
-  figure { overflow-x: auto; } figure svg { min-width: 36rem; } figcaption { position: sticky; left: 0; } }
+  main { padding: 1.2rem .9rem 3rem; } h1 { font-size: 1.5rem; } nav ul { columns: 1; }
+  .cards, .cards caption, .cards tbody, .cards tr, .cards th, .cards td { display: block; }
+  .cards thead { display: none; } .cards tr { border-bottom: 2px solid var(--line); padding: .5rem 0; }
+  .cards th, .cards td { border: 0; padding: .1rem 0; } .cards td:empty { display: none; }
+  .cards td::before { content: attr(data-name) ": "; color: var(--soft); } }
 @media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --panel: #f2f2f2;
     --released: #2b7bba; --estimated: #c4500b; --accent: #1f6f54; --alarm: #a51d2d; }
   body { font-size: 10.5pt; } main { max-width: none; padding: 0; } h2, h3 { break-after: avoid; }
-  figure, tr, .short { break-inside: avoid; }
+  figure, tr, .short, .sign { break-inside: avoid; } nav { display: none; }
   .banner, .key, svg { -webkit-print-color-adjust: exact; print-color-adjust: exact; } }
 """

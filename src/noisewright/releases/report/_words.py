@@ -2,8 +2,8 @@
 
 >>> price(Fraction(3, 2), Fraction(0)), listed(["age", "ward", "day"])
 ('epsilon 1.5', 'age, ward and day')
->>> odds(promise(Fraction(1), Fraction(0)))
-'A belief of 50 % in one of two such possibilities can become at most 73.2 %.'
+>>> belief(promise(Fraction(1), Fraction(0))), strength(Fraction(2))
+('73.2 %', '1 to 3')
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from noisewright.core.exact import exp_bounds, float_up, upward
+from noisewright.core.exact import exp_bounds, figure, float_up, percent, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.registry import registry
@@ -25,36 +25,73 @@ if TYPE_CHECKING:
     from noisewright.releases.queries.compile import QueryPlan
 
 __all__ = [
+    "LEAD",
     "PRIORS",
+    "SCALE",
     "apart",
     "asked",
+    "belief",
     "beliefs",
+    "capital",
     "done",
     "error",
     "is_number",
     "listed",
-    "noise",
+    "not_released",
     "odds",
     "price",
     "promise",
-    "times",
-    "title",
+    "promised",
+    "strength",
 ]
 
-PRIORS = (0.01, 0.1, 0.5)
+PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 """Beliefs before the release, for which a report says what they can become."""
 
 
-def noise(column: ColumnPlan) -> str:
-    """The promise of the mechanism alone, for one value."""
-    return "nothing" if column.mechanism is None else str(column.mechanism.guarantee)
+SCALE = (
+    ("Below 1", "strong; nobody learns much about one unit"),
+    ("1 to 3", "usual for data that are published; single units are well hidden from most people"),
+    ("3 to 10", "modest; lean on something beside it, such as a contract, or few who see the release"),
+    ("Above 10", "weak; somebody who looks for one person may come close to certainty"),
+)
+"""How totals are usually judged, from the strongest to the weakest."""
+LEAD = (
+    "Whether that is acceptable is your decision, and depends on what is in the table and who sees it. As a guide, this is how "
+    "totals of epsilon are usually judged:"
+)
+
+
+def strength(epsilon: Fraction) -> str:
+    """Where a total stands on the scale."""
+    return SCALE[sum(epsilon >= end for end in (1, 3))][0] if epsilon <= 10 else SCALE[3][0]
+
+
+def promised(column: ColumnPlan) -> str:
+    """What one row promises, and what all rows of a unit cost."""
+    one = price(column.price / column.times, column.delta / column.times)
+    rows = f", for each of {column.times} rows" if column.times > 1 else ""
+    return f"{one} between {apart(column.protects)}{rows}"
+
+
+def capital(words: str) -> str:
+    """A sentence with its first letter."""
+    return words[:1].upper() + words[1:]
+
+
+def not_released(plan: Plan) -> str:
+    """What is not released row by row: columns that only answers use, the column of the unit, and everything unnamed."""
+    asked = [name for name in plan.dropped if name != plan.policy.unit.column]
+    unit = [f"{name} (says which rows belong together)" for name in plan.dropped if name not in asked]
+    words = f"Not released at all: {listed([*unit, 'every column that the policy does not name'])}."
+    return words + (f" Used only for answers: {listed(asked)}." if asked else "")
 
 
 def done(column: ColumnPlan) -> str:
     """What was done to a column: the mechanism's name and what the registry says of it."""
     name = "" if column.mechanism is None else column.mechanism.name
     summary = registry[name].summary if name in registry else ""
-    return f"{name}: {summary}" if summary else str(name)
+    return f"{summary} ({name})" if summary else str(name)
 
 
 def asked(plan: Plan, plan_of_query: QueryPlan) -> str:
@@ -94,45 +131,37 @@ def promise(price: Fraction, delta: Fraction) -> Guarantee:
     return Guarantee(float_up(price), Discrete(), float_up(min(delta, Fraction(1))))
 
 
+def belief(promise: Guarantee) -> str:
+    """What a belief of 50 % becomes at most; with a delta, how often a guess is right at most."""
+    if promise.delta:
+        return f"right at most {percent(promise.guess())} of the time"
+    return percent(promise.posterior(0.5))
+
+
 def odds(promise: Guarantee) -> str:
     """What a promise means, in one sentence."""
     if promise.delta:
-        return (
-            f"Somebody who guesses between two such possibilities, equally likely before, is right at most "
-            f"{upward(100 * promise.guess(), 3)} % of the time."
-        )
-    return f"A belief of 50 % in one of two such possibilities can become at most {_percent(promise.posterior(0.5))}."
+        return f"Somebody who guesses between two such possibilities, equally likely before, is {belief(promise)}."
+    return f"A belief of 50 % in one of two such possibilities can become at most {belief(promise)}."
 
 
-def beliefs(promise: Guarantee) -> tuple[str, ...]:
-    """How far odds move at most, and what each of :data:`PRIORS` becomes at most."""
+def beliefs(promise: Guarantee) -> str:
+    """How far odds move at most, and what each of :data:`PRIORS` becomes at most, in a sentence."""
     bound = promise.bound(1)
-    factor = f"e^{upward(bound, 4)}" if bound > 20 else f"{_factor(bound)} times"
-    if promise.delta:
-        return factor, "not bounded", "not bounded", f"right at most {upward(100 * promise.guess(), 3)} % of the time"
-    return factor, *(_percent(promise.posterior(prior)) for prior in PRIORS)
+    factor = f"e^{upward(bound, 4)}" if bound > 20 else _factor(bound)
+    become = [
+        f"a belief of {figure(100 * prior)} % at most {percent(promise.posterior(float(prior)))}" for prior in PRIORS
+    ]
+    return f"Odds change by a factor of at most {factor}: {listed(become)}."
 
 
 def _factor(bound: float) -> str:
-    return upward(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64), 3)
-
-
-def _percent(belief: float) -> str:
-    """A belief in percent, rounded up; near certainty by how much is missing, so that it never reads as 100 %."""
-    if belief < 0.99:
-        return f"{upward(100 * belief, 3)} %"
-    return f"{upward(100 * belief, 6)} %" if belief < 0.99999 else "practically 100 %"
+    return figure(Fraction(exp_bounds(Fraction(bound), 64)[1], 1 << 64))
 
 
 def price(epsilon: Fraction, delta: Fraction) -> str:
     """A price, rounded up."""
     return f"epsilon {upward(epsilon)}" + (f", delta {upward(delta, 3)}" if delta else "")
-
-
-def times(plan: Plan) -> str:
-    """That a price counts every row of a unit, where there may be several."""
-    rows = plan.policy.unit.rows
-    return f" ({rows} rows, each counted)" if rows > 1 else ""
 
 
 def _plain(value: Any) -> str:

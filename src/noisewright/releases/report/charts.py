@@ -17,14 +17,15 @@ from datetime import date, timedelta
 from html import escape
 from itertools import pairwise
 
+from noisewright.core.exact import figure
 from noisewright.releases.report.marginals import Marginal
 
 __all__ = ["chart", "short", "spelled", "ticks"]
 
-WIDTH = 720
-CHARACTER = 6.6
-"""The width of a character of a label at 12 px, on average; labels are cut so that they fit."""
-MOST_LABEL = 26
+WIDTH = 480
+"""Of every picture, in its own units: narrow enough that letters stay readable on a telephone."""
+CHARACTER = 7.2
+"""The width of a character of a label at 13 px, on average; labels are cut so that they fit."""
 
 
 def chart(marginal: Marginal, number: int = 0) -> str:
@@ -64,48 +65,56 @@ def short(value: float) -> str:
     >>> short(12300.4), short(1_230_000), short(0.25)
     ('12,300', '1.23 million', '0.25')
     """
-    if abs(value) >= 1e9:
-        return f"{value / 1e9:.3g} billion"
-    if abs(value) >= 1e6:
-        return f"{value / 1e6:.3g} million"
-    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+    whole = round(value) if abs(value) >= 100 else value
+    return figure(whole, rounding="nearest")
 
 
 # Categories ---------------------------------------------------------------------------------------------------------------
 
 
 def _bars(marginal: Marginal) -> tuple[str, float]:
-    labels = [_cut(label) for label in marginal.labels]
-    left = 14 + CHARACTER * max(map(len, labels), default=0)
-    row, top = 26, 24
+    """Each category on two lines: its name and counts, and its bar below them."""
+    row, top, right = 42, 24, 96
     columns = [("released", marginal.counts)] + (
         [] if marginal.estimated is None else [("estimated", marginal.estimated)]
     )
-    right = 86 * len(columns)
     largest = max((*marginal.counts, *(marginal.high or ()), *(marginal.estimated or ()), 1.0))
-    height = top + row * len(labels) + 26
-    scale = (WIDTH - left - right) / largest
-    parts = list(_grid_across(largest, left, scale, top, height - 22))
+    height = top + row * len(marginal.labels) + 40
+    scale = (WIDTH - 16) / largest
+    parts = list(_ticks_across(largest, 4, scale, height - 36))
+    parts.append(_text(4, height - 4, "rows", "start", "tick"))
     for n, (title, values) in enumerate(columns):
-        x = WIDTH - 86 * (len(columns) - 1 - n)
+        x = WIDTH - right * (len(columns) - 1 - n)
         parts.append(_text(x, top - 10, title, "end", "tick"))
-        parts += [_text(x, top + (k + 0.5) * row + 4, short(value), "end", "value") for k, value in enumerate(values)]
-    for k, (label, count) in enumerate(zip(labels, marginal.counts, strict=True)):
-        y = top + (k + 0.5) * row
-        parts.append(_text(left - 6, y + 4, label, "end", whole=marginal.labels[k]))
-        parts.append(_rect("released", left, y + 4 - row / 2, count * scale, row - 8))
+        for k, value in enumerate(values):
+            shown = short(value) if title == "released" else _estimate(marginal, k)
+            parts.append(_text(x, top + k * row + 16, shown, "end", "value"))
+    most = int((WIDTH - right * len(columns)) / CHARACTER)
+    for k, (label, count) in enumerate(zip(marginal.labels, marginal.counts, strict=True)):
+        y = top + k * row + 29
+        parts.append(_text(4, top + k * row + 16, _cut(label, most), "start", whole=label))
+        parts.append(_rect("released", 4, y - 7, count * scale, 14))
         if marginal.low is not None and marginal.high is not None:
-            parts.append(_line("estimated", left + marginal.low[k] * scale, y, left + marginal.high[k] * scale))
+            parts.append(_line("estimated", 4 + marginal.low[k] * scale, y, 4 + marginal.high[k] * scale))
         if marginal.estimated is not None:
-            at = left + marginal.estimated[k] * scale
+            at = 4 + marginal.estimated[k] * scale
             parts.append(f'<circle class="estimated" cx="{at:.1f}" cy="{y:g}" r="4"/>')
     return "".join(parts), height
 
 
-def _grid_across(largest: float, left: float, scale: float, top: float, bottom: float) -> Iterator[str]:
+def _estimate(marginal: Marginal, k: int) -> str:
+    """An estimate in as many digits as its whisker leaves."""
+    assert marginal.estimated is not None
+    if marginal.low is None or marginal.high is None or marginal.high[k] <= marginal.low[k]:
+        return short(marginal.estimated[k])
+    unit = 10.0 ** max(0, math.floor(math.log10(marginal.high[k] - marginal.low[k])) - 1)
+    return short(round(marginal.estimated[k] / unit) * unit)
+
+
+def _ticks_across(largest: float, left: float, scale: float, bottom: float) -> Iterator[str]:
     for tick in ticks(0, largest):
         x = left + tick * scale
-        yield f'<line class="grid" x1="{x:.1f}" y1="{top:g}" x2="{x:.1f}" y2="{bottom:g}"/>'
+        yield f'<line class="axis" x1="{x:.1f}" y1="{bottom - 4:g}" x2="{x:.1f}" y2="{bottom + 2:g}"/>'
         yield _text(x, bottom + 16, short(tick), "middle", "tick")
 
 
@@ -113,7 +122,7 @@ def _grid_across(largest: float, left: float, scale: float, top: float, bottom: 
 
 
 def _histogram(marginal: Marginal) -> tuple[str, float]:
-    left, right, top, bottom = 66, 16, 12, 208
+    left, right, top, bottom = 62, 12, 28, 228
     first, last = marginal.edges[0], marginal.edges[-1]
     across = (WIDTH - left - right) / (last - first)
     largest = max((*marginal.counts, *(marginal.high or ()), *(marginal.estimated or ()), 1.0))
@@ -132,15 +141,13 @@ def _histogram(marginal: Marginal) -> tuple[str, float]:
     if marginal.estimated is not None:
         parts.append(_dots(marginal, marginal.estimated, x, bottom, up))
     parts.append(f'<line class="axis" x1="{left}" y1="{bottom}" x2="{WIDTH - right}" y2="{bottom}"/>')
-    marks = (
-        _dates(first, last)
-        if marginal.kind == "dates"
-        else [(t, short(t) if abs(t) >= 1e6 else f"{t:g}") for t in ticks(first, last, 9)]
-    )
+    marks = _dates(first, last) if marginal.kind == "dates" else [(t, short(t)) for t in ticks(first, last, 7)]
     for value, label in marks:
         parts.append(f'<line class="axis" x1="{x(value):.1f}" y1="{bottom}" x2="{x(value):.1f}" y2="{bottom + 5}"/>')
         parts.append(_text(x(value), bottom + 19, label, "middle", "tick"))
-    return "".join(parts), bottom + 26
+    parts.append(_text(left - 8, top - 14, "rows", "end", "tick"))
+    parts.append(_text((left + WIDTH - right) / 2, bottom + 40, _cut(marginal.name, 50), "middle", whole=marginal.name))
+    return "".join(parts), bottom + 48
 
 
 def _dots(
@@ -165,10 +172,10 @@ def _dates(first: float, last: float) -> list[tuple[float, str]]:
         return [((day - date(1970, 1, 1)).days, f"{day.day} {day:%b}") for day in marks]
     months = [date(y, m, 1) for y in range(start.year, end.year + 1) for m in range(1, 13)]
     months = [day for day in months if start <= day <= end]
-    every = next((k for k in (1, 2, 3, 6) if len(months) / k <= 9), 12)
+    every = next((k for k in (1, 2, 3, 6) if len(months) / k <= 6), 12)
     if every == 12:
         years = [day for day in months if day.month == 1]
-        stride = next((k for k in (1, 2, 5, 10, 20, 50) if len(years) / k <= 9), 100)
+        stride = next((k for k in (1, 2, 5, 10, 20, 50) if len(years) / k <= 6), 100)
         return [((day - date(1970, 1, 1)).days, f"{day.year}") for day in years if day.year % stride == 0]
     return [((day - date(1970, 1, 1)).days, f"{day:%b %Y}") for day in months if (day.month - 1) % every == 0]
 
@@ -183,7 +190,7 @@ def _day(number: int) -> date:
 
 def _cells(marginal: Marginal) -> tuple[str, float]:
     """A map of the released places; stronger colour means more."""
-    side, top, left = 270.0, 26.0, 70.0
+    side, top, left = 380.0, 26.0, 78.0
     rows, columns = len(marginal.edges) - 1, len(marginal.across) - 1
     width, height = side / columns, side / rows
     largest = max((*marginal.counts, 1.0))
@@ -199,7 +206,14 @@ def _cells(marginal: Marginal) -> tuple[str, float]:
                 f'width="{width:.1f}" height="{height:.1f}" opacity="{math.sqrt(count / largest):.2f}"/>'
             )
     parts += _frame_ticks(marginal, left, top, side)
-    return "".join(parts), top + side + 28
+    north, _, east = marginal.name.partition(", ")
+    parts.append(_text(left + side / 2, top + side + 40, _cut(east, 40), "middle", whole=east))
+    middle = top + side / 2
+    parts.append(
+        f'<text class="label" x="14" y="{middle:g}" text-anchor="middle" transform="rotate(-90 14 {middle:g})">'
+        f"{spelled(_cut(north, 40))}</text>"
+    )
+    return "".join(parts), top + side + 48
 
 
 def _frame_ticks(marginal: Marginal, left: float, top: float, side: float) -> Iterator[str]:
@@ -224,7 +238,8 @@ def spelled(text: str) -> str:
     >>> spelled('<b> "a" & b\\x00')
     '&lt;b&gt; &quot;a&quot; &amp; b\\\\x00'
     """
-    return escape("".join(c if c.isprintable() else " " if c.isspace() else repr(c)[1:-1] for c in text))
+    shown = escape("".join(c if c.isprintable() else " " if c.isspace() else repr(c)[1:-1] for c in text))
+    return shown.replace(" %", "&#160;%")  # no line break before the sign
 
 
 def _description(marginal: Marginal) -> str:
@@ -236,15 +251,15 @@ def _description(marginal: Marginal) -> str:
     if marginal.kind == "places":
         return f"A map in {len(marginal.counts)} cells, {total} places; stronger colours hold more."
     low, high = marginal.edges[0], marginal.edges[-1]
-    ends = [f"{_day(int(e))}" if marginal.kind == "dates" else f"{e:g}" for e in (low, high)]
+    ends = [f"{_day(int(e))}" if marginal.kind == "dates" else short(e) for e in (low, high)]
     peak = max(range(len(marginal.counts)), key=marginal.counts.__getitem__)
     at = marginal.edges[peak]
-    where = f"{_day(int(at))}" if marginal.kind == "dates" else f"{at:g}"
+    where = f"{_day(int(at))}" if marginal.kind == "dates" else short(at)
     return f"A histogram of {total} values from {ends[0]} to {ends[1]}; the highest bar begins at {where}."
 
 
-def _cut(label: str) -> str:
-    return label if len(label) <= MOST_LABEL else label[: MOST_LABEL - 1] + "…"
+def _cut(label: str, most: int) -> str:
+    return label if len(label) <= most else label[: most - 1] + "…"
 
 
 def _rect(style: str, x: float, y: float, width: float, height: float) -> str:

@@ -10,24 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from noisewright.core import VERSION
-from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
-from noisewright.core.exact import upward
-from noisewright.releases.ledger.ledger import downward
+from noisewright.core.exact import figure
 from noisewright.releases.queries.readable import shown
+from noisewright.releases.report import _ending as end
 from noisewright.releases.report import _layout as html
 from noisewright.releases.report import _words as say
 from noisewright.releases.report.charts import chart, spelled
 from noisewright.releases.report.marginals import Marginal
 
 if TYPE_CHECKING:
+    from noisewright.releases.columns.plan import ColumnPlan
     from noisewright.releases.ledger.ledger import Balance
     from noisewright.releases.plan import Plan
+    from noisewright.releases.queries.compile import QueryPlan
 
 __all__ = ["Made", "report"]
 
@@ -65,21 +65,19 @@ def report(
     """
     banner = "NOT FOR RELEASE: a simulation with a known seed. Anybody who knows the seed can remove the noise."
     heading = f"Release of {plan.policy.dataset}"
-    body = "".join(
-        [
-            _opening(plan, made, heading),
-            _released(plan),
-            _conclusions(plan),
-            _columns(plan, made, marginals),
-            _answers(plan, answers or {}),
-            _remains(plan),
-            _budget(plan, balance),
-            _randomness(made),
-            _verification(plan, made),
-            _glossary(),
-        ]
-    )
-    return html.page(heading, body, banner if made.simulated else "")
+    sections = [
+        ("What was released", _released(plan)),
+        ("How to judge the total", _judging(plan)),
+        ("Columns, one by one", _columns(plan, made, marginals)),
+        ("Answers, one by one", _answers(plan, answers or {})),
+        ("What remains possible", end.remains(plan)),
+        ("Budget", end.budget(plan, balance)),
+        ("Where the noise came from", end.randomness(made)),
+        ("How to verify it", end.verification(plan, made)),
+        ("Who signs", end.signing(plan, made)),
+        ("Words", end.glossary()),
+    ]
+    return html.page(heading, _opening(plan, made, heading) + html.sections(sections), banner if made.simulated else "")
 
 
 # Sections -----------------------------------------------------------------------------------------------------------------
@@ -118,60 +116,75 @@ def _whose(plan: Plan) -> str:
 
 
 def _released(plan: Plan) -> str:
-    rows = []
-    for column in plan.columns:
-        name = say.listed(column.names) + (
-            f" (as {say.listed(column.outputs)})" if tuple(column.outputs) != tuple(column.names) else ""
-        )
-        if column.keep:
-            rows.append((name, "kept unchanged: NOT protected", "nothing", "none", "none"))
-        else:
-            rows.append(
-                (
-                    name,
-                    say.done(column),
-                    say.apart(column.protects),
-                    say.price(column.price, column.delta),
-                    say.error(column),
-                )
-            )
-    rows += [(q.name, say.asked(plan, q), q.protects, say.price(q.price, q.delta), say.error(q)) for q in plan.queries]
-    unnamed = ["every column that the policy does not name"]
-    dropped = f"<p>Not released at all: {spelled(say.listed([*plan.dropped, *unnamed]))}.</p>" if plan.columns else ""
-    head = ("Part", "What was done", "Between", "Price for one unit", "Expected error")
-    caption = "Every part of the release. An epsilon says nothing alone: it holds between what the third column says."
-    return f"<h2>What was released</h2>{html.table(caption, head, rows)}{dropped}"
-
-
-def _conclusions(plan: Plan) -> str:
-    if not plan.parts:
-        return ""
-    rows = [(say.title(part), *say.beliefs(say.promise(part.price, part.delta))) for part in plan.parts]
+    """The one table of all parts: what was done, between what, at which price, and what somebody can conclude at most."""
+    rows = [_row(column) for column in plan.columns]
+    for query in plan.queries:
+        belief = say.belief(say.promise(query.price, query.delta))
+        rows.append((query.name, say.asked(plan, query), query.protects, _price(query), belief, say.error(query)))
     if len(plan.parts) > 1:
-        rows.append(("Everything together", *say.beliefs(say.promise(plan.epsilon, plan.delta))))
+        whole = say.belief(say.promise(plan.epsilon, plan.delta))
+        rows.append(("All together", "", "", say.price(plan.epsilon, plan.delta), whole, ""))
     head = (
-        "Who sees",
-        "Odds change at most",
-        *(f"A belief of {100 * prior:g} % becomes at most" for prior in say.PRIORS),
+        "Part",
+        "What was done",
+        "Protected between",
+        "Price for one unit",
+        "A belief of 50 % becomes",
+        "Expected error",
     )
     caption = (
-        "The most that anybody can conclude about one unit, between two possibilities that the part is about, "
-        "if they know everything else in the table. All numbers are rounded up."
+        "Every part of the release. An epsilon says nothing alone: it holds between the two possibilities that stand beside "
+        "it. The belief is what somebody who knows everything else in the table, and holds one of the two for as likely as the "
+        "other, can come to at most after seeing the part. Prices and beliefs are rounded up."
     )
-    some_delta = any(part.delta for part in plan.parts)
+    table = html.table(caption, head, rows, numbers=(), last_is_total=len(plan.parts) > 1, cards=True)
     note = (
         "<p>Where a part has a delta, no belief is bounded for every single output. The table then says how often somebody who "
         "guesses between two equally likely possibilities is right at most.</p>"
-        if some_delta
+        if any(part.delta for part in plan.parts)
         else ""
     )
-    example = (
-        "<p>An example of how to read it: somebody who thinks that one of two possibilities for a person has a chance of "
-        f"{100 * say.PRIORS[1]:g} % may, after seeing one part of the release, hold it for as likely as the row says, and no "
-        "likelier.</p>"
+    dropped = f"<p>{spelled(say.not_released(plan))}</p>" if plan.columns else ""
+    return f"{table}{note}{dropped}"
+
+
+def _row(column: ColumnPlan) -> tuple[str, ...]:
+    renamed = f" (as {say.listed(column.outputs)})" if tuple(column.outputs) != tuple(column.names) else ""
+    name = say.listed(column.names) + renamed
+    if column.keep:
+        return name, "kept unchanged: NOT protected", "nothing", "none", "certainty", "none"
+    belief = say.belief(say.promise(column.price, column.delta))
+    return name, say.done(column), say.apart(column.protects), _price(column), belief, say.error(column)
+
+
+def _price(part: ColumnPlan | QueryPlan) -> str:
+    return say.price(part.price, part.delta)
+
+
+def _judging(plan: Plan) -> str:
+    """What the total means, beside what totals usually are."""
+    if not plan.parts:
+        return ""
+    promise = say.promise(plan.epsilon, plan.delta)
+    total = say.price(plan.epsilon, plan.delta)
+    first = (
+        f"Somebody who sees everything at once is bounded by the total, {total}, and not by any single part. "
+        + ("" if plan.delta else say.beliefs(promise))
+        + " That is the worst case: it is reached only by somebody who knows all of the table but one unit, and asks about "
+        "just those two possibilities that the release tells apart best."
     )
-    table = html.table(caption, head, rows, numbers=range(1, 5), last_is_total=len(plan.parts) > 1)
-    return f"<h2>What somebody can conclude</h2>{table}{example}{note}"
+    scale = "".join(
+        f'<li class="here">{spelled(f"{name}: {words} (this release)")}</li>'
+        if name == say.strength(plan.epsilon)
+        else f"<li>{spelled(f'{name}: {words}')}</li>"
+        for name, words in say.SCALE
+    )
+    last = (
+        "Before you sign, ask three things. Is the unit the right one: is one person one unit, or are there several rows of "
+        "each? Are the distances in the table those that matter to people? And who will see this release: "
+        "the wider it goes, the less you can lean on anything but the total."
+    )
+    return f'<p>{spelled(first)}</p><p>{spelled(say.LEAD)}</p><ul class="scale">{scale}</ul><p>{spelled(last)}</p>'
 
 
 def _columns(plan: Plan, made: Made, marginals: Sequence[Marginal]) -> str:
@@ -179,21 +192,16 @@ def _columns(plan: Plan, made: Made, marginals: Sequence[Marginal]) -> str:
     sections = []
     for number, column in enumerate(plan.columns):
         marginal = found.get(", ".join(column.outputs))
+        facts = []
         if column.keep:
-            facts = [("What was done", "Nothing: the column is released unchanged, and is NOT protected.")]
+            words = "Released unchanged, and NOT protected."
         else:
-            facts = [
-                ("What was done", say.done(column)),
-                ("Between", say.apart(column.protects)),
-                ("Noise promises", say.noise(column)),
-                ("Price for one unit", say.price(column.price, column.delta) + say.times(plan)),
-                ("What it means", say.odds(say.promise(column.price, column.delta))),
-                ("Expected error", say.error(column)),
-            ]
+            words = f"{say.capital(say.promised(column))}. Expected error: {say.error(column)}."
             facts += [("In the clear", f"{say.listed(column.in_the_clear)}: NOT protected")] * bool(column.in_the_clear)
             facts += [("Measured on public data", "; ".join(column.measured))] * bool(column.measured)
+        more = html.facts(facts) if facts else ""
         sections.append(
-            f"<h3>{spelled(say.listed(column.outputs))}</h3>{html.facts(facts)}{_figure(marginal, number, made.rows)}"
+            f"<h3>{spelled(say.listed(column.outputs))}</h3><p>{spelled(words)}</p>{more}{_figure(marginal, number, made.rows)}"
         )
     note = (
         "<p>The pictures show the released values, and an estimate of what the table looked like before. The estimate is "
@@ -203,7 +211,7 @@ def _columns(plan: Plan, made: Made, marginals: Sequence[Marginal]) -> str:
         if any(marginal.estimated is not None for marginal in marginals)
         else ""
     )
-    return f"<h2>Columns, one by one</h2>{note}{''.join(sections)}" if sections else ""
+    return f"{note}{''.join(sections)}" if sections else ""
 
 
 def _figure(marginal: Marginal | None, number: int, rows: int | None) -> str:
@@ -224,8 +232,8 @@ def _figure(marginal: Marginal | None, number: int, rows: int | None) -> str:
     if marginal.blend:
         unit = " days" if marginal.kind == "dates" else ""
         words += (
-            f" In the estimate a value less than {marginal.blend / 2:.3g}{unit} from an edge counts partly for the bar beside "
-            "it, since the noise hides on which side it was."
+            f" In the estimate a value less than {figure(marginal.blend / 2)}{unit} from an edge counts partly for the bar "
+            "beside it, since the noise hides on which side it was."
         )
     if marginal.reason:
         words += f" No estimate of the table before is shown: {spelled(marginal.reason)}."
@@ -237,13 +245,7 @@ def _figure(marginal: Marginal | None, number: int, rows: int | None) -> str:
 def _answers(plan: Plan, answers: Mapping[str, pa.Table]) -> str:
     sections = []
     for query in plan.queries:
-        facts = [
-            ("Question", say.asked(plan, query)),
-            ("Between", query.protects),
-            ("Price for one unit", say.price(query.price, query.delta)),
-            ("What it means", say.odds(say.promise(query.price, query.delta))),
-            ("Expected error", say.error(query)),
-        ]
+        words = f"{say.capital(say.asked(plan, query))}. Expected error: {say.error(query)}."
         table, page = answers.get(query.name), ""
         if table is not None:
             more = f" The first {MOST_ROWS} of {table.num_rows:,} rows." if table.num_rows > MOST_ROWS else ""
@@ -252,141 +254,5 @@ def _answers(plan: Plan, answers: Mapping[str, pa.Table]) -> str:
                 k for k, name in enumerate(head) if name not in table.column_names or say.is_number(table[name].type)
             ]
             page = html.table(f"The released answer: {query.name}.{more}", head, rows, numbers)
-        sections.append(f"<h3>{spelled(query.name)}</h3>{html.facts(facts)}{page}")
-    return f"<h2>Answers, one by one</h2>{''.join(sections)}" if sections else ""
-
-
-def _remains(plan: Plan) -> str:
-    policy = plan.policy
-    items = [
-        "What is true of many people can be learned, and may be applied to each of them. A release can show that smoking harms; "
-        "that is what it is for, and it holds whether or not a certain person is in the table."
-    ]
-    if plan.kept:
-        items.append(f"{say.listed(plan.kept)}: everybody can read the true values, and link them with other sources.")
-    near = [c for c in plan.columns if not c.keep and c.protects.startswith("at most")]
-    if near:
-        items.append(
-            f"Values that are farther apart than stated ({'; '.join(f'{say.listed(c.names)}: {c.protects}' for c in near)}) are "
-            "protected less: twice as far apart, twice the epsilon or more. Large differences can be seen."
-        )
-    if len(plan.parts) > 1:
-        items.append(
-            "Parts can be combined. Columns that say much the same about a person each give a little away; the last row of the "
-            "table above bounds what all of them give away together."
-        )
-    if policy.neighbours == "replace":
-        items.append("Who is in the table, and how many rows it has, is not hidden; the values are.")
-    if plan.order == "random":
-        items.append(
-            "Released rows stand in a random order, drawn anew: their places tell nothing about the order of the table."
-        )
-    if any(not column.keep and column.missing == "keep" for column in policy.columns):
-        kept = [say.listed(column.names) for column in policy.columns if not column.keep and column.missing == "keep"]
-        items.append(f"{say.listed(kept)}: whether a value is missing is shown as it is.")
-    if policy.unit.column is not None and policy.unit.excess == "first":
-        items.append(f"Rows beyond the first {policy.unit.rows} of one {policy.unit.column} were left out.")
-    if plan.delta:
-        items.append(
-            f"Odds are bounded up to an extra probability of {upward(plan.delta, 3)} (delta), which may fall on outputs that "
-            "give a unit away. It is not the probability that odds change more than the factor says, which can be larger."
-        )
-    if policy.floating:
-        items.append(
-            "The policy allows mechanisms that draw in floats. What is promised for those is a theorem, not a proof."
-        )
-    items.append(
-        "Later releases about the same people add to what can be concluded; the budget below limits their sum."
-    )
-    items += list(plan.warnings)
-    inner = "".join(f"<li>{spelled(item)}</li>" for item in items)
-    return f"<h2>What remains possible</h2><ul>{inner}</ul>"
-
-
-def _budget(plan: Plan, balance: Balance | None) -> str:
-    if balance is None:
-        allowed = say.price(plan.policy.budget.epsilon, plan.policy.budget.delta)
-        words = f"The policy allows {allowed} over all releases together. "
-        return f"<h2>Budget</h2><p>{spelled(words)}No ledger has recorded this release.</p>"
-    before, before_delta = balance.spent_epsilon - plan.epsilon, balance.spent_delta - plan.delta
-    rows = [
-        ("Spent before", upward(before), upward(before_delta)),
-        ("This release", upward(plan.epsilon), upward(plan.delta)),
-        ("Left", downward(balance.left_epsilon), downward(balance.left_delta)),
-        ("Budget", upward(balance.epsilon), upward(balance.delta)),
-    ]
-    caption = (
-        f"What all releases of {plan.policy.dataset} may cost one unit, and what is left. Between {balance.between}."
-    )
-    if balance.scope == "unit":
-        caption += " For a unit that took part in every release; others have more left."
-    with_delta = bool(balance.delta or balance.spent_delta)
-    head = ("", "Epsilon", "Delta") if with_delta else ("", "Epsilon")
-    shown = [row if with_delta else row[:2] for row in rows]
-    table = html.table(caption, head, shown, numbers=(1, 2), last_is_total=True)
-    key = (
-        '<p class="soft"><span class="key spent"></span>spent before <span class="key"></span>this release '
-        '<span class="key left"></span>left</p>'
-    )
-    return f"<h2>Budget</h2>{_bar(before, plan.epsilon, balance.epsilon)}{key}{table}"
-
-
-def _bar(before: Fraction, now: Fraction, whole: Fraction) -> str:
-    """The budget as one bar."""
-    first, second = (float(part / whole) * 720 for part in (before, now))
-    words = f"{100 * float(before / whole):.0f} % spent before, {100 * float(now / whole):.0f} % by this release"
-    return (
-        '<svg viewBox="0 0 720 18" role="img" aria-labelledby="budget-title"><title id="budget-title">'
-        f'Budget: {words}</title><rect class="left" width="720" height="18" rx="4"/>'
-        f'<rect class="spent" width="{min(720, first):.1f}" height="18" rx="4"/>'
-        f'<rect class="now" x="{min(720, first):.1f}" width="{max(1.0, min(second, 720 - first)):.1f}" height="18" rx="4"/></svg>'
-    )
-
-
-def _randomness(made: Made) -> str:
-    if made.simulated:
-        words = (
-            f"{SIMULATION_RANDOMNESS}. The noise came from a generator with a known seed, so that the run can be repeated. "
-            "Do not hand this output to anybody."
-        )
-    else:
-        words = (
-            f"{RELEASE_RANDOMNESS}. The noise came from the operating system's cryptographic random numbers. It was not stored, "
-            "and cannot be drawn again."
-        )
-    return f"<h2>Where the noise came from</h2><p>{spelled(words[0].upper() + words[1:])}</p>"
-
-
-def _verification(plan: Plan, made: Made) -> str:
-    floating = "Parts that draw in floats are named as not proved. " if plan.policy.floating else ""
-    files = (
-        f"<p>Files of this release: {', '.join(f'<code>{spelled(name)}</code>' for name in made.files)}.</p>"
-        if made.files
-        else ""
-    )
-    facts = [("Engine", made.engine), ("Digest of certificate.json", made.certificate)]
-    return (
-        "<h2>How to verify it</h2><p>The file <code>certificate.json</code> holds the claim of every part and the whole numbers "
-        "that its noise was drawn from. A small program proves each claim again from those numbers, and that the prices add up "
-        f"to the total. {floating}That alone is not yet about this table: whoever rewrites the certificate can leave a part out. "
-        "So check the whole folder that holds this page (here called FOLDER): that its files are those that were written and "
-        "belong together, and the certificate with them. Whoever keeps the ledger checks besides that it recorded this very "
-        "release:</p><pre>noisewright verify FOLDER\n\nnoisewright verify FOLDER --ledger LEDGER</pre>"
-        "<p>Without Noisewright, any Python 3.9 or later proves the certificate, though not that it is about this table:</p>"
-        "<pre>noisewright verify --export-checker checker.py\n"
-        f"python checker.py FOLDER/certificate.json</pre>{html.facts(facts)}{files}"
-    )
-
-
-def _glossary() -> str:
-    words = [
-        ("Unit", "Whose data are protected as a whole: one row, or all rows of one person."),
-        (
-            "Epsilon",
-            "How much odds may change: by a factor of at most 2.72 (e) for 1, 7.4 for 2, 1.11 for 0.1. Smaller is safer.",
-        ),
-        ("Delta", "A small probability that the bound of epsilon fails."),
-        ("Price", "The epsilon and delta that a part takes from the budget of each unit."),
-        ("Expected error", "How far a released value or answer is from the true one, on average."),
-    ]
-    return f"<h2>Words</h2>{html.facts(words)}"
+        sections.append(f"<h3>{spelled(query.name)}</h3><p>{spelled(words)}</p>{page}")
+    return "".join(sections)
