@@ -19,7 +19,7 @@ from noisewright.cli.commands.plan import (
     warnings_of,
 )
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, caution, counting, emit, facts, heading, plural, printable
+from noisewright.cli.shared.output import AsJson, caution, Details, counting, emit, facts, heading, plural, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "release"]
 
-MOST_ROWS = 8
-"""So many rows of an answer are shown; all of them are in its file."""
+MOST_ROWS, FEW_ROWS = 8, 3
+"""So many rows of an answer are shown with --details, and without; all of them are in its file."""
 
 
 def release(
@@ -66,6 +66,7 @@ def release(
         int | None,
         typer.Option(metavar="N", min=0, help="A simulation with this seed: repeatable, unrecorded, NOT for release."),
     ] = None,
+    details: Details = False,
     as_json: AsJson = False,
 ) -> None:
     """Protect a table under a policy, and write the table, answers, certificate, report and lock.
@@ -104,7 +105,7 @@ def release(
             progress=progress,
             warn=None if as_json or seed is not None else caution,
         )
-    emit(_document(done, output), lambda: _page(done, output), as_json)
+    emit(_document(done, output), lambda: _page(done, output, details), as_json)
 
 
 def _document(done: Release, output: str) -> dict[str, Any]:
@@ -125,35 +126,39 @@ def _document(done: Release, output: str) -> dict[str, Any]:
     }
 
 
-def _page(done: Release, output: str) -> Iterable[RenderableType]:
+def _page(done: Release, output: str, details: bool) -> Iterable[RenderableType]:
     from noisewright.core.exact import upward
     from noisewright.releases.ledger.ledger import downward
 
-    what = plural(len(done.answers), "answer") if done.rows is None else f"{done.rows:,} rows"
+    plan, counted = done.plan, plural(len(done.answers), "answer") if done.answers else ""
+    what = " and ".join(filter(None, ["" if done.rows is None else f"{done.rows:,} rows", counted]))
     if done.reread:
         yield heading(output, "this release was made already; nothing is drawn, nothing is spent (--again draws anew)")
     elif done.simulated:
         yield heading(output, f"{what} SIMULATED, not for release", "yellow")
     else:
         yield heading(output, f"{what} released", "green")
-    yield parts_table(done.plan)
-    yield from _answers(done, output)
-    rows = [total_row(done.plan), ("Between", done.plan.between), ("In words", done.plan.in_words())]
+    if details:
+        yield parts_table(plan)
+    yield from _answers(done, output, MOST_ROWS if details else FEW_ROWS)
+    rows = [total_row(plan)]
+    rows += [("Between", plan.between if details else plan.neighbours), ("In words", plan.in_words())]
     if (left := done.balance) is not None:
         delta = f", delta {downward(left.left_delta)} of {upward(left.delta)}" if left.delta else ""
         rows.append(("Budget", f"epsilon {downward(left.left_epsilon)} of {upward(left.epsilon)}{delta} left"))
-    if done.plan.kept:
-        rows.append(("Kept", f"{', '.join(done.plan.kept)}: NOT protected"))
-    rows.append(dropped_row(done.plan))
-    rows += order_row(done.plan)
+    if plan.kept:
+        rows.append(("Kept", f"{', '.join(plan.kept)}: NOT protected"))
+    rows += [dropped_row(plan)] if details else []
+    rows += order_row(plan) if details or plan.order == "kept" else []
     rows.append(("Read", f"{output}/report.html"))
     rows.append(("Check", f"noisewright verify {output}"))
+    rows += [] if details else [("More", "with --details: every part, its price and its error")]
     yield facts(rows)
     if done.reread or done.simulated:  # otherwise said already, before the price was paid
         yield from warnings_of(done.warnings)
 
 
-def _answers(done: Release, output: str) -> Iterable[RenderableType]:
+def _answers(done: Release, output: str, most: int) -> Iterable[RenderableType]:
     """The answers with their intervals, as far as they fit on a screen."""
     from rich.padding import Padding
     from rich.table import Table
@@ -164,14 +169,14 @@ def _answers(done: Release, output: str) -> Iterable[RenderableType]:
 
     for (name, answer), file in zip(done.answers.items(), answer_files(done.plan), strict=True):
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-        head, rows = shown(answer, name, MOST_ROWS)
+        head, rows = shown(answer, name, most)
         for title in head:
             table.add_column(Text(printable(title)), overflow="fold")
         for row in rows:
             table.add_row(*(Text(printable(cell)) for cell in row))
         yield Padding(table, (0, 0, 0, 2))
-        if answer.num_rows > MOST_ROWS:
-            more = f"{MOST_ROWS} of {answer.num_rows:,} rows; all are in {output}/{file}"
+        if answer.num_rows > most:
+            more = f"{most} of {answer.num_rows:,} rows; all are in {output}/{file}"
             yield Padding(Text(more, style="dim"), (0, 0, 0, 2))
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsJson",
+    "Details",
     "caution",
     "counting",
     "emit",
@@ -35,6 +36,8 @@ __all__ = [
 ]
 
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object and nothing else.")]
+
+Details = Annotated[bool, typer.Option("--details", metavar="", help="Show everything, not only what matters most.")]
 
 PAGE_WIDTH = 100
 LABEL_LENGTH = 40

@@ -9,7 +9,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import METRIC_HELP, check_number, parse_metric
-from noisewright.cli.shared.output import AsJson, emit, facts, heading, printable, working
+from noisewright.cli.shared.output import AsJson, Details, emit, facts, heading, printable, working
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -58,12 +58,13 @@ def compare(
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="With --families: draw the safe epsilons to .png, .svg or .pdf.")
     ] = None,
+    details: Details = False,
     as_json: AsJson = False,
 ) -> None:
     """Say whether B may replace A, and A may replace B, against all adversaries of a kind, with a witness either way.
 
-    Files with exact numbers (certificates; a .csv whose decimals or fractions sum to exactly one) get exact answers. Where a
-    replacement is safe, the post-processing that turns one into the other is shown; where not, an adversary who gains by it.
+    Files with exact numbers (certificates; a .csv whose decimals or fractions sum to exactly one) get exact answers. With
+    --details: where a replacement is safe, the post-processing that turns one into the other; where not, an adversary who gains.
     """
     from noisewright.core.errors import ParameterError
 
@@ -78,10 +79,10 @@ def compare(
         raise ParameterError("--epsilon, --size and --plot go with --families; two files need none of them.")
     if first is None or second is None:
         raise ParameterError("give two channels or certificates to compare, or --families.")
-    _two_files(first, second, metric, tol, as_json)
+    _two_files(first, second, metric, tol, details, as_json)
 
 
-def _two_files(first: str, second: str, metric: str | None, tol: str, as_json: bool) -> None:
+def _two_files(first: str, second: str, metric: str | None, tol: str, details: bool, as_json: bool) -> None:
     from noisewright.adversary.orders.compare import compare as compared
     from noisewright.core.exact import as_fraction
     from noisewright.core.verdict import UNDECIDED
@@ -91,7 +92,7 @@ def _two_files(first: str, second: str, metric: str | None, tol: str, as_json: b
     with working("comparing"):
         found = compared(_load(first), _load(second), metric=measure, tol=off)
     data = {"first": first, "second": second, "tol": off, **found.to_json()}
-    emit(data, lambda: _page(first, second, found), as_json)
+    emit(data, lambda: _page(first, second, found, details), as_json)
     if any(one.status == UNDECIDED for both in found.orders().values() for one in both):
         raise typer.Exit(1)
 
@@ -118,7 +119,7 @@ def _load(file: str) -> Any:
     return source[0]
 
 
-def _page(first: str, second: str, found: Comparison) -> list[RenderableType]:
+def _page(first: str, second: str, found: Comparison, details: bool) -> list[RenderableType]:
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -135,6 +136,9 @@ def _page(first: str, second: str, found: Comparison) -> list[RenderableType]:
         Padding(table, (1, 0, 1, 2)),
         facts([("In words", text) for text in found.in_words()]),
     ]
+    if not details:
+        shown = "what shows each answer: a post-processing, or an adversary who gains"
+        return [*page, facts([("More", f"with --details: {shown}")])]
     for name, both in found.orders().items():
         for one in both:
             page.append(Padding(_witness(found, name, one), (1, 0, 0, 2)))
