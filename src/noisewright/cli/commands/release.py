@@ -19,7 +19,7 @@ from noisewright.cli.commands.plan import (
     warnings_of,
 )
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, caution, Details, counting, emit, facts, heading, plural, printable
+from noisewright.cli.shared.output import AsJson, Details, caution, counting, emit, facts, heading, plural, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -134,7 +134,7 @@ def _page(plan: Survey, data: dict[str, Any], target: Path | None, picture: Path
     more = f"{100 * plan.loss:.3g} % more respondents than the {plan.ideal_name}, for the same margin"
     loss = f"{more if math.isfinite(plan.loss) else f'the {plan.ideal_name} would leave no error'} ({plan.ideal}); {plan.why}"
     rows = [
-        ("Promise", f"{plan.guarantee}; proved in whole numbers"),
+        ("Promise", f"{plan.guarantee.reading()}; proved in whole numbers"),
         ("It means", plan.guarantee.in_words()),
         (
             "Margin",

@@ -9,6 +9,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working
+from noisewright.cli.shared.words import plainly
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -133,9 +134,9 @@ def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableT
         if result["proved"]:
             parts.append(heading(result["file"], "proved", "bold green"))
             rows = [
-                ("Claim", result["claim"]),
+                ("Claim", plainly(result["claim"])),
                 ("Distances", result["distances"]),
-                ("In words", result["reading"]),
+                ("In words", plainly(result["reading"])),
                 (
                     "Mechanism",
                     f"{_stated(result['mechanism'])}; the proof covers {PROOFS[result['proof']].covers}",
@@ -193,7 +194,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
             f", delta {rounded(Fraction(part['delta']))}" if part["delta"] != "0" else ""
         )
         said = Text("proved", "green") if part["proved"] else Text("NOT proved: floating", "red")
-        table.add_row(Text(printable(part["title"])), Text(price), Text(printable(part["between"])), said)
+        table.add_row(Text(printable(part["title"])), Text(price), Text(printable(plainly(part["between"]))), said)
     return [verdict, facts((what, printable(value)) for what, value in rows), Padding(table, (1, 0, 0, 2))]
 
 

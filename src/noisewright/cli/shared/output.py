@@ -20,6 +20,7 @@ __all__ = [
     "AsJson",
     "Details",
     "caution",
+    "chance",
     "counting",
     "emit",
     "facts",
@@ -149,6 +150,13 @@ def plural(count: int, noun: str) -> str:
 def printable(text: str) -> str:
     """Text with control characters spelled out: names come from files, and a terminal obeys what it is sent."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def chance(value: float) -> str:
+    """A probability, or another number that is no bound, in four digits."""
+    from noisewright.core.exact import figure
+
+    return figure(value, 4, "nearest")
 
 
 def round_up(value: float) -> str:

@@ -86,6 +86,9 @@ class Scaled(Metric):
     def in_words(self) -> str:
         return self.inner.in_words()
 
+    def pairs(self, distance: Fraction) -> str:
+        return self.inner.pairs(distance / self.factor)
+
 
 @dataclass(frozen=True)
 class Sum(Metric):

@@ -132,7 +132,7 @@ class Metric:
         The distance is rounded down.
 
         >>> Line().pairs(Fraction(2, 3)), Discrete().pairs(Fraction(1)), Discrete().pairs(Fraction(1, 2))
-        ('any two secrets within 0.666666 (line)', 'any two secrets that differ', 'any two secrets within 0.5 (discrete)')
+        ('any two secrets at most 0.666666 apart', 'any two secrets that differ', 'any two secrets within 0.5 (discrete)')
         """
         return f"any two secrets within {downward(distance)} ({self})"
 
@@ -216,6 +216,9 @@ class Line(Metric):
     def each(self, size: str) -> str:
         return f"for each {size} of difference"
 
+    def pairs(self, distance: Fraction) -> str:
+        return f"any two secrets at most {downward(distance)} apart"
+
     def diameter(self, points: Sequence[Point]) -> Fraction | None:
         places = [Fraction(p) for p in points]
         return max(places) - min(places)
@@ -248,6 +251,9 @@ class Euclidean(Metric):
 
     def each(self, size: str) -> str:
         return f"for each {size} of distance"
+
+    def pairs(self, distance: Fraction) -> str:
+        return f"any two secrets at most {downward(distance)} apart"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         from scipy.spatial.distance import cdist

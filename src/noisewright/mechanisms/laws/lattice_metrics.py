@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import MetricError
-from noisewright.core.exact import as_fraction
+from noisewright.core.exact import as_fraction, figure
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.distances import Distances
@@ -91,6 +91,9 @@ class LatticeLine(Line):
     def in_words(self) -> str:
         return Line().in_words()
 
+    def pairs(self, distance: Fraction) -> str:
+        return Line().pairs(distance) + _rounded_in_words(self.lattice)
+
     def steps(self, distance: Fraction) -> int:
         """How many steps apart two answers at most ``distance`` apart can land."""
         return self.lattice.steps(distance) + (self.answers is not None and distance > 0)
@@ -137,11 +140,18 @@ class LatticePoints(Metric):
     def each(self, size: str) -> str:
         return self.inner.each(size)
 
+    def pairs(self, distance: Fraction) -> str:
+        return self.inner.pairs(distance) + _rounded_in_words(self.lattice)
+
     def _rounded(self, points: Sequence[Any]) -> list[tuple[Fraction, ...]]:
         try:
             return [tuple(nearest(coordinate, self.lattice) for coordinate in point) for point in points]
         except TypeError:
             raise MetricError(f"the {self.name} metric needs points that are number vectors of one length.") from None
+
+
+def _rounded_in_words(lattice: Lattice) -> str:
+    return f", rounded to steps of {figure(lattice.step)},"
 
 
 def rounding(lattice: Lattice) -> Fraction:

@@ -241,7 +241,11 @@ def _reference(reference: Any) -> tuple[float, float]:
 
 
 def _metres(length: float) -> str:
-    return f"{figure(length / 1000, rounding='nearest')} km" if length >= 1000 else f"{figure(length, rounding='nearest')} m"
+    return (
+        f"{figure(length / 1000, rounding='nearest')} km"
+        if length >= 1000
+        else f"{figure(length, rounding='nearest')} m"
+    )
 
 
 def _rebuilt(certificate: Certificate) -> GeoLaplace:

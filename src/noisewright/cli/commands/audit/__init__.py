@@ -12,6 +12,7 @@ from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import METRIC_HELP, default_metric, exact_or_none, explain, parse_metric
 from noisewright.cli.shared.output import (
     AsJson,
+    chance,
     emit,
     facts,
     heading,
@@ -22,6 +23,7 @@ from noisewright.cli.shared.output import (
     round_up,
     working,
 )
+from noisewright.cli.shared.words import plainly
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -132,7 +134,7 @@ def _certificate(certificate: Certificate, rows: Rows) -> dict[str, Any]:
     if claim is None:
         rows.append(("Certificate", f"NOT PROVED: {reason}"))
         return {"proved": False, "claim": None, "reason": reason}
-    rows.append(("Certificate", f"proved: {claim}"))
+    rows.append(("Certificate", f"proved: {plainly(claim)}"))
     rows.append(("Distances", distances_in_words(document)))
     rows.append(("Random bits", f"{document.get('randomness')} (as stated)"))
     return {
@@ -151,12 +153,12 @@ def _smallest(channel: Channel, metric: Metric, data: dict[str, Any], rows: Rows
     found = channel.epsilon(metric)
     reading = _reading(found, found)
     data.update(smallest=_audit_json(found), reading=reading)
-    rows.append(("Smallest epsilon", f"{round_up(found.value)} per unit of {metric}"))
+    rows.append(("Smallest epsilon", _per(found)))
     if found.pair is not None:
         rows.append(("Worst pair", f"{label(found.pair[0])} and {label(found.pair[1])}"))
     if found.probabilities is not None:
         here, there = found.probabilities
-        rows.append(("Worst output", f"{label(found.output)}: probability {here:.6g} against {there:.6g}"))
+        rows.append(("Worst output", f"{label(found.output)}: probability {chance(here)} against {chance(there)}"))
     rows.append(("In words", reading))
     return found
 
@@ -182,8 +184,17 @@ def _epsilon_at(channel: Channel, worst: Audit, delta: Any, given: str, data: di
     reading = _reading(found, worst)
     data["at_delta"] = {**_audit_json(found), "reading": reading}
     needs = "" if found.pair is None else f", needed by {label(found.pair[0])} against {label(found.pair[1])}"
-    rows.append((f"At delta = {given}", f"epsilon = {round_up(found.value)} per unit of {metric}{needs}"))
+    rows.append((f"At delta = {given}", f"{_per(found)}{needs}"))
     rows.append(("", reading))
+
+
+def _per(found: Audit) -> str:
+    """The smallest epsilon, and what it is for."""
+    from noisewright.core.guarantee import Guarantee
+
+    if math.isinf(found.value):
+        return "infinite: no epsilon will do"
+    return Guarantee(found.value, found.metric).reading().removeprefix("epsilon ")
 
 
 def _reading(found: Audit, worst: Audit) -> str:

@@ -20,10 +20,17 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "compare"]
 
 STYLES = {"holds (exact)": "green", "holds within tol": "green", "fails (witness)": "red", "undecided": "yellow"}
+SAID = {
+    "holds (exact)": "yes, proved",
+    "holds within tol": "yes, within tol",
+    "fails (witness)": "no, and shown",
+    "undecided": "undecided",
+}
+MORE = ("More", "with --details: what shows each answer, a post-processing or an adversary who gains")
 ORDERS = {
-    "average": "every gain and prior",
-    "max": "every worst output",
-    "privacy": "every metric",
+    "average": "every adversary, on average",
+    "max": "every adversary, at worst",
+    "privacy": "every pair of secrets",
 }
 
 
@@ -129,16 +136,15 @@ def _page(first: str, second: str, found: Comparison, details: bool) -> list[Ren
         table.add_column(name, no_wrap=name != "against")
     for name, forward, backward in found.table():
         against = ORDERS.get(name, "this metric")
-        table.add_row(name, against, *(Text(status, STYLES[status]) for status in (forward, backward)))
+        table.add_row(name, against, *(Text(SAID[status], STYLES[status]) for status in (forward, backward)))
     page: list[RenderableType] = [
         heading("A", printable(first)),
         heading("B", printable(second)),
         Padding(table, (1, 0, 1, 2)),
-        facts([("In words", text) for text in found.in_words()]),
+        facts([*(("In words", text) for text in found.in_words()), *([] if details else [MORE])]),
     ]
     if not details:
-        shown = "what shows each answer: a post-processing, or an adversary who gains"
-        return [*page, facts([("More", f"with --details: {shown}")])]
+        return page
     for name, both in found.orders().items():
         for one in both:
             page.append(Padding(_witness(found, name, one), (1, 0, 0, 2)))

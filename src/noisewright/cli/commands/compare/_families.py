@@ -21,7 +21,9 @@ READING = (
     "Any epsilon up to the one shown is safe: against every average-case adversary (average), every worst-case one (max), or for "
     "every metric (privacy)."
 )
-UNITS = "Epsilon of response is for discrete; that of geometric and exponential is per unit of line."
+UNITS = (
+    "The epsilon of response is between any two answers; that of geometric and exponential for each 1 of difference."
+)
 
 
 def families_page(*, families: str, epsilon: str | None, size: int | None, plot: str | None, as_json: bool) -> None:

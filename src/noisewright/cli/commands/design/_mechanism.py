@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, emit, facts, printable, wants_json, working
+from noisewright.cli.shared.output import AsJson, chance, emit, facts, printable, wants_json, working
 from noisewright.cli.shared.targets import json_file, picture_file
+from noisewright.cli.shared.words import plainly
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -129,11 +130,8 @@ def _errors(mechanism: Mechanism) -> dict[str, float]:
 def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[RenderableType]:
     from rich.text import Text
 
-    from noisewright.cli.shared.metrics import explain
-
-    words = explain(mechanism.guarantee.metric)
     rows = [
-        ("Guarantee", f"{mechanism.guarantee}" + (f" ({words})" if words else "")),
+        ("Guarantee", mechanism.guarantee.reading()),
         ("In words", data["reading"]),
         *([("Scale of the noise", _scale_words(data))] if data["scale"] is not None else []),
         ("Expected error", _error_words(data["error"])),
@@ -141,7 +139,7 @@ def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[Rend
         ("Random bits", data["randomness"]),
     ]
     if data["proved"]:
-        rows.append(("Proof", f"checked again just now: {data['proved']}"))
+        rows.append(("Proof", f"checked again just now: {plainly(data['proved'])}"))
     rows.append(
         ("Certificate", f"written to {data['file']}" if data["file"] else "not written; -o FILE.json writes it")
     )
@@ -152,16 +150,18 @@ def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[Rend
 
 
 def _scale_words(data: dict[str, Any]) -> str:
-    return f"{data['scale']:.6g}" + (f": {data['reason']}" if data["reason"] else "")
+    return chance(data["scale"]) + (f": {data['reason']}" if data["reason"] else "")
 
 
 def _error_words(errors: dict[str, float]) -> str:
+    from noisewright.core.exact import figure, percent
+
     spelled = {
-        "absolute": lambda e: f"{e:.4g} absolute",
-        "squared": lambda e: f"{e:.4g} squared",
-        "zero-one": lambda e: f"another value than the truth {100 * e:.4g} % of the time",
+        "absolute": lambda e: f"{figure(e)} absolute",
+        "squared": lambda e: f"{figure(e)} squared",
+        "zero-one": lambda e: f"another value than the truth {percent(e)} of the time",
     }
-    found = [spelled[loss](error) if loss in spelled else f"{error:.4g} ({loss})" for loss, error in errors.items()]
+    found = [spelled[loss](error) if loss in spelled else f"{figure(error)} ({loss})" for loss, error in errors.items()]
     return ", ".join(found) + " (for the secret where it is largest)" if found else "none that applies"
 
 

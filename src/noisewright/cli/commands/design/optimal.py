@@ -225,12 +225,9 @@ def _finish(made: OptimalMechanism, target: Path | None, picture: Path | None) -
 def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
     from rich.text import Text
 
-    from noisewright.cli.shared.metrics import explain
-
-    words = explain(made.guarantee.metric)
     which = "expected loss" if made.objective == "bayes" else "loss of the worst secret"
     rows = [
-        ("Guarantee", f"{made.guarantee}" + (f" ({words})" if words else "")),
+        ("Guarantee", made.guarantee.reading()),
         ("In words", made.guarantee.in_words()),
         (which.capitalize(), f"{made.loss_value:.6g} ({made.loss.made})"),
         ("How good", _goodness(made, which)),

@@ -1,0 +1,48 @@
+"""Claims in plain words: what a certificate states in exact terms, as a person reads it. ``--json`` keeps the exact terms.
+
+>>> plainly("epsilon = 0.5 per unit of 1/5 * line")
+'epsilon 0.5 for each 5 of difference'
+>>> plainly("epsilon = 1 between neighbours (1/7 * line at most 1), delta = 1e-6")
+'epsilon 1 between two answers at most 7 apart, delta = 1e-6'
+>>> plainly("any two places within 500 of each other (metres around (53, -2) between points of the lattice 2^-2)")
+'any two places within 500 of each other (metres around (53, -2), rounded to steps of 0.25)'
+"""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+__all__ = ["plainly"]
+
+CLAIM = re.compile(
+    r"epsilon = (?P<epsilon>[0-9.e+-]+) (?:per unit of (?P<metric>.+?)|between neighbours \((?P<near>.+?) at most 1\))"
+    r"(?P<more>(?:; |, (?:delta|in steps|over|between|unless|for|and|any|if)\b).*)?"
+)
+LATTICE = re.compile(r" between points of the lattice 2\^(-?[0-9]+)")
+
+
+def plainly(claim: str) -> str:
+    """A claim in plain words; what is none is left as it is, but for lattices and for the line of numbers."""
+    from noisewright.core.certificates.checker.checker import NotProved
+    from noisewright.core.certificates.claims import metric_called
+    from noisewright.core.errors import NoisewrightError
+    from noisewright.core.exact import figure
+    from noisewright.core.guarantee import Guarantee, Scope
+    from noisewright.core.metrics.metric import Metric
+
+    steps = [f", rounded to steps of {figure(2.0 ** int(power))}" for power in LATTICE.findall(claim)]
+    found = CLAIM.fullmatch(claim)
+    if found is None:
+        return LATTICE.sub(lambda _: steps.pop(0), claim).replace(" apart (line)", " apart")
+    level = (found["more"] or "").partition("; level = ")[2]
+    if level:
+        return f"epsilon {level}"  # a level is the epsilon of a whole radius, which says more than that of a metre
+    exact, scope = LATTICE.sub("", found["metric"] or found["near"]), "metric" if found["metric"] else "adjacent"
+    try:
+        metric = metric_called(exact)
+    except (NoisewrightError, NotProved):  # of a name that says more than a metric
+        metric = Metric()
+        metric.name = exact
+    promise = Guarantee(float(found["epsilon"]), metric, scope=cast(Scope, scope))
+    return promise.reading() + "".join(steps) + (found["more"] or "")
