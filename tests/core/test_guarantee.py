@@ -97,7 +97,7 @@ def test_scope_and_radius() -> None:
     assert near.bound(10.1) == math.inf
     assert near.posterior(0.5, 11) == 1.0
     assert near.posterior(0.0, 11) == 0.0
-    assert near.in_words(11) == "Nothing is promised about any two secrets within 11 (euclidean)."
+    assert near.in_words(11) == "Nothing is promised about any two secrets at most 11 apart."
     assert Guarantee(1.0, Line()).bound(math.inf) == math.inf
 
 
@@ -361,7 +361,7 @@ def test_a_sentence_is_about_no_more_pairs_than_the_promise() -> None:
     assert "between any two secrets within 0 (discrete) change by a factor of at most 1." in promise.in_words(0)
     assert "any two secrets that differ change by a factor of at most 2.72." in promise.in_words(1)
     nearly = Guarantee(math.log(2), Line(), scope="metric").in_words(0.99999999)
-    assert "any two secrets within 0.999999 (line)" in nearly
+    assert "any two secrets at most 0.999999 apart" in nearly
     assert Guarantee(1.0, Line()).in_words(math.inf) == (
         "Nothing is promised about secrets that are infinitely far apart."
     )
@@ -383,11 +383,7 @@ def test_a_sentence_is_about_no_more_pairs_than_the_promise() -> None:
 @pytest.mark.parametrize(
     ("guarantee", "unit", "words"),
     [
-        (
-            Guarantee(0.5, 0.2 * Line()),
-            "",
-            "epsilon 0.5 for each 4.999 of difference",
-        ),  # the float 0.2 is above one fifth
+        (Guarantee(0.5, 0.2 * Line()), "", "epsilon 0.5 for each 5 of difference"),
         (Guarantee(0.5, "1/5" * Line()), "year", "epsilon 0.5 for each 5 years of difference"),
         (Guarantee(1.0, Line()), "day", "epsilon 1 for each day of difference"),
         (Guarantee(1.0, Line()), "", "epsilon 1 for each 1 of difference"),

@@ -105,8 +105,12 @@ def test_from_policy_to_a_verified_release(shell, clinic):
     assert "note" not in plan.words
     assert not (clinic / "ledger.sqlite").exists()
     done = shell(*words(clinic, *ledger(clinic)))
-    assert "2,000 rows released" in done.out
-    assert "Dropped every column that the policy does not name" in done.words
+    assert "2,000 rows and 1 answer released" in done.out
+    assert len(done.out.splitlines()) <= 16
+    assert "expected error" not in done.words
+    simulated = shell(*words(clinic, "--seed", "1", "--details", output="details"))
+    assert "Dropped every column that the policy does not name" in simulated.words
+    assert "column or answer mechanism epsilon between values expected error" in simulated.words
     assert "<p>Not released at all: every column that the policy does not name.</p>" in (
         (clinic / "out/report.html").read_text()
     )

@@ -18,7 +18,7 @@ def test_the_page_has_the_device_the_promise_the_margin_and_the_comparison(call)
         "use 11 cards",
         "Ace to 5: answer truthfully.",
         '9 to jack: say "yes", whatever the truth is.',
-        "epsilon = 1 per unit of discrete; proved in whole numbers",
+        "epsilon 1 between any two answers; proved in whole numbers",
         "± 0.0635 with 1000 respondents, at prevalence 0.1",
         "4482 respondents for a margin of 0.03",
         "3.89% more respondents than the best design",
@@ -139,7 +139,7 @@ def test_disclosure_is_said_aloud(call):
     assert "Beware" not in call(*words).words
     frank = call(*words, "--allow-certain-disclosure")
     assert "some answers give the truth away for certain" in frank.words
-    assert "delta = 0.4" in frank.words
+    assert "delta 0.4" in frank.words
 
 
 def test_devices_confidence_and_whole_populations(call):

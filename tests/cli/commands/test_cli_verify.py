@@ -22,7 +22,7 @@ def test_a_certificate_is_proved_and_read_out_in_words(call, certificate):
     answer = call("verify", certificate)
     assert answer.code == 0
     assert f"{certificate}: proved" in answer.words
-    assert "epsilon = 0.333334 per unit of line" in answer.words
+    assert "epsilon 0.3334 for each 1 of difference" in answer.words
     assert "along a line of 5 places, from 0 to 4" in answer.words
     assert "Whatever the output" in answer.words
     assert max(map(len, answer.out.splitlines()[1:])) <= 100

@@ -45,14 +45,14 @@ def test_a_channel_of_numbers_is_audited_along_the_line(call, files):
     data = call("audit", files / "line.csv", "--json").json
     assert data["metric"] == "line"
     assert data["smallest"]["epsilon"] == pytest.approx(math.log(2))
-    assert "(line)" in data["reading"]
+    assert "any two secrets at most 1 apart" in data["reading"]
 
 
 def test_the_page_names_the_metric_the_pair_and_the_output(call, files):
     answer = call("audit", files / "response.csv", "--epsilon", "1", "--delta", "0.1")
     page = answer.words
     assert "2 secrets to 2 outputs" in page
-    assert "1.09862 per unit of discrete" in page  # ln 3 = 1.098612..., rounded up
+    assert "1.099 between any two answers" in page  # ln 3 = 1.098612..., rounded up
     assert "no and yes" in page
     assert "probability 0.75 against 0.25" in page
     assert "At epsilon = 1" in page
@@ -74,7 +74,7 @@ def test_delta_at_epsilon_and_epsilon_at_delta_agree_with_the_library(call, file
 def test_an_infinite_epsilon_is_said_in_words_and_as_a_string(call, files):
     assert call("audit", files / "leaky.csv", "--json").json["smallest"]["epsilon"] == "inf"
     page = call("audit", files / "leaky.csv").out
-    assert "infinite per unit of discrete" in page
+    assert "infinite: no epsilon will do" in page
     assert "No promise holds" in page
 
 
@@ -127,7 +127,7 @@ def test_a_certificate_of_a_table_is_proved_and_audited(call, certificate):
     assert data["certificate"]["epsilon"] == "1/3"
     assert data["metric_from"] == "certificate"
     assert data["smallest"]["epsilon"] <= 1 / 3 + 1e-9
-    assert "proved: epsilon = 0.333334 per unit of line" in call("audit", certificate).words
+    assert "proved: epsilon 0.3334 for each 1 of difference" in call("audit", certificate).words
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,14 @@ def test_fractions_in_a_csv_are_read_by_everything(call, pair, files):
 
 
 def test_the_page_has_a_table_what_follows_and_a_witness_for_each_answer(call, pair):
-    page = call("compare", *pair, "--metric", "line")
+    page = call("compare", *pair, "--metric", "line", "--details")
+    short = call("compare", *pair, "--metric", "line")
+    assert len(short.out.splitlines()) <= 16
+    assert "with --details: what shows each answer" in short.words
+    assert "gets 0.333333" not in short.words
     words = page.words
-    assert "average every gain and prior fails (witness) fails (witness)" in words
+    assert "average every adversary, on average no, and shown no, and shown" in words
+    assert "average every adversary, on average no, and shown no, and shown" in short.words
     assert "A may replace B for the line metric only" in words
     assert "B may not replace A under any of these orders." in words
     assert "gets 0.333333 with A and 0.366667 with B" in words
@@ -72,7 +77,7 @@ def test_a_safe_replacement_shows_the_post_processing(call, pair, files):
     assert average["forward"]["witness"]["exact"] == [["1", "0"], ["1", "0"], ["0", "1"]]
     assert (
         "Post-processing that makes B from A, a row for each output of A."
-        in call("compare", pair[0], files / "merged.csv").words
+        in call("compare", pair[0], files / "merged.csv", "--details").words
     )
 
 

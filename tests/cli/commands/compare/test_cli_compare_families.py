@@ -15,7 +15,7 @@ def test_the_table_has_all_pairs_under_all_orders(call):
         "response 1 geometric 0.138188 0.138188 0.25",
         "exponential 1 geometric 0.587366 0.587366 0.793683",
         "5 secrets",
-        "per unit of line",
+        "for each 1 of difference",
     ):
         assert words in answer.words
 

@@ -58,7 +58,7 @@ def test_a_design_is_shown_written_and_verified(call, files, name):
     assert answer.code == 0
     for words in (
         "Guarantee",
-        "epsilon = 1 per unit of",
+        "Guarantee epsilon 1 ",
         "Whatever the output",
         "Expected error",
         "exact",

@@ -55,7 +55,7 @@ def test_categories_with_intervals(call, folder):
         "--intervals", "asymptotic",
     )  # fmt: skip
     assert answer.code == 0
-    for word in (*TRAVEL, "95 % interval", "5,000 reports", "certified", "epsilon = 1 per unit of discrete"):
+    for word in (*TRAVEL, "95 % interval", "5,000 reports", "certified", "epsilon 1 between any two answers"):
         assert word in answer.words
 
 

@@ -91,7 +91,7 @@ def test_a_mechanism_for_each_table(call, folder):
         "5,000 reports",
         "3,000",
         "2,000",
-        "epsilon = 0.5 per unit of discrete",
+        "epsilon 0.5 between any two answers",
     ):
         assert words in page.words
     assert "of each report: that of its own mechanism, as listed; several reports of one person add up" in page.words
