@@ -1,15 +1,17 @@
 """Pictures of mechanisms, for the command line, reports and pages. Needs the extra ``plots`` (matplotlib).
 
-A picture shows the law of the outputs for a few secrets: from the channel where there is one, from simulated draws with a fixed
-seed otherwise (:func:`draw`); or all of a mechanism's probabilities at once (:func:`draw_matrix`). It shows public parameters
-only, never data.
+A picture shows the law of the outputs for a few secrets: from the channel where there is one, from the exact chances of a
+mechanism of numbers, and only for what has neither from simulated draws with a fixed seed (:func:`draw`); or all of a
+mechanism's probabilities at once (:func:`draw_matrix`). It shows public parameters only, never data.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "draw_matrix", "save_picture"]
 
-DRAWS = 200_000
+DRAWS, CLOUD = 200_000, 4000
+BARS = 160
+LEFT_OUT = 0.002
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 10**9)
 """Every so many-th label is written on an axis that has too many for all."""
 
@@ -53,9 +57,11 @@ def draw(mechanism: Mechanism) -> Figure:
         _rows(axes, channel)
     elif channel is not None:
         _heat_map(figure, axes, channel)
+    elif described(mechanism).below is not None:
+        _chances(axes, mechanism)
     else:
-        _simulated(figure, axes, mechanism)
-    axes.set_title(f"{mechanism.name}: {mechanism.guarantee}", fontsize=10)
+        _simulated(axes, mechanism)
+    axes.set_title(_title(mechanism), fontsize=10)
     return figure
 
 
@@ -74,9 +80,13 @@ def draw_matrix(thing: Mechanism | Channel, title: str = "") -> Figure:
         for (x, y), value in np.ndenumerate(channel.matrix):
             colour = "black" if value > middle or value == 0 else "white"
             axes.text(y, x, f"{value:.3f}" if value else "0", ha="center", va="center", fontsize=8, color=colour)
-    words = title or ("" if isinstance(thing, Channel) else f"{thing.name}: {thing.guarantee}")
+    words = title or ("" if isinstance(thing, Channel) else _title(thing))
     axes.set_title(words, fontsize=10)
     return figure
+
+
+def _title(mechanism: Mechanism) -> str:
+    return fill(f"{mechanism.name}: {mechanism.guarantee.reading()}", 90)
 
 
 def _channel(mechanism: Mechanism) -> Channel | None:
@@ -126,13 +136,51 @@ def _name(label: Any) -> str:
     return f"{float(label):.4g}" if isinstance(label, (float, Fraction)) else str(label)
 
 
-def _simulated(figure: Any, axes: Any, mechanism: Mechanism) -> None:
+def _chances(axes: Any, mechanism: Mechanism) -> None:
+    """The exact chances of numbers about a few secrets, in bars that hold whole steps of the lattice that numbers lie on.
+
+    Bars of another width would hold now more and now fewer of its points, and draw a comb that is not there.
+    """
+    below = described(mechanism).below
+    assert below is not None
+    secrets = np.array(_some_secrets(mechanism), dtype=np.float64).reshape(-1)
+    lattice = getattr(mechanism, "lattice", None)
+    step = 1.0 if lattice is None else float(lattice.step)
+    low, high = _reach(below, secrets, step)
+    width = step * math.ceil((high - low) / (BARS * step))
+    first = (
+        math.floor(low / step) - 0.5
+    )  # an edge lies half way between two points, so it is of no matter where ties go
+    edges = step * first + width * np.arange(math.ceil((high - low) / width) + 2)
+    chance = np.diff(np.asarray(below(secrets, edges)), axis=1)
+    for colour, secret, row in zip(COLOURS, secrets, chance, strict=False):
+        heights = row if width == step else row / width
+        axes.stairs(heights, edges, color=colour, linewidth=1.3, label=f"true value {secret:.3g}")
+    axes.set(xlabel="output", ylabel="probability" if width == step else "density", ylim=(0, None))
+    axes.legend(frameon=False, fontsize=9)
+
+
+def _reach(below: Callable[[Any, Any], Any], secrets: NDArray[np.float64], step: float) -> tuple[float, float]:
+    """From where to where nearly all outputs lie: a chance of 0.002 is left out on either side."""
+    ends = []
+    for start, side in ((secrets.min(), -1), (secrets.max(), 1)):
+        near, far = 0.0, step
+        for _ in range(200):
+            outside = np.asarray(below(secrets, np.array([start + side * far])))[:, 0]
+            if (outside if side < 0 else 1 - outside).max() <= LEFT_OUT:
+                break
+            near, far = far, 1.25 * far + step
+        ends.append(start + side * (far if near else step))
+    return float(ends[0]), float(ends[1])
+
+
+def _simulated(axes: Any, mechanism: Mechanism) -> None:
     """Simulated draws about a few secrets: a histogram of numbers, or a cloud of places."""
     rng = np.random.default_rng(0)
     secrets = _some_secrets(mechanism)
     drawn = [np.asarray(mechanism.release(np.array([s] * DRAWS), rng), dtype=np.float64) for s in secrets]
     if drawn[0].ndim == 2 and drawn[0].shape[1] >= 2:
-        _cloud(axes, drawn[0][:4000])
+        _cloud(axes, drawn[0][:CLOUD])
         return
     if drawn[0].ndim == 2:
         drawn = [d[:, 0] for d in drawn]
@@ -144,13 +192,12 @@ def _simulated(figure: Any, axes: Any, mechanism: Mechanism) -> None:
         axes.stairs(density, edges, color=colour, linewidth=1.3, label=f"true value {np.ravel(secret)[0]:g}")
     axes.set(xlabel="output", ylabel=f"density ({DRAWS:,} simulated draws each)", ylim=(0, None))
     axes.legend(frameon=False, fontsize=9)
-    del figure
 
 
 def _cloud(axes: Any, points: NDArray[np.float64]) -> None:
     axes.plot(points[:, 0], points[:, 1], ".", markersize=2, alpha=0.35, color=COLOURS[0])
     axes.plot(*np.median(points[:, :2], axis=0), "+", color=COLOURS[1], markersize=14)
-    axes.set(xlabel="first coordinate", ylabel="second coordinate", aspect="equal")
+    axes.set(xlabel=f"first coordinate ({CLOUD:,} simulated draws)", ylabel="second coordinate", aspect="equal")
 
 
 def _some_secrets(mechanism: Mechanism) -> list[Any]:

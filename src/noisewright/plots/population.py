@@ -1,8 +1,8 @@
 """Pictures of estimated populations. Needs the extra ``plots`` (matplotlib).
 
 :func:`draw_estimate` shows the estimated shares with their intervals (a line over numbers, bars over categories, a map over
-places) and, where the estimator iterated, how its certified gap fell. It shows estimates from private reports, never secrets;
-a ``truth`` can be drawn beside it in simulations.
+places) and, on request, how its certified gap fell where the estimator iterated. Many numbers are put together in bars. It
+shows estimates from private reports, never secrets; a ``truth`` can be drawn beside it in simulations.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noisewright.core.arrays import Floats
+from noisewright.core.exact import percent
 from noisewright.estimation.population.result import short_name
 from noisewright.plots.figure import COLOURS, blank_figure
 
@@ -26,13 +28,15 @@ __all__ = ["draw_estimate", "draw_estimates"]
 INK = "#22303a"
 MOST_BARS = 40
 """More categories than this are not all drawn: the largest are."""
+MOST_POINTS, BINS = 60, 40
+"""More numbers than this are put together, in about so many bars."""
 MOST_LETTERS = 70
 """Names with more letters than this do not fit beside each other."""
 
 
-def draw_estimate(found: Estimate, truth: ArrayLike | None = None) -> Figure:
-    """One estimate, and how its certified gap fell."""
-    traced = len([point for point in found.trace if point.iteration > 0]) > 1
+def draw_estimate(found: Estimate, truth: ArrayLike | None = None, *, diagnostics: bool = False) -> Figure:
+    """One estimate; with ``diagnostics`` also how its certified gap fell, where the estimator iterated."""
+    traced = diagnostics and len([point for point in found.trace if point.iteration > 0]) > 1
     figure = blank_figure(12 if traced else 8, 4.2)
     panels = figure.subplots(1, 2 if traced else 1, squeeze=False, width_ratios=[2, 1] if traced else None)[0]
     _population(figure, panels[0], found, truth)
@@ -65,6 +69,9 @@ def _population(figure: Any, axes: Any, found: Estimate, truth: ArrayLike | None
 def _line(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
     places = np.array([float(x) for x in found.secrets])  # type: ignore[arg-type]
     order = np.argsort(places, kind="stable")
+    if len(places) > MOST_POINTS:
+        _binned(axes, found, truth, places)
+        return
     if truth is not None:
         axes.fill_between(places[order], np.asarray(truth)[order], color="#d7dde2", step="mid", label="truth")
     if found.low is not None and found.high is not None:
@@ -72,9 +79,31 @@ def _line(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
             places[order], found.low[order], found.high[order], color=COLOURS[2], alpha=0.2, label=_interval(found)
         )
     axes.plot(places[order], found.probabilities[order], color=COLOURS[2], linewidth=1.4, label="estimate")
-    axes.set(xlabel="secret", ylabel="share of the population", ylim=(0, None))
+    axes.set(xlabel="value", ylabel="share of the population", ylim=(0, None))
     if (places == np.floor(places)).all():
         axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between whole numbers
+    axes.legend(frameon=False, fontsize=9)
+
+
+def _binned(axes: Any, found: Estimate, truth: ArrayLike | None, places: Floats) -> None:
+    """Bars of a readable width; their intervals are added up only where those of single values hold all at once."""
+    low, high = places.min(), places.max()
+    rough = (high - low) / BINS
+    unit = 10.0 ** np.floor(np.log10(rough))
+    width = next(k * unit for k in (1, 2, 5, 10) if k * unit >= rough)
+    edges = np.arange(np.floor(low / width), np.floor(high / width) + 2) * width
+
+    def added(shares: ArrayLike) -> Floats:
+        return np.histogram(places, edges, weights=np.asarray(shares, dtype=np.float64))[0]
+
+    if truth is not None:
+        axes.stairs(added(truth), edges, color="#d7dde2", fill=True, label="truth")
+    share, middles = added(found.probabilities), (edges[:-1] + edges[1:]) / 2
+    axes.stairs(share, edges, color=COLOURS[2], linewidth=1.4, label=f"estimate, for each {width:g}")
+    if found.joint and found.low is not None and found.high is not None:
+        reach = np.abs([share - added(found.low), added(found.high) - share])
+        axes.errorbar(middles, share, yerr=reach, fmt="none", ecolor=INK, capsize=2, label=_interval(found))
+    axes.set(xlabel="value", ylabel="share of the population", ylim=(0, None))
     axes.legend(frameon=False, fontsize=9)
 
 
@@ -88,15 +117,20 @@ def _bars(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
         axes.errorbar(spots, share, yerr=reach, fmt="none", ecolor=INK, capsize=3, label=_interval(found))
     if truth is not None:
         axes.plot(spots, np.asarray(truth)[shown], "_", color=COLOURS[1], markersize=14, label="truth")
+    axes.set(ylabel="share of the population", ylim=(0, None))
     if truth is not None or found.low is not None:
-        axes.legend(frameon=False, fontsize=9)
+        axes.set_ylim(top=1.15 * axes.get_ylim()[1])  # room for the legend above the bars
+        axes.legend(frameon=False, fontsize=9, ncols=3)
     names = [short_name(found.secrets[int(i)], 20) for i in shown]
     crowded = len(names) * max(map(len, names)) > MOST_LETTERS
     axes.set_xticks(spots, names, rotation=45 if crowded else 0, ha="right" if crowded else "center", parse_math=False)
     if crowded:
         for name in axes.get_xticklabels():
             name.set_rotation_mode("anchor")
-    axes.set(ylabel="share of the population", ylim=(0, None))
+    hidden = len(found.secrets) - len(shown)
+    if hidden:
+        rest = percent(max(0.0, 1 - float(share.sum())))
+        axes.set_xlabel(f"the {len(shown)} largest; {hidden:,} more, with {rest} together, are not shown")
 
 
 def _map(figure: Any, axes: Any, found: Estimate) -> None:

@@ -108,7 +108,7 @@ def test_from_policy_to_a_verified_release(shell, clinic):
     assert "2,000 rows and 1 answer released" in done.out
     assert len(done.out.splitlines()) <= 16
     assert "expected error" not in done.words
-    simulated = shell(*words(clinic, "--seed", "1", "--details", output="details"))
+    simulated = shell(*words(clinic)[:3], "-o", clinic / "details", "--seed", "1", "--details")
     assert "Dropped every column that the policy does not name" in simulated.words
     assert "column or answer mechanism epsilon between values expected error" in simulated.words
     assert "<p>Not released at all: every column that the policy does not name.</p>" in (

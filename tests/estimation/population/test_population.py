@@ -344,7 +344,8 @@ def test_estimates_are_drawn(tmp_path):
 
     mechanism, reports, truth = ages(500)
     line = nw.estimate(reports, mechanism, iterations=50, intervals="asymptotic")
-    assert len(draw_estimate(line, truth).axes) == 2
+    assert len(draw_estimate(line, truth).axes) == 1
+    assert len(draw_estimate(line, truth, diagnostics=True).axes) == 2
     bars = nw.estimate(*reversed(travel(500)), intervals="asymptotic")
     assert [text.get_text() for text in draw_estimate(bars).axes[0].get_xticklabels()] == TRAVEL
     places = nw.estimate(
@@ -352,6 +353,31 @@ def test_estimates_are_drawn(tmp_path):
     )
     assert save_figure(draw_estimate(places), tmp_path / "map.png").stat().st_size > 5000
     assert len(draw_estimates({"a": line, "b": line}, truth).axes) == 2
+
+
+def test_many_numbers_are_drawn_in_bars_that_add_them_up():
+    from noisewright.plots.population import draw_estimate
+
+    mechanism = nw.geometric(epsilon=1, within=(0, 100))
+    found = nw.estimate(Counts(np.arange(1, 102)), mechanism, iterations=20)
+    (bars,) = draw_estimate(found).axes[0].patches
+    heights, edges, _ = bars.get_data()
+    assert edges[:3].tolist() == [0, 5, 10]
+    assert heights.sum() == pytest.approx(1)
+    assert heights[1] == pytest.approx(found.probabilities[5:10].sum())
+
+
+def test_categories_that_are_not_drawn_are_counted():
+    from noisewright.plots.population import draw_estimate
+
+    names = [f"town {k:02}" for k in range(60)]
+    found = nw.estimate({name: k + 1 for k, name in enumerate(names)}, nw.randomised_response(names, epsilon=9))
+    hidden = found.probabilities[np.argsort(-found.probabilities, kind="stable")[40:]].sum()
+    label = draw_estimate(found).axes[0].get_xlabel()
+    assert label.startswith("the 40 largest; 20 more, with ")
+    assert float(label.partition("with ")[2].partition(" %")[0]) == pytest.approx(100 * hidden, rel=0.01)
+    few = draw_estimate(nw.estimate({"a": 3, "b": 2}, nw.randomised_response(["a", "b"], epsilon=1)))
+    assert few.axes[0].get_xlabel() == ""
 
 
 def test_true_and_false_are_not_the_numbers_one_and_zero() -> None:

@@ -11,9 +11,10 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, printable, working
-from noisewright.cli.shared.targets import json_file, picture_file
+from noisewright.cli.shared.targets import draw_to, json_file, picture_file
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.console import RenderableType
 
     from noisewright.estimation.survey.plan import Survey
@@ -105,13 +106,9 @@ def survey(
         )
         data: dict[str, Any] = {"format": FORMAT, "version": 1, **plan.to_json()}
         data["proved"] = plan.certificate().verify()
-        if picture is not None:
-            from noisewright.plots.figure import save_figure
-            from noisewright.plots.survey import draw_survey
-
-            save_figure(draw_survey(plan), picture)
         if target is not None:
             save(plan.certificate(), target)
+        draw_to(picture, lambda: _drawn(plan), target)
     data |= {"file": None if target is None else str(target), "plot": None if picture is None else str(picture)}
     emit(data, lambda: _page(plan, data, target, picture), as_json)
 
@@ -124,6 +121,12 @@ def _answers(text: str | None) -> Sequence[Hashable] | int:
     if text.strip().isdecimal() and text.isascii() and len(text.strip()) < 10:
         return int(text)
     return read_labels(text, "categories")
+
+
+def _drawn(plan: Survey) -> Figure:
+    from noisewright.plots.survey import draw_survey
+
+    return draw_survey(plan)
 
 
 def _page(plan: Survey, data: dict[str, Any], target: Path | None, picture: Path | None) -> list[RenderableType]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 from typing import Annotated
 
 import typer
 
-__all__ = ["Replace", "json_file", "picture_file", "target_file"]
+__all__ = ["Replace", "draw_to", "json_file", "picture_file", "target_file"]
 
 Replace = Annotated[bool, typer.Option("--replace", metavar="", help="Replace files that are there already.")]
 
@@ -45,3 +50,19 @@ def json_file(output: str | None, what: str = "a certificate") -> Path | None:
 def picture_file(plot: str | None) -> Path | None:
     """Where ``--plot`` wants a picture, if it was given."""
     return None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+
+
+def draw_to(picture: Path | None, draw: Callable[[], Figure], written: Path | None = None) -> None:
+    """Draw to a file, if one is asked for, after all else is written; what cannot be drawn never loses what was ``written``."""
+    from noisewright.core.errors import NoisewrightError
+
+    if picture is None:
+        return
+    try:
+        from noisewright.plots.figure import save_figure
+
+        save_figure(draw(), picture)
+    except NoisewrightError as problem:
+        if written is None:
+            raise
+        raise type(problem)(f"{problem} Without a picture, {written} was written all the same.") from None

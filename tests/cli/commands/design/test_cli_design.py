@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Literal
@@ -271,3 +272,20 @@ def test_intervals_are_read(call, words, scale):
     answer = call("design", "laplace", "--epsilon", "1", *words, "--json")
     assert answer.code == 0
     assert answer.json["scale"] == pytest.approx(scale, rel=2e-3)
+
+
+@pytest.mark.parametrize("command", ["design", "survey"])
+def test_what_cannot_be_drawn_never_loses_the_file(command, call, tmp_path, monkeypatch):
+    """Without matplotlib the certificate is written and proved; the sentence names both."""
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    words = {
+        "design": ("design", "geometric", "--epsilon", "1"),
+        "survey": ("survey", "--epsilon", "1", "--respondents", "9"),
+    }
+    target, picture = tmp_path / "made.json", tmp_path / "made.png"
+    answer = call(*words[command], "-o", target, "--plot", picture)
+    assert answer.code == 2
+    assert "pictures need matplotlib; install noisewright[plots]." in answer.err
+    assert f"{target} was written all the same" in " ".join(answer.err.split())
+    assert call("verify", target).code == 0
+    assert not picture.exists()

@@ -15,7 +15,7 @@ def test_the_five_point_line_is_counted_shown_and_written(call, files):
     for words in (
         "218: 1 with 2 outputs",
         "16 extreme private posteriors",
-        "epsilon = 0.5 per unit of line",
+        "epsilon 0.5 for each 1 of difference",
         "and 206 more",
     ):
         assert words in answer.words

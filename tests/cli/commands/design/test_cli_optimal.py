@@ -56,7 +56,7 @@ def test_the_best_mechanism_is_shown_written_drawn_and_verified(call, files):
     assert answer.code == 0
     for words in (
         "optimal: 6 secrets to 6 outputs",
-        "epsilon = 0.5 per unit of line",
+        "epsilon 0.5 for each 1 of difference",
         "1.06054 (absolute loss)",
         "proved by a theorem",
         "truncated geometric",
@@ -211,12 +211,11 @@ def test_bad_input_is_one_sentence_and_writes_nothing(call, priors, arguments, w
     assert call("design", "optimal", *spelled, "--json").code == 2
 
 
-def test_a_picture_that_cannot_be_drawn_leaves_no_certificate(call, files):
+def test_a_picture_that_cannot_be_drawn_leaves_the_certificate(call, files):
     """A hundred thousand secrets have a certificate, but no matrix to draw."""
     path, picture = files / "mech.json", files / "mech.png"
     answer = call("design", "optimal", "--metric", "line:0..99999", "--epsilon", "1", "-o", path, "--plot", picture)
     assert answer.code == 2
-    assert not path.exists()
     assert not picture.exists()
-    assert call("design", "optimal", "--metric", "line:0..99999", "--epsilon", "1", "-o", path).code == 0
+    assert "mech.json was written all the same" in " ".join(answer.err.split())
     assert call("verify", path).code == 0

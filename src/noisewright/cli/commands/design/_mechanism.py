@@ -11,10 +11,11 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, chance, emit, facts, printable, wants_json, working
-from noisewright.cli.shared.targets import json_file, picture_file
+from noisewright.cli.shared.targets import draw_to, json_file, picture_file
 from noisewright.cli.shared.words import plainly
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.console import RenderableType
 
     from noisewright.cli.shared.parameters import Parameter
@@ -104,13 +105,16 @@ def _finish(
         "file": None if target is None else str(target),
         "picture": None if picture is None else str(picture),
     }
-    if picture is not None:
-        from noisewright.plots.mechanism import save_picture
-
-        save_picture(mechanism, picture)
     if target is not None:
         save(certificate, target)
+    draw_to(picture, lambda: _drawn(mechanism), target)
     emit(data, lambda: _page(entry, mechanism, data), as_json)
+
+
+def _drawn(mechanism: Mechanism) -> Figure:
+    from noisewright.plots.mechanism import draw
+
+    return draw(mechanism)
 
 
 def _errors(mechanism: Mechanism) -> dict[str, float]:

@@ -93,6 +93,8 @@ def command(
 def _page(found: Kernels, data: dict[str, Any]) -> list[RenderableType]:
     from rich.padding import Padding
 
+    from noisewright.core.guarantee import Guarantee
+
     space = found.space
     sizes = ", ".join(f"{count} with {size} outputs" for size, count in found.by_size.items())
     counted = (
@@ -100,7 +102,7 @@ def _page(found: Kernels, data: dict[str, Any]) -> list[RenderableType]:
     )
     rows = [
         ("Secrets", labels(space.points)),
-        ("Budget", f"{space.factor} per unit of {space.metric}; another budget may have other kernels"),
+        ("Budget", f"{Guarantee(space.rate, space.metric).reading()}; another budget may have other kernels"),
         ("Corners", plural(len(space.potentials), "extreme private posterior")),
         ("Kernels", f"{len(found)}: {sizes}"),
         ("Counted", counted),

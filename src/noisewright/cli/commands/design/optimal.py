@@ -11,9 +11,11 @@ import typer
 from noisewright.cli.commands.design._mechanism import NUMERICS
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, labels, printable, wants_json, working
-from noisewright.cli.shared.targets import json_file, picture_file
+from noisewright.cli.shared.targets import draw_to, json_file, picture_file
+from noisewright.cli.shared.words import plainly
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.console import RenderableType
 
     from noisewright.core.metrics.metric import Metric
@@ -180,16 +182,11 @@ def read_prior(path: str) -> dict[Hashable, float]:
 
 
 def _finish(made: OptimalMechanism, target: Path | None, picture: Path | None) -> dict[str, Any]:
-    """Prove it once more, draw and write, and gather what is reported. Nothing is written before everything is there."""
+    """Prove it once more, write and draw, and gather what is reported."""
     from noisewright.files.channels import save
 
     certificate = made.certificate()
     proved = certificate.verify()
-    figure = None
-    if picture is not None:
-        from noisewright.plots.mechanism import draw_matrix
-
-        figure = draw_matrix(made)
     few = len(made.remap) <= MOST_SHOWN and made.remap != made.actions
     data: dict[str, Any] = {
         "mechanism": made.name,
@@ -213,13 +210,16 @@ def _finish(made: OptimalMechanism, target: Path | None, picture: Path | None) -
         "file": None if target is None else str(target),
         "picture": None if picture is None else str(picture),
     }
-    if figure is not None and picture is not None:
-        from noisewright.plots.figure import save_figure
-
-        save_figure(figure, picture)
     if target is not None:
         save(certificate, target)
+    draw_to(picture, lambda: _drawn(made), target)
     return data
+
+
+def _drawn(made: OptimalMechanism) -> Figure:
+    from noisewright.plots.mechanism import draw_matrix
+
+    return draw_matrix(made)
 
 
 def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
@@ -236,7 +236,7 @@ def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
         *([("Answers", labels(data["remap"], MOST_SHOWN))] if data["remap"] else []),
         ("Numbers", NUMERICS.get(data["numerics"], data["numerics"])),
         ("Random bits", data["randomness"]),
-        ("Proof", f"checked again just now: {data['proved']}"),
+        ("Proof", f"checked again just now: {plainly(data['proved'])}"),
         ("Certificate", f"written to {data['file']}" if data["file"] else "not written; -o FILE.json writes it"),
         *([("Picture", f"drawn to {data['picture']}")] if data["picture"] else []),
     ]

@@ -74,6 +74,9 @@ def estimate(
         str | None, typer.Option(metavar="URL", help="Where Spark runs, such as local[2] or spark://host:7077.")
     ] = None,
     plot: Annotated[str | None, typer.Option("--plot", metavar="FILE.png", help="Draw the estimate there.")] = None,
+    diagnostics: Annotated[
+        bool, typer.Option("--diagnostics", metavar="", help="With --plot: draw how the fit went, too.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Estimate the population of secrets behind private reports.
@@ -118,7 +121,7 @@ def estimate(
         from noisewright.plots.figure import save_figure
         from noisewright.plots.population import draw_estimate
 
-        save_figure(draw_estimate(found), picture)
+        save_figure(draw_estimate(found, diagnostics=diagnostics), picture)
     from noisewright.cli.commands.estimate._page import estimate_page, parts_json
 
     document = {
