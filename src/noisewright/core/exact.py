@@ -178,7 +178,8 @@ def figure(value: float | Fraction, digits: int = 3, rounding: Literal["up", "ne
     """
     if isinstance(value, float) and not math.isfinite(value):
         return "infinite" if value > 0 else str(value)
-    exact, size = Fraction(value), abs(value)
+    exact = Fraction(value)
+    size = abs(exact)
     if exact.denominator == 1 and size < 10**6:
         return f"{int(exact):,}"
     if size >= 10**15:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from noisewright.releases.plan import left_over as left_over
     from noisewright.releases.plan import listed as listed
     from noisewright.releases.plan import make_plan as make_plan
-    from noisewright.releases.plan import percent as percent
     from noisewright.releases.plan import solve as solve
     from noisewright.releases.plan import title as title
     from noisewright.releases.policy.policy import Policy as Policy

@@ -126,7 +126,7 @@ def _left_out(found: Estimate, mixture: Mixture) -> Iterator[str]:
 def _privacy(found: Estimate, mixture: Mixture) -> str:
     """A mixture promises nobody the best of its mechanisms: each report has the promise of its own."""
     if len({part.promise for part in mixture.parts if part.rows}) == 1:
-        promise = f"of each report: {plainly(found.promise)}"
+        promise = f"of each report: {plainly(found.promise or '')}"
     else:
         promise = "of each report: that of its own mechanism, as listed"
     several = "; several reports of one person add up" if len(mixture.parts) > 1 else ""
