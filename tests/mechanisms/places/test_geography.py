@@ -12,6 +12,7 @@ from scipy import stats
 import noisewright as nw
 from noisewright.core.certificates.checker import checker
 from noisewright.core.errors import CertificateError, DataError, MetricError, ParameterError
+from noisewright.mechanisms.places.geography import HALF, MOST
 from noisewright.mechanisms.places.metres import EARTH_RADIUS, LocalMetres
 
 LEVEL = 1e-6
@@ -322,3 +323,15 @@ def test_seeds_and_shapes():
         nw.mechanisms.geo_laplace(level=1, radius=1, reference=(1, 2, 3))
     with pytest.raises(ParameterError, match="not a number"):
         nw.mechanisms.geo_laplace(level=1, radius=1, reference=("north", 0))
+
+
+def test_a_reading_says_the_quantiles_of_the_law():
+    found = nw.mechanisms.geo_laplace(level=1, radius=300, reference=(53.45, -2.2))
+    assert [HALF, MOST] == pytest.approx([float(found.epsilon) * found.quantile(p) for p in (0.5, 0.95)], rel=1e-12)
+    assert (
+        found.reading() == f"half within {found.quantile(0.5):.0f} m, 95 % within {found.quantile(0.95) / 1000:.2f} km"
+    )
+    moved = nw.mechanisms.geo_laplace(
+        level=1, radius=300, reference=(53.45, -2.2), remap=[(53.45, -2.2), (53.46, -2.2)]
+    )
+    assert moved.reading() == ""  # where places are moved to is another law
