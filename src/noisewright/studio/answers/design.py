@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.parameters import Parameter, parameters_of
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_number
 from noisewright.core.errors import NoChannelError, NoisewrightError, NoLossError, ParameterError
+from noisewright.core.exact import as_fraction, in_words
 from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.core.metrics.metric import Metric
+from noisewright.mechanisms.accuracy import epsilon_for
 from noisewright.mechanisms.losses import LOSSES
 from noisewright.mechanisms.registry import Entry, entries, registry
 
@@ -29,9 +32,12 @@ __all__ = [
     "choices",
     "code_of",
     "designed",
+    "epsilon_of",
+    "gaps_of",
     "law_of",
     "options_of",
     "posterior_of",
+    "read_option",
 ]
 
 KINDS = {
@@ -83,13 +89,39 @@ class Law:
 def choices(kind: str) -> list[Entry]:
     """The mechanisms for secrets of this kind that text can describe."""
     wanted = KINDS[kind][1]
-    return [e for e in entries() if e.takes.kind in wanted and isinstance(parameters_of(e.make), list)]
+    return [e for e in entries() if e.takes.kind in wanted and _described_by_text(e)]
+
+
+def _described_by_text(entry: Entry) -> bool:
+    found = parameters_of(entry.make)
+    return not isinstance(found, str) and not any(p.required and p.shape == "FILE" for p in found)
 
 
 def options_of(name: str) -> list[Parameter]:
-    """The parameters of a mechanism."""
+    """The parameters of a mechanism that text can give. A link names no files of this machine."""
     found = parameters_of(registry[name].make)
-    return [] if isinstance(found, str) else found
+    return [] if isinstance(found, str) else [p for p in found if p.shape != "FILE"]
+
+
+def read_option(parameter: Parameter, text: str) -> Any:
+    """What was typed, as the library takes it."""
+    if parameter.flag:
+        return True
+    if parameter.shape == "METRIC" and text.strip().startswith("table"):
+        raise ParameterError("a table of distances is read by the command line; choose a metric by its name here.")
+    return parameter.read(text)
+
+
+def epsilon_of(name: str, given: Mapping[str, str], error: str) -> str:
+    """The epsilon that it takes for an expected error, as it is typed."""
+    options = {p.name: p for p in options_of(name)}
+    rest = {
+        key: read_option(options[key], text)
+        for key, text in given.items()
+        if key in options and key not in ("epsilon", "level") and (text.strip() or options[key].flag)
+    }
+    wanted = as_fraction(check_number(error, "the error"), "the error")
+    return in_words(epsilon_for(name, float(wanted), **rest))
 
 
 def designed(name: str, given: Mapping[str, str], apart: float = 1.0) -> Designed:
@@ -101,9 +133,7 @@ def designed(name: str, given: Mapping[str, str], apart: float = 1.0) -> Designe
     if missing:
         raise ParameterError(f"{name} still needs {', '.join(missing)}.")
     known = {key: text for key, text in given.items() if key in options and (text.strip() or options[key].flag)}
-    mechanism = registry[name].make(
-        **{key: True if options[key].flag else options[key].read(text) for key, text in known.items()}
-    )
+    mechanism = registry[name].make(**{key: read_option(options[key], text) for key, text in known.items()})
     promise, more = mechanism.guarantee, described(mechanism)
     certificate = certificate_once(mechanism)
     return Designed(
@@ -139,6 +169,19 @@ def law_of(made: Designed, secret: Any = None) -> Law | None:
     return Law(chosen, edges, np.diff(chances), edges=True)
 
 
+def gaps_of(made: Designed, low: float, high: float) -> list[tuple[float, float]]:
+    """The parts between two ends where nothing may come out."""
+    feasible = getattr(made.mechanism, "feasible", None)
+    if feasible is None:
+        return []
+    ends = [low, *(min(max(float(e), low), high) for part in feasible.components for e in part if e is not None), high]
+    if feasible.components[0][0] is None:
+        ends = ends[1:]
+    if feasible.components[-1][1] is None:
+        ends = ends[:-1]
+    return [(a, b) for a, b in zip(ends[::2], ends[1::2], strict=False) if b > a]
+
+
 def posterior_of(made: Designed, observed: Any) -> tuple[tuple[Any, ...], Floats] | None:
     """What is believed after an output by somebody who held all secrets equally likely; None without a channel."""
     if made.channel is None or observed not in made.channel.outputs:
@@ -154,7 +197,7 @@ def code_of(made: Designed, entry: Entry) -> str:
     import noisewright
 
     options = {p.name: p for p in options_of(entry.name)}
-    values = {k: True if options[k].flag else options[k].read(text) for k, text in made.given.items()}
+    values = {k: read_option(options[k], text) for k, text in made.given.items()}
     asked = ", ".join(f"{name}={_shown(value)}" for name, value in values.items())
     room, name = entry.make.__module__.split(".")[1], entry.make.__name__
     door = getattr(noisewright, room, None)

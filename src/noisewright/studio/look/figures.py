@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["INK", "bars", "figure", "heat_map", "lines", "rounded"]
+__all__ = ["INK", "band", "bars", "figure", "heat_map", "lines", "rounded"]
 
 COLOURS = ("#2a7f62", "#c8553d", "#4d8fbf", "#d1921c", "#8a6bbd", "#7d8791")
 INK = {"light": ("#1c2733", "#d5dce2"), "dark": ("#e6ebf0", "#36424d")}
@@ -44,6 +44,12 @@ def figure(data: list[dict[str, Any]], x: str, y: str, dark: bool, **layout: Any
     for name, value in layout.items():
         made[name] = {**made[name], **value} if isinstance(value, dict) and isinstance(made.get(name), dict) else value
     return {"data": data, "layout": made, "config": {"displayModeBar": False, "responsive": True}}
+
+
+def band(low: float, high: float) -> dict[str, Any]:
+    """A part of the axis where nothing can be."""
+    ends = {"x0": low, "x1": high, "y0": 0, "y1": 1}
+    return {"type": "rect", "yref": "paper", **ends, "fillcolor": "rgba(128,128,128,.22)", "line": {"width": 0}}
 
 
 def lines(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from nicegui import ui
+from nicegui import run, ui
 from starlette.requests import Request
 
 from noisewright.cli.shared.parameters import read_labels
+from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
 from noisewright.mechanisms.registry import registry
 from noisewright.studio.answers.design import (
@@ -18,6 +19,8 @@ from noisewright.studio.answers.design import (
     choices,
     code_of,
     designed,
+    epsilon_of,
+    gaps_of,
     law_of,
     options_of,
     posterior_of,
@@ -126,6 +129,12 @@ class _Design:
             ):
                 field = ui.input(label, value=self.shown.get(key, "")).props("outlined dense debounce=300")
                 field.on_value_change(lambda e, key=key: self._look(key, e.value))
+            ui.html("<h2>The other way round</h2>", sanitize=False)
+            error = ui.input("an expected error that I can live with").props("outlined dense")
+            ui.button("Find the epsilon for it", on_click=lambda: self._accuracy(error.value)).props(
+                "unelevated no-caps"
+            )
+            self.accuracy = ui.html("", sanitize=False)
 
     def _results(self) -> None:
         with ui.element("section").classes("nw-panel").props('aria-label="The promise" aria-live="polite"'):
@@ -149,8 +158,16 @@ class _Design:
         self.summary.content = words.note(registry[self.name].summary.capitalize() + ".")
         self.form.clear()
         with self.form:
+            rest = []
             for parameter in options_of(self.name):
-                parameter_field(parameter, self.given.get(parameter.name), self._change)
+                if parameter.required or parameter.name in OFTEN or parameter.name in self.given:
+                    parameter_field(parameter, self.given.get(parameter.name), self._change)
+                else:
+                    rest.append(parameter)
+            if rest:
+                with ui.expansion("More parameters").classes("nw-more"), ui.element("div").classes("nw-fields"):
+                    for parameter in rest:
+                        parameter_field(parameter, None, self._change)
 
     def _choose(self, name: str) -> None:
         before, self.name = self.given, name
@@ -163,6 +180,21 @@ class _Design:
         self.given = {key: value for key, value in self.given.items() if key != name}
         if text is not None:
             self.given[name] = text
+        self._ask()
+
+    async def _accuracy(self, error: str) -> None:
+        """From an error to an epsilon; the form then shows it."""
+        word = "level" if "level" in self.given else "epsilon"
+        try:
+            found = await run.io_bound(epsilon_of, self.name, dict(self.given), error or "")
+        except NoisewrightError as refused:
+            self.accuracy.content = words.alarm(str(refused))
+            return
+        self.accuracy.content = words.note(
+            f"{word.capitalize()} {found} is enough for an expected error of {error}. The promise beside says what it means."
+        )
+        self.given = {**self.given, word: found}
+        self._fill()
         self._ask()
 
     def _look(self, key: str, text: str) -> None:
@@ -202,7 +234,7 @@ class _Design:
             f"In one of two secrets that are {apart} apart",
         )
         self.promise.content = words.said(made.reading) + words.facts(rows) + (beliefs if made.beliefs else "")
-        self._draw_law(law)
+        self._draw_law(made, law)
         self._draw_map(made)
         self._draw_belief(observed, posterior)
         task = Task(
@@ -210,7 +242,7 @@ class _Design:
         )
         self.elsewhere.show(task, code_of(made, registry[self.name]))
 
-    def _draw_law(self, law: Law | None) -> None:
+    def _draw_law(self, made: Designed, law: Law | None) -> None:
         self.law.set_visibility(law is not None)
         if law is None:
             self.law_words.content = words.note(
@@ -222,7 +254,12 @@ class _Design:
             middles = (law.at[1:] + law.at[:-1]) / 2  # type: ignore[operator]
             width = float(law.at[1] - law.at[0])
             shown = figures.lines(
-                [("", middles, law.probability / width)], "what comes out", "probability density", self.dark, steps=True
+                [("", middles, law.probability / width)],
+                "what comes out",
+                "probability density",
+                self.dark,
+                steps=True,
+                shapes=[figures.band(low, high) for low, high in gaps_of(made, float(law.at[0]), float(law.at[-1]))],
             )
         else:
             shown = figures.bars(

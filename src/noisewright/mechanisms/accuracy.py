@@ -1,0 +1,58 @@
+"""The other way round: from the error that somebody can live with to the epsilon that it takes."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from noisewright.core.choices import is_number
+from noisewright.core.errors import ParameterError
+from noisewright.mechanisms.losses import check_loss
+from noisewright.mechanisms.registry import build, registry
+
+__all__ = ["epsilon_for"]
+
+SMALLEST, LARGEST = Fraction(1, 10_000), Fraction(1000)
+CLOSE = Fraction(101, 100)
+
+
+def epsilon_for(name: str, error: float, loss: str = "absolute", **parameters: Any) -> Fraction:
+    """The smallest epsilon, to about a hundredth, at which a mechanism's expected loss is at most ``error``.
+
+    The loss is that of an output taken at face value, for the secret where it is largest. The number has three digits, so that
+    a person can say it.
+
+    >>> epsilon = epsilon_for("geometric", 2.0)
+    >>> float(epsilon), build("geometric", epsilon=epsilon).error() <= 2
+    (0.484, True)
+    """
+    check_loss(loss)
+    if not is_number(error) or not error > 0:
+        raise ParameterError("an error that can be lived with is a number above 0.")
+    if name in registry and not registry[name].takes.priced:
+        raise ParameterError(f"{name} has no epsilon to choose.")
+
+    def good(epsilon: Fraction) -> bool:
+        word = "level" if registry[name].takes.budget == "level" else "epsilon"
+        return build(name, **{word: epsilon}, **parameters).error(loss) <= error
+
+    low, high = SMALLEST, LARGEST
+    if good(low):
+        return low
+    if not good(high):
+        raise ParameterError(
+            f"no epsilon up to {LARGEST} makes this error of {name} that small; allow more, or choose a finer lattice."
+        )
+    while high > CLOSE * low:
+        middle = _said(Fraction(float(low * high) ** 0.5))
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if good(middle) else (middle, high)
+    return high
+
+
+def _said(value: Fraction) -> Fraction:
+    """The number in three digits, rounded up."""
+    least = Context(prec=3, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return Fraction(least)
