@@ -193,7 +193,7 @@ class _Design:
         self.accuracy.content = words.note(
             f"{word.capitalize()} {found} is enough for an expected error of {error}. The promise beside says what it means."
         )
-        self.given = {**self.given, word: found}
+        self.given = {**self.given, word: str(found)}
         self._fill()
         self._ask()
 
