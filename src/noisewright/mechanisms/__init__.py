@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from noisewright.mechanisms import numbers as numbers
     from noisewright.mechanisms import oracles as oracles
     from noisewright.mechanisms import places as places
-    from noisewright.mechanisms.accuracy import epsilon_for as epsilon_for
     from noisewright.mechanisms.arrow import arrow_array as arrow_array
     from noisewright.mechanisms.arrow import arrow_cast as arrow_cast
     from noisewright.mechanisms.arrow import arrow_scalar as arrow_scalar

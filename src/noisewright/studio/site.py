@@ -55,4 +55,18 @@ PAGES = (
         "design",
         "/{kind}",
     ),
+    Page(
+        "/compare",
+        "Compare",
+        "Compare two mechanisms",
+        "See whether one may replace the other against every adversary, what each costs, and what can be gained from each.",
+        "compare",
+    ),
+    Page(
+        "/audit",
+        "Audit",
+        "Audit a mechanism",
+        "Bring a channel or a certificate, and see what it really promises; repair it, and take the proof with you.",
+        "audit",
+    ),
 )

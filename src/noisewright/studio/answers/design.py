@@ -20,9 +20,9 @@ from noisewright.core.errors import NoChannelError, NoisewrightError, NoLossErro
 from noisewright.core.exact import as_fraction, in_words
 from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.core.metrics.metric import Metric
-from noisewright.mechanisms.accuracy import epsilon_for
 from noisewright.mechanisms.losses import LOSSES
 from noisewright.mechanisms.registry import Entry, entries, registry
+from noisewright.optimality.accuracy import epsilon_for
 
 __all__ = [
     "KINDS",

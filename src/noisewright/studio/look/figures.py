@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["INK", "band", "bars", "figure", "heat_map", "lines", "rounded"]
+__all__ = ["COLOURS", "INK", "band", "bars", "figure", "heat_map", "level", "lines", "rounded"]
 
 COLOURS = ("#2a7f62", "#c8553d", "#4d8fbf", "#d1921c", "#8a6bbd", "#7d8791")
 INK = {"light": ("#1c2733", "#d5dce2"), "dark": ("#e6ebf0", "#36424d")}
@@ -50,6 +50,12 @@ def band(low: float, high: float) -> dict[str, Any]:
     """A part of the axis where nothing can be."""
     ends = {"x0": low, "x1": high, "y0": 0, "y1": 1}
     return {"type": "rect", "yref": "paper", **ends, "fillcolor": "rgba(128,128,128,.22)", "line": {"width": 0}}
+
+
+def level(height: float) -> dict[str, Any]:
+    """A dotted line across the figure."""
+    ends = {"x0": 0, "x1": 1, "y0": height, "y1": height}
+    return {"type": "line", "xref": "paper", **ends, "line": {"width": 1.5, "dash": "dot", "color": "#7d8791"}}
 
 
 def lines(

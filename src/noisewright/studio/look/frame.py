@@ -25,7 +25,7 @@ def frame(path: str, heading: str, lead: str, pages: Sequence[tuple[str, str]]) 
     dark = ui.dark_mode(value=client.request.cookies.get(THEME) == "dark")
     client._noisewright_dark = dark.value  # type: ignore[attr-defined]
     ui.add_head_html('<link rel="stylesheet" href="/studio/studio.css">')
-    ui.colors(primary="#1f6f54")
+    ui.colors(primary="#6fcfa9" if dark.value else "#1f6f54")
     ui.html('<a class="nw-skip" href="#content">Skip to the page</a>', sanitize=False)
     with ui.header(elevated=False).classes("nw-header"):
         menu = ui.button(icon="menu").props('flat round dense color=inherit aria-label="Pages"')

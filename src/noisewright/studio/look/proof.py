@@ -21,12 +21,12 @@ class SameElsewhere:
             self._command = ui.html("", sanitize=False)
             self._link = ui.html("", sanitize=False)
 
-    def show(self, task: Task, code: str) -> None:
-        """Show another task, and let the address of the page bring it back."""
+    def show(self, task: Task, code: str, command: str | None = None) -> None:
+        """Show another task, and let the address of the page bring it back; ``command``: where it takes several lines."""
         from html import escape
 
         self._code.content = words.code(code, "Python")
-        self._command.content = words.code(task.command, "command line")
+        self._command.content = words.code(command or task.command, "command line")
         self._link.content = (
             f'<p class="nw-note"><a class="plain" href="{escape(task.link)}">A link to this page as it is</a></p>'
         )

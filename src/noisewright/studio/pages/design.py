@@ -140,6 +140,8 @@ class _Design:
         with ui.element("section").classes("nw-panel").props('aria-label="The promise" aria-live="polite"'):
             ui.html("<h2>The promise</h2>", sanitize=False)
             self.promise = ui.html("", sanitize=False)
+            self.made: Designed | None = None
+            ui.button("Download the certificate", icon="download", on_click=self._download).props("outline no-caps")
         with ui.element("section").classes("nw-panel").props('aria-label="What comes out"'):
             ui.html("<h2>What comes out</h2>", sanitize=False)
             self.law_words = ui.html("", sanitize=False)
@@ -215,11 +217,16 @@ class _Design:
 
         self.live.ask(compute)
 
+    def _download(self) -> None:
+        if self.made is not None:
+            ui.download.content(self.made.certificate.to_json().encode(), f"{self.name}.json")
+
     def _refuse(self, sentence: str) -> None:
         self.promise.content = words.alarm(sentence)
 
     def _show(self, answer: tuple[Designed, Law | None, Any]) -> None:
         made, law, (observed, posterior) = answer
+        self.made = made
         apart = self.shown.get("apart", "1")
         rows = [
             ("Guarantee", str(made.mechanism.guarantee)),

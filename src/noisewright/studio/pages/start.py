@@ -13,6 +13,9 @@ DOORS = (
     ("A number", "an age, a salary, a count, with the range it lies in", "/design/number"),
     ("Categories", "an answer out of a list, such as yes and no", "/design/category"),
     ("Places", "points of a plane or coordinates on a map", "/design/place"),
+    ("Vectors", "a few numbers that belong together", "/design/vector"),
+    ("Two mechanisms", "to see whether one may replace the other", "/compare"),
+    ("A mechanism to check", "a table of probabilities, or a certificate", "/audit"),
 )
 
 

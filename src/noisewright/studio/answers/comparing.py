@@ -1,0 +1,158 @@
+"""Two mechanisms side by side: may one replace the other, what each costs, and what an adversary gains from each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from noisewright.adversary.measures.vulnerability import posterior_vulnerability, prior_vulnerability
+from noisewright.adversary.orders.compare import Comparison, compare
+from noisewright.adversary.replacement.replacement import safe_replacement
+from noisewright.adversary.witness import GainWitness
+from noisewright.core.arrays import Floats
+from noisewright.core.channels.channel import Channel
+from noisewright.core.errors import NoChannelError, ParameterError
+from noisewright.core.exact import float_down
+from noisewright.core.mechanism import Mechanism, certificate_once
+from noisewright.mechanisms.registry import registry
+from noisewright.optimality.utility import UtilityTable, compare_utility
+from noisewright.studio.answers.design import choices, code_of, designed, read_option
+
+__all__ = ["CORNERS", "Compared", "Triangle", "commands_of", "compared", "finite_choices", "script_of", "triangle_of"]
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+"""Where the three secrets of a triangle of beliefs are."""
+
+FACTORS = np.geomspace(1 / 8, 8, 13)
+"""Curves over epsilon go this far to both sides of the epsilon that is chosen."""
+
+LARGEST = 60
+
+FAMILIES = {"geometric": "geometric", "randomised-response": "response", "exponential": "exponential"}
+"""Mechanisms whose members for every epsilon are known as a family."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two mechanisms and everything that is said about both."""
+
+    names: tuple[str, str]
+    channels: tuple[Channel, Channel]
+    orders: Comparison
+    utility: UtilityTable
+    curves: tuple[tuple[str, Floats, Floats], ...]
+    """For each mechanism: epsilons, and the chance of guessing the secret after an output."""
+    blind: float
+    """That chance without any output."""
+    safe: float | None
+    """The largest epsilon at which a mechanism of the second kind may replace the first, against everybody on average."""
+
+    @property
+    def gain(self) -> GainWitness | None:
+        """An adversary who gains by a replacement, where one is unsafe."""
+        found = (one.witness for one in self.orders.average)
+        return next((witness for witness in found if isinstance(witness, GainWitness)), None)
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """The beliefs that outputs lead to, as points of a triangle whose corners are the three secrets."""
+
+    name: str
+    points: Floats
+    weights: Floats
+    outputs: tuple[Any, ...]
+
+
+def finite_choices() -> list[str]:
+    """The mechanisms that can have finitely many secrets and outputs."""
+    return [e.name for e in (*choices("category"), *choices("number")) if e.takes.secrets or e.takes.within]
+
+
+def compared(names: Sequence[str], given: Sequence[Mapping[str, str]], metric: str = "") -> Compared:
+    """Build both and compare them."""
+    made = [designed(name, options) for name, options in zip(names, given, strict=True)]
+    first, second = (_channel(one.mechanism) for one in made)
+    shown = (names[0], names[1]) if names[0] != names[1] else (f"{names[0]} A", f"{names[1]} B")
+    orders = compare(
+        _exact(made[0].mechanism, first), _exact(made[1].mechanism, second), metric=metric or None, names=shown
+    )
+    curves = tuple((label, *_curve(name, options)) for label, name, options in zip(shown, names, given, strict=True))
+    uniform = np.full(len(first.inputs), 1 / len(first.inputs))
+    return Compared(
+        shown,
+        (first, second),
+        orders,
+        compare_utility([made[0].mechanism, made[1].mechanism]),
+        curves,
+        float(prior_vulnerability(uniform, "identity", first.inputs)),
+        _safe(first, names[1]),
+    )
+
+
+def triangle_of(name: str, channel: Channel) -> Triangle | None:
+    """The beliefs of somebody who held three secrets equally likely; None for another number of secrets."""
+    if len(channel.inputs) != 3:
+        return None
+    hyper = channel.push().reduce()
+    return Triangle(name, hyper.inners.T @ CORNERS, hyper.outers, tuple(range(len(hyper.outers))))
+
+
+def script_of(names: Sequence[str], given: Sequence[Mapping[str, str]], metric: str = "") -> str:
+    """Lines of Python that compare the same two."""
+    lines = ["import noisewright as nw", ""]
+    for letter, name, options in zip("ab", names, given, strict=True):
+        call = code_of(designed(name, options), registry[name]).split("mechanism = ")[1].split("\n")[0]
+        lines.append(f"{letter} = {call}")
+    asked = f', metric="{metric}"' if metric else ""
+    return "\n".join([*lines, f"print(nw.compare(a, b{asked}))"])
+
+
+def commands_of(first: str, second: str, metric: str = "") -> str:
+    """The commands that compare the same two; each line designs one."""
+    asked = f" --metric {metric}" if metric else ""
+    return f"{first} -o a.json\n{second} -o b.json\nnoisewright compare a.json b.json{asked}"
+
+
+def _safe(first: Channel, name: str) -> float | None:
+    if name not in FAMILIES or len(first.inputs) > 12:
+        return None
+    return float_down(Fraction(safe_replacement(first, FAMILIES[name], accuracy=1e-4).epsilon))
+
+
+def _channel(mechanism: Mechanism) -> Channel:
+    try:
+        channel = mechanism.channel()
+    except NoChannelError:
+        raise ParameterError(
+            f"{mechanism.name} has no list of secrets and outputs here; give it a range of whole numbers, or choose another."
+        ) from None
+    if max(channel.shape) > LARGEST:
+        raise ParameterError(f"up to {LARGEST} secrets and outputs are compared here; use fewer, or the command line.")
+    return channel
+
+
+def _exact(mechanism: Mechanism, channel: Channel) -> Any:
+    """What is compared: the certificate's integers where there are any."""
+    certificate = certificate_once(mechanism)
+    return certificate if certificate.numerics == "exact" else channel
+
+
+def _curve(name: str, given: Mapping[str, str]) -> tuple[Floats, Floats]:
+    from noisewright.studio.answers.design import options_of
+
+    options = {p.name: p for p in options_of(name)}
+    values = {key: read_option(options[key], text) for key, text in given.items() if key in options and text.strip()}
+    word = "level" if "level" in values else "epsilon"
+    at = float(Fraction(str(values[word]))) if word in values else 1.0
+    epsilons = at * FACTORS
+    found = []
+    for epsilon in epsilons:
+        channel = registry[name].make(**{**values, word: round(float(epsilon), 6)}).channel()
+        uniform = np.full(len(channel.inputs), 1 / len(channel.inputs))
+        found.append(float(posterior_vulnerability(uniform, channel, "identity")))
+    return epsilons, np.array(found)

@@ -1,0 +1,249 @@
+"""Compare two mechanisms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from nicegui import ui
+from starlette.requests import Request
+
+from noisewright.core.exact import downward
+from noisewright.studio.answers.comparing import (
+    CORNERS,
+    Compared,
+    commands_of,
+    compared,
+    finite_choices,
+    script_of,
+    triangle_of,
+)
+from noisewright.studio.answers.design import options_of
+from noisewright.studio.look import figures, words
+from noisewright.studio.look.fields import parameter_field
+from noisewright.studio.look.frame import is_dark
+from noisewright.studio.look.live import Live
+from noisewright.studio.look.proof import SameElsewhere
+from noisewright.studio.task import Task, read_query
+
+__all__ = ["build"]
+
+EXAMPLE = {
+    "a": "geometric",
+    "a_epsilon": "1",
+    "a_within": "0:2",
+    "b": "randomised-response",
+    "b_epsilon": "1",
+    "b_categories": "0,1,2",
+    "metric": "line",
+}
+ORDERS = {
+    "average": "whatever they are after, on average over outputs",
+    "max": "whatever they are after, at their luckiest output",
+    "privacy": "for every metric there is",
+}
+STARTS = {"epsilon": "1", "within": "0:2", "categories": "0,1,2", "points": "0,1,2", "metric": "line", "delta": "1e-6"}
+
+
+def build(request: Request) -> None:
+    """Two forms, and what follows."""
+    _Compare(read_query(request.query_params) or dict(EXAMPLE)).build()
+
+
+class _Compare:
+    def __init__(self, asked: dict[str, str]) -> None:
+        self.dark = is_dark()
+        self.metric = asked.get("metric", "")
+        names = finite_choices()
+        self.names = [asked.get(k, "") if asked.get(k) in names else EXAMPLE[k] for k in "ab"]
+        self.given = [{n[2:]: t for n, t in asked.items() if n.startswith(f"{k}_")} for k in "ab"]
+
+    def build(self) -> None:
+        with ui.element("div").classes("nw-columns"):
+            with ui.element("div").classes("nw-stack"):
+                self.forms = [self._form(which) for which in (0, 1)]
+                with ui.element("section").classes("nw-panel").props('aria-label="Metric"'):
+                    field = ui.input("also for this metric", value=self.metric).props("outlined dense debounce=300")
+                    field.on_value_change(lambda e: self._metric(e.value))
+            with ui.element("div").classes("nw-stack"):
+                self._results()
+        self.elsewhere = SameElsewhere()
+        self.live = Live(self._show, self._refuse)
+        for which in (0, 1):
+            self._fill(which)
+        self._ask()
+
+    def _form(self, which: int) -> Any:
+        with ui.element("section").classes("nw-panel").props(f'aria-label="Mechanism {"AB"[which]}"'):
+            ui.html(f"<h2>{'AB'[which]}</h2>", sanitize=False)
+            pick = ui.select(finite_choices(), value=self.names[which], label=f"mechanism {'AB'[which]}")
+            pick.props("outlined dense").on_value_change(lambda e: self._choose(which, e.value))
+            return ui.element("div").classes("nw-fields").style("margin-top: 12px")
+
+    def _results(self) -> None:
+        with (
+            ui.element("section").classes("nw-panel").props('aria-label="May one replace the other" aria-live="polite"')
+        ):
+            ui.html("<h2>May one replace the other?</h2>", sanitize=False)
+            self.verdict = ui.html("", sanitize=False)
+        self.more = ui.element("div").classes("nw-stack")
+        with self.more:
+            with ui.element("section").classes("nw-panel").props('aria-label="What each costs"'):
+                ui.html("<h2>What each costs</h2>", sanitize=False)
+                self.costs = ui.html("", sanitize=False)
+            with ui.element("section").classes("nw-panel").props('aria-label="What an adversary gains"'):
+                ui.html("<h2>What an adversary gains</h2>", sanitize=False)
+                ui.html(
+                    words.note("The chance of guessing the secret after an output, all secrets equally likely before."),
+                    sanitize=False,
+                )
+                self.curves = ui.plotly(figures.figure([], "epsilon", "chance", self.dark)).classes("nw-plot")
+            self.triangle_panel = (
+                ui.element("section").classes("nw-panel").props('aria-label="Beliefs after an output"')
+            )
+            with self.triangle_panel:
+                ui.html("<h2>Beliefs after an output</h2>", sanitize=False)
+                ui.html(
+                    words.note(
+                        "Each mark is what an output makes one believe about three secrets; the nearer to a corner, the surer. "
+                        "Where the area of one lies inside that of the other, it may replace it at every output."
+                    ),
+                    sanitize=False,
+                )
+                self.triangle = ui.plotly(figures.figure([], "", "", self.dark)).classes("nw-plot")
+            self.gain_panel = ui.element("section").classes("nw-panel").props('aria-label="Who gains by it"')
+            with self.gain_panel:
+                ui.html("<h2>Who gains by the replacement</h2>", sanitize=False)
+                self.gain = ui.html("", sanitize=False).classes("nw-wrap")
+
+    def _fill(self, which: int) -> None:
+        self.forms[which].clear()
+        with self.forms[which]:
+            for parameter in options_of(self.names[which]):
+                if parameter.required or parameter.name in self.given[which] or parameter.name == "within":
+                    parameter_field(
+                        parameter, self.given[which].get(parameter.name), lambda n, t, w=which: self._change(w, n, t)
+                    )
+
+    def _choose(self, which: int, name: str) -> None:
+        self.names[which] = name
+        wanted = [p.name for p in options_of(name) if p.required or p.name == "within"]
+        self.given[which] = {n: self.given[which].get(n, STARTS.get(n, "")) for n in wanted}
+        self._fill(which)
+        self._ask()
+
+    def _change(self, which: int, name: str, text: str | None) -> None:
+        self.given[which] = {n: t for n, t in self.given[which].items() if n != name}
+        if text is not None:
+            self.given[which][name] = text
+        self._ask()
+
+    def _metric(self, text: str) -> None:
+        self.metric = text.strip()
+        self._ask()
+
+    def _ask(self) -> None:
+        names, given, metric = tuple(self.names), [dict(g) for g in self.given], self.metric
+        self.live.ask(lambda: (compared(names, given, metric), script_of(names, given, metric)))
+
+    def _refuse(self, sentence: str) -> None:
+        self.verdict.content = words.alarm(sentence)
+        self.more.set_visibility(False)
+
+    def _show(self, answer: tuple[Compared, str]) -> None:
+        found, script = answer
+        self.more.set_visibility(True)
+        first, second = found.names
+        rows = [(ORDERS.get(order, f"for the {order}"), ahead, back) for order, ahead, back in found.orders.table()]
+        self.verdict.content = "".join(map(words.said, found.orders.in_words())) + words.table(
+            ("against everybody,", f"{second} for {first}", f"{first} for {second}"), rows, "Safe replacements"
+        )
+        if found.safe is not None:
+            self.verdict.content += words.note(
+                f"Against everybody on average, {second} may replace {first} up to an epsilon of {downward(found.safe, 4)}."
+            )
+        self._costs(found)
+        self.curves.update_figure(
+            figures.lines(
+                [(name, at, values) for name, at, values in found.curves],
+                "epsilon",
+                "chance of a right guess",
+                self.dark,
+                xaxis={"type": "log"},
+                shapes=[figures.level(found.blind)],
+            )
+        )
+        self._triangle(found)
+        self.gain_panel.set_visibility(found.gain is not None)
+        if found.gain is not None:
+            self.gain.content = words.code(
+                found.orders.named(found.orders.average.forward, str(found.gain)), "an adversary"
+            )
+        options = {
+            f"{letter}_{name}": text
+            for letter, given in zip("ab", self.given, strict=True)
+            for name, text in given.items()
+        }
+        shown = {"a": self.names[0], "b": self.names[1], **({"metric": self.metric} if self.metric else {}), **options}
+        each = [Task("", ("design", name), given).command for name, given in zip(self.names, self.given, strict=True)]
+        self.elsewhere.show(
+            Task("/compare", ("compare",), {}, shown), script, command=commands_of(each[0], each[1], self.metric)
+        )
+
+    def _costs(self, found: Compared) -> None:
+        rows = []
+        for name, row in zip(found.names, found.utility.rows, strict=True):
+            rows += [
+                (name, loss, "-" if row.face[loss] is None else f"{row.face[loss]:.4g}", f"{row.bayes[loss]:.4g}")
+                for loss in row.bayes
+            ]
+        self.costs.content = words.table(
+            ("mechanism", "loss", "taken at face value", "after the best guess"),
+            rows,
+            "Expected loss, all secrets equally likely",
+            numbers=(2, 3),
+        )
+
+    def _triangle(self, found: Compared) -> None:
+        both = [triangle_of(name, channel) for name, channel in zip(found.names, found.channels, strict=True)]
+        self.triangle_panel.set_visibility(all(both))
+        if not all(both):
+            return
+        secrets = found.channels[0].inputs
+        data: list[dict[str, Any]] = [
+            {
+                "type": "scatter",
+                "mode": "lines+text",
+                "x": figures.rounded(np.append(CORNERS[:, 0], CORNERS[0, 0])),
+                "y": figures.rounded(np.append(CORNERS[:, 1], CORNERS[0, 1])),
+                "text": [*map(str, secrets), ""],
+                "textposition": ["bottom center", "bottom center", "top center", "top center"],
+                "line": {"color": "#7d8791", "width": 1},
+                "showlegend": False,
+                "hoverinfo": "skip",
+            }
+        ]
+        for place, one in enumerate(both):
+            assert one is not None
+            centre = one.points.mean(axis=0)
+            turn = np.argsort(np.arctan2(*(one.points - centre).T[::-1]))
+            closed = one.points[np.append(turn, turn[:1])]
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines+markers",
+                    "name": one.name,
+                    "x": figures.rounded(closed[:, 0]),
+                    "y": figures.rounded(closed[:, 1]),
+                    "fill": "toself",
+                    "opacity": 0.75,
+                    "line": {"color": figures.COLOURS[place]},
+                    "marker": {"size": figures.rounded(8 + 22 * one.weights[np.append(turn, turn[:1])])},
+                }
+            )
+        bare = {"visible": False, "range": [-0.15, 1.15]}
+        self.triangle.update_figure(
+            figures.figure(
+                data, "", "", self.dark, xaxis=bare, yaxis={**bare, "scaleanchor": "x", "range": [-0.15, 1.0]}
+            )
+        )

@@ -1,0 +1,91 @@
+"""The pages that compare and audit show what the library finds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import noisewright as nw
+from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.errors import ParameterError
+from noisewright.studio.answers.auditing import audited, example_channel, repaired
+from noisewright.studio.answers.comparing import CORNERS, compared, script_of, triangle_of
+
+pytestmark = pytest.mark.xdist_group("studio")
+
+NAMES = ("geometric", "randomised-response")
+GIVEN = ({"epsilon": "1", "within": "0:2"}, {"epsilon": "1", "categories": "0,1,2"})
+
+
+def test_the_comparison_is_that_of_the_library() -> None:
+    found = compared(NAMES, GIVEN, "line")
+    a = nw.geometric(epsilon=1, within=(0, 2))
+    b = nw.randomised_response(epsilon=1, categories=[0, 1, 2])
+    assert found.orders.table() == nw.compare(a.certificate(), b.certificate(), metric="line").table()
+    told: dict[str, object] = {}
+    exec(script_of(NAMES, GIVEN, "line").replace("print(", "found = (", 1), told)
+    assert [row[0] for row in told["found"].table()] == [row[0] for row in found.orders.table()]  # type: ignore[attr-defined]
+    assert found.blind == pytest.approx(1 / 3)
+    assert found.curves[0][2][6] == pytest.approx(a.channel().matrix.max(axis=0).sum() / 3)
+    assert found.safe is not None
+    assert nw.adversary.safe_replacement(a.channel(), "response", accuracy=1e-4).epsilon >= found.safe
+
+
+def test_marks_of_a_triangle_average_to_its_middle() -> None:
+    triangle = triangle_of("a", nw.geometric(epsilon=1, within=(0, 2)).channel())
+    assert triangle is not None
+    assert np.allclose(triangle.weights @ triangle.points, CORNERS.mean(axis=0))
+    assert triangle_of("a", nw.geometric(epsilon=1, within=(0, 3)).channel()) is None
+
+
+def test_other_secrets_are_refused_in_a_sentence() -> None:
+    with pytest.raises(ParameterError, match="whole numbers"):
+        compared(("laplace", "geometric"), ({"epsilon": "1"}, {"epsilon": "1", "within": "0:2"}))
+
+
+def test_an_audit_finds_what_a_repair_then_has() -> None:
+    found = audited(example_channel(), "discrete")
+    assert found.found is not None
+    assert found.found.value == pytest.approx(np.log(7), abs=1e-9)
+    assert found.channel is not None
+    made = repaired(found.channel, "1", found.found.metric)
+    assert made.channel.epsilon(found.found.metric).value <= 1 + 1e-12
+    assert 0 < made.change < 1
+    assert Certificate.from_json(made.certificate.to_json()).verify() == made.proved
+
+
+def test_a_person_compares_two(visit: Callable[..., Page]) -> None:
+    page = visit("/compare")
+    verdict = page.get_by_label("May one replace the other")
+    for sentence in compared(NAMES, GIVEN, "line").orders.in_words():
+        expect(verdict).to_contain_text(sentence)
+    expect(page.get_by_label("Who gains by it")).to_contain_text("An adversary")
+    page.get_by_label("Mechanism B").get_by_label("categories *").fill("0,1,2,3")
+    expect(verdict.get_by_role("alert")).to_contain_text("secrets")
+
+
+def test_a_person_audits_a_file_and_takes_the_proof_along(visit: Callable[..., Page], tmp_path: Path) -> None:
+    channel = nw.geometric(epsilon="1/2", within=(0, 4)).channel()
+    nw.save(channel, tmp_path / "mine.csv")
+    page = visit("/audit")
+    expect(page.get_by_label("What it promises")).to_contain_text("low and high")
+    page.set_input_files("input[type=file]", tmp_path / "mine.csv")
+    expect(page.get_by_label("What it promises")).to_contain_text("0.5 per unit of line")
+    page.get_by_label("epsilon that it must have").fill("1/4")
+    page.get_by_role("button", name="Repair it").click()
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Download the certificate").click()
+    document = json.loads(Path(taken.value.path()).read_text(encoding="utf-8"))
+    assert Certificate.from_document(document).epsilon * 4 == 1
+
+
+def test_a_file_that_is_none_is_refused_in_a_sentence(visit: Callable[..., Page], tmp_path: Path) -> None:
+    (tmp_path / "broken.csv").write_text("a,b\n1", encoding="utf-8")
+    page = visit("/audit")
+    page.set_input_files("input[type=file]", tmp_path / "broken.csv")
+    expect(page.get_by_label("What it promises").get_by_role("alert")).not_to_be_empty()
