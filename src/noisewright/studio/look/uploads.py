@@ -8,6 +8,7 @@ from pathlib import Path
 from nicegui import events, ui
 
 from noisewright.core.errors import NoisewrightError
+from noisewright.studio.look.buttons import button
 from noisewright.studio.visits import visit_here
 
 __all__ = ["file_button"]
@@ -34,4 +35,4 @@ def file_button(
 
     hidden = ui.upload(on_upload=arrived, auto_upload=True).classes("nw-hidden")
     hidden.props(f'accept="{",".join(allowed)}" aria-hidden=true tabindex=-1')
-    ui.button(label, icon="upload_file", on_click=lambda: hidden.run_method("pickFiles")).props("unelevated no-caps")
+    button(label, lambda: hidden.run_method("pickFiles"), icon="upload_file")

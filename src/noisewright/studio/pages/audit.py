@@ -13,6 +13,7 @@ from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
 from noisewright.studio.answers.auditing import Audited, audited, example_channel, repaired
 from noisewright.studio.look import figures, words
+from noisewright.studio.look.buttons import button
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.uploads import file_button
@@ -57,7 +58,7 @@ class _AuditPage:
                 with ui.element("section").classes("nw-panel nw-fields").props('aria-label="Repair"'):
                     ui.html("<h2>Repair and certify</h2>", sanitize=False)
                     self.epsilon = ui.input("epsilon that it must have").props("outlined dense")
-                    ui.button("Repair it", on_click=self._repair).props("unelevated no-caps")
+                    button("Repair it", self._repair)
                     self.repaired = ui.html("", sanitize=False)
                     self.downloads = ui.element("div").classes("nw-fields")
             with ui.element("div").classes("nw-stack"):
