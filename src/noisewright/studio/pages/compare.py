@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,9 +122,7 @@ class _Compare:
         with self.forms[which]:
             for parameter in options_of(self.names[which]):
                 if parameter.required or parameter.name in self.given[which] or parameter.name == "within":
-                    parameter_field(
-                        parameter, self.given[which].get(parameter.name), lambda n, t, w=which: self._change(w, n, t)
-                    )
+                    parameter_field(parameter, self.given[which].get(parameter.name), partial(self._change, which))
 
     def _choose(self, which: int, name: str) -> None:
         self.names[which] = name

@@ -26,6 +26,7 @@ from noisewright.studio.answers.design import (
     posterior_of,
 )
 from noisewright.studio.look import figures, words
+from noisewright.studio.look.buttons import button
 from noisewright.studio.look.fields import parameter_field
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
@@ -131,9 +132,7 @@ class _Design:
                 field.on_value_change(lambda e, key=key: self._look(key, e.value))
             ui.html("<h2>The other way round</h2>", sanitize=False)
             error = ui.input("an expected error that I can live with").props("outlined dense")
-            ui.button("Find the epsilon for it", on_click=lambda: self._accuracy(error.value)).props(
-                "unelevated no-caps"
-            )
+            button("Find the epsilon for it", lambda: self._accuracy(error.value))
             self.accuracy = ui.html("", sanitize=False)
 
     def _results(self) -> None:
