@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +17,8 @@ from playwright.sync_api import Page, expect
 import noisewright as nw
 from noisewright.core.exact import upward
 from noisewright.mechanisms.registry import registry
-from noisewright.studio.answers.design import KINDS, choices, code_of, designed, law_of, posterior_of
+from noisewright.studio.answers.best import best, best_code, best_command
+from noisewright.studio.answers.design import KINDS, choices, code_of, designed, epsilon_of, law_of, posterior_of
 from noisewright.studio.pages.design import examples
 
 pytestmark = pytest.mark.xdist_group("studio")
@@ -80,3 +83,47 @@ def test_the_link_brings_the_page_back(visit: Callable[..., Page]) -> None:
 def test_what_is_refused_is_said_in_a_sentence(visit: Callable[..., Page]) -> None:
     page = visit("/design/number?mechanism=laplace&epsilon=-1")
     expect(page.get_by_role("alert")).to_contain_text("epsilon must be greater than 0, not -1.")
+
+
+BEST = {"metric": "discrete:red,green,blue", "epsilon": "1", "loss": "zero-one", "prior": "0.5,0.3,0.2"}
+
+
+def test_the_best_is_that_of_the_library() -> None:
+    found = best(BEST)
+    wanted = nw.optimal(
+        ["red", "green", "blue"], epsilon=1, metric=nw.metrics.Discrete(), loss="zero-one", prior=[0.5, 0.3, 0.2]
+    )
+    assert found.mechanism.loss_value == pytest.approx(wanted.loss_value)
+    told: dict[str, object] = {}
+    exec(best_code(BEST).split("\nprint")[0], told)
+    assert told["best"].loss_value == pytest.approx(wanted.loss_value)  # type: ignore[attr-defined]
+
+
+def test_the_command_finds_the_best_too(tmp_path: Path) -> None:
+    line = best_command(BEST).replace("noisewright design", f"{shlex.quote(sys.executable)} -m noisewright design")
+    done = subprocess.run(["sh", "-c", line + " --json"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["loss"] == pytest.approx(best(BEST).mechanism.loss_value)
+
+
+def test_a_person_asks_for_the_best(visit: Callable[..., Page]) -> None:
+    page = visit("/design/best")
+    answer = page.get_by_label("The best there is")
+    expect(answer).to_contain_text("nothing has less than")
+    page.get_by_label("metric and secrets *").fill("line:0..4")
+    expect(answer).to_contain_text(f"{nw.optimal(5, epsilon=1, loss='absolute').loss_value:.6g}")
+    page.get_by_label("metric and secrets *").fill("table:/etc/passwd")
+    expect(answer.get_by_role("alert")).to_contain_text("command line")
+
+
+def test_an_error_becomes_an_epsilon(visit: Callable[..., Page]) -> None:
+    page = visit("/design/number?mechanism=geometric&epsilon=1&within=0:100")
+    page.get_by_label("an expected error that I can live with").fill("2")
+    page.get_by_role("button", name="Find the epsilon for it").click()
+    expect(page.get_by_label("Questions")).to_contain_text("is enough for an expected error of 2")
+    found = nw.optimality.epsilon_for("geometric", 2.0, within=(0, 100))
+    expect(page.get_by_label("epsilon *")).to_have_value(epsilon_of("geometric", {"within": "0:100"}, "2"))
+    assert (
+        nw.geometric(epsilon=found, within=(0, 100)).error()
+        <= 2
+        < nw.geometric(epsilon=found * 98 / 100, within=(0, 100)).error()
+    )

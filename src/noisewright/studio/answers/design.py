@@ -37,6 +37,7 @@ __all__ = [
     "law_of",
     "options_of",
     "posterior_of",
+    "python_of",
     "read_option",
 ]
 
@@ -198,7 +199,7 @@ def code_of(made: Designed, entry: Entry) -> str:
 
     options = {p.name: p for p in options_of(entry.name)}
     values = {k: read_option(options[k], text) for k, text in made.given.items()}
-    asked = ", ".join(f"{name}={_shown(value)}" for name, value in values.items())
+    asked = ", ".join(f"{name}={python_of(value)}" for name, value in values.items())
     room, name = entry.make.__module__.split(".")[1], entry.make.__name__
     door = getattr(noisewright, room, None)
     call = (
@@ -214,11 +215,12 @@ def code_of(made: Designed, entry: Entry) -> str:
     )
 
 
-def _shown(value: Any) -> str:
+def python_of(value: Any) -> str:
+    """A value as it is written in Python, with ``nw`` for the library."""
     if isinstance(value, Fraction):
         return repr(str(value)) if value.denominator != 1 else str(value.numerator)
     if isinstance(value, (list, tuple)):
-        inner = ", ".join(map(_shown, value))
+        inner = ", ".join(map(python_of, value))
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     if isinstance(value, Metric):
         return re.sub(r"\b([A-Z]\w+)\(", r"nw.metrics.\1(", repr(value))

@@ -31,6 +31,7 @@ from noisewright.studio.look.fields import parameter_field
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
+from noisewright.studio.pages.best import BestPage
 from noisewright.studio.task import Task, read_query
 
 __all__ = ["build", "examples"]
@@ -76,16 +77,20 @@ def examples(kind: str, name: str) -> dict[str, str]:
 def build(request: Request) -> None:
     """Tabs of kinds, the form of one mechanism, and what it does."""
     kind = request.path_params.get("kind", "number")
-    if kind not in KINDS:
+    titles = {**{k: title for k, (title, _) in KINDS.items()}, "best": "Find the best"}
+    if kind not in titles:
         ui.html(words.alarm("There is no page for such a kind of secret."), sanitize=False)
         return
     tabs = "".join(
         f'<a href="/design/{k}"{" aria-current=page" if k == kind else ""}>{escape(title)}</a>'
-        for k, (title, _) in KINDS.items()
+        for k, title in titles.items()
     )
     ui.html(f'<nav class="nw-tabs" aria-label="Kinds of secrets">{tabs}</nav>', sanitize=False)
     asked = read_query(request.query_params)
-    _Design(kind, asked).build()
+    if kind == "best":
+        BestPage(asked).build()
+    else:
+        _Design(kind, asked).build()
 
 
 class _Design:

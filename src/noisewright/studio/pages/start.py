@@ -14,6 +14,7 @@ DOORS = (
     ("Categories", "an answer out of a list, such as yes and no", "/design/category"),
     ("Places", "points of a plane or coordinates on a map", "/design/place"),
     ("Vectors", "a few numbers that belong together", "/design/vector"),
+    ("A question", "for which you want the best mechanism there is", "/design/best"),
     ("Two mechanisms", "to see whether one may replace the other", "/compare"),
     ("A mechanism to check", "a table of probabilities, or a certificate", "/audit"),
 )
