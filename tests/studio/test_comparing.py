@@ -75,7 +75,7 @@ def test_a_person_audits_a_file_and_takes_the_proof_along(visit: Callable[..., P
     page = visit("/audit")
     expect(page.get_by_label("What it promises")).to_contain_text("low and high")
     page.set_input_files("input[type=file]", tmp_path / "mine.csv")
-    expect(page.get_by_label("What it promises")).to_contain_text("0.5 per unit of line")
+    expect(page.get_by_label("What it promises")).to_contain_text("epsilon 0.5 for each 1 of difference")
     page.get_by_label("epsilon that it must have").fill("1/4")
     page.get_by_role("button", name="Repair it").click()
     with page.expect_download() as taken:

@@ -67,12 +67,12 @@ def test_a_person_moves_epsilon_and_sees_the_promise_change(visit: Callable[...,
     done = subprocess.run(
         [sys.executable, "-m", *shlex.split(command.inner_text())], capture_output=True, text=True, check=True
     )
-    assert "epsilon = 2" in done.stdout
+    assert "epsilon 2 between" in done.stdout
 
 
 def test_the_link_brings_the_page_back(visit: Callable[..., Page]) -> None:
     page = visit("/design/category?mechanism=randomised-response&epsilon=1/3&categories=tea,coffee")
-    expect(page.get_by_label("The promise")).to_contain_text("epsilon = 0.3333")
+    expect(page.get_by_label("The promise")).to_contain_text("epsilon 0.3334 between any two answers")
     link = page.get_by_role("link", name=re.compile("as it is")).get_attribute("href")
     assert link is not None
     again = visit(link)

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.losses import LOSSES as LOSSES
     from noisewright.mechanisms.losses import check_loss as check_loss
     from noisewright.mechanisms.losses import expected_loss as expected_loss
+    from noisewright.mechanisms.losses import named_errors as named_errors
     from noisewright.mechanisms.numbers.additive import additive as additive
     from noisewright.mechanisms.numbers.additive import check_scope as check_scope
     from noisewright.mechanisms.numbers.additive import checked as checked

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoLossError, ParameterError
+from noisewright.core.mechanism import Mechanism
 
-__all__ = ["LOSSES", "check_loss", "expected_loss"]
+__all__ = ["LOSSES", "check_loss", "expected_loss", "named_errors"]
 
 LOSSES = ("absolute", "squared", "zero-one")
 
@@ -19,6 +20,17 @@ LOSSES = ("absolute", "squared", "zero-one")
 def expected_loss(channel: Channel, loss: str) -> float:
     """The expected loss for the secret where it is largest."""
     return float((channel.matrix * _matrix(channel.inputs, channel.outputs, loss)).sum(axis=1).max())
+
+
+def named_errors(mechanism: Mechanism) -> dict[str, float]:
+    """The expected loss at the worst secret, for every named loss that makes sense for these secrets."""
+    found = {}
+    for loss in LOSSES:
+        try:
+            found[loss] = mechanism.error(loss)
+        except NoLossError:
+            continue
+    return found
 
 
 def check_loss(loss: str) -> None:

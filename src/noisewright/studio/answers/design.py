@@ -16,11 +16,11 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_number
-from noisewright.core.errors import NoChannelError, NoisewrightError, NoLossError, ParameterError
+from noisewright.core.errors import NoChannelError, NoisewrightError, ParameterError
 from noisewright.core.exact import as_fraction, in_words
 from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.core.metrics.metric import Metric
-from noisewright.mechanisms.losses import LOSSES
+from noisewright.mechanisms.losses import named_errors
 from noisewright.mechanisms.registry import Entry, entries, registry
 from noisewright.optimality.accuracy import epsilon_for
 
@@ -142,7 +142,7 @@ def designed(name: str, given: Mapping[str, str], apart: float = 1.0) -> Designe
         known,
         promise.in_words(apart) if apart != 1 or more.in_words is None else more.in_words(),
         certificate.verify() if certificate.numerics == "exact" else None,
-        _errors(mechanism),
+        named_errors(mechanism),
         () if promise.delta else tuple((prior, promise.posterior(prior, apart)) for prior in PRIORS),
         promise.guess(apart),
         _channel(mechanism),
@@ -225,16 +225,6 @@ def python_of(value: Any) -> str:
     if isinstance(value, Metric):
         return re.sub(r"\b([A-Z]\w+)\(", r"nw.metrics.\1(", repr(value))
     return repr(value)
-
-
-def _errors(mechanism: Mechanism) -> dict[str, float]:
-    found = {}
-    for loss in LOSSES:
-        try:
-            found[loss] = mechanism.error(loss)
-        except NoLossError:
-            continue
-    return found
 
 
 def _channel(mechanism: Mechanism) -> Channel | None:

@@ -8,9 +8,11 @@ from typing import Any
 from nicegui import run, ui
 from starlette.requests import Request
 
+from noisewright.cli.shared.words import plainly
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
+from noisewright.core.guarantee import Guarantee
 from noisewright.studio.answers.auditing import Audited, audited, example_channel, repaired
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
@@ -97,12 +99,12 @@ class _AuditPage:
         self.found = found
         rows: list[tuple[str, str]] = []
         if found.claim:
-            rows.append(("Certificate", f"proved: {found.claim}"))
+            rows.append(("Certificate", f"proved: {plainly(found.claim)}"))
         if found.reason:
             rows.append(("Certificate" if found.claim is None else "Channel", found.reason))
         if found.found is not None:
             worst = found.found
-            rows.append(("Smallest epsilon", f"{upward(worst.value, 5)} per unit of {worst.metric}"))
+            rows.append(("Smallest epsilon", Guarantee(worst.value, worst.metric).reading()))
             if worst.pair is not None:
                 rows.append(("Worst pair", f"{worst.pair[0]} and {worst.pair[1]}"))
             if worst.probabilities is not None:
@@ -144,7 +146,7 @@ class _AuditPage:
             self.repaired.content = words.alarm(str(problem))
             return
         self.repaired.content = words.note(
-            f"Proved: {made.proved}. At most {upward(100 * made.change, 3)} % of the probability of a row had to move."
+            f"Proved: {plainly(made.proved)}. At most {upward(100 * made.change, 3)} % of the probability of a row had to move."
         )
         content = made.certificate.to_json().encode()
         with self.downloads:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from noisewright.cli.shared.words import plainly
 from noisewright.studio.answers.best import LOSSES, Best, best, best_code, best_command
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
@@ -83,7 +84,7 @@ class BestPage:
         rows = [
             (which, f"{made.loss_value:.6g}, and nothing has less than {made.bound:.6g}"),
             ("Why", made.why),
-            ("Proof", f"checked again just now: {self.made.proved}"),
+            ("Proof", f"checked again just now: {plainly(self.made.proved)}"),
         ]
         self.promise.content = words.said(made.in_words()) + words.facts(rows)
         channel = self.made.channel

@@ -9,6 +9,7 @@ from nicegui import run, ui
 from starlette.requests import Request
 
 from noisewright.cli.shared.parameters import read_labels
+from noisewright.cli.shared.words import plainly
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
 from noisewright.mechanisms.registry import registry
@@ -233,12 +234,15 @@ class _Design:
         self.made = made
         apart = self.shown.get("apart", "1")
         rows = [
-            ("Guarantee", str(made.mechanism.guarantee)),
+            ("Guarantee", made.mechanism.guarantee.reading()),
             (
                 "Expected error",
                 ", ".join(f"{value:.4g} ({loss})" for loss, value in made.errors.items()) or "none that applies",
             ),
-            ("Proof", f"checked again just now: {made.proved}" if made.proved else "a theorem about real numbers"),
+            (
+                "Proof",
+                f"checked again just now: {plainly(made.proved)}" if made.proved else "a theorem about real numbers",
+            ),
         ]
         beliefs = words.beliefs_table(
             [(f"{100 * before:g} %", f"{upward(100 * after, 3)} %") for before, after in made.beliefs],

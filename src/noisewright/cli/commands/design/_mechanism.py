@@ -88,6 +88,7 @@ def _finish(
 ) -> None:
     from noisewright.core.mechanism import described
     from noisewright.files.channels import save
+    from noisewright.mechanisms.losses import named_errors
 
     certificate, more = mechanism.certificate(), described(mechanism)
     proved = certificate.verify() if certificate.numerics == "exact" else None
@@ -98,7 +99,7 @@ def _finish(
         "reading": (more.in_words or mechanism.guarantee.in_words)(),
         "scale": None if more.scale is None else float(more.scale),
         "reason": more.reason,
-        "error": _errors(mechanism),
+        "error": named_errors(mechanism),
         "numerics": certificate.numerics,
         "randomness": certificate.randomness,
         "proved": proved,
@@ -115,20 +116,6 @@ def _drawn(mechanism: Mechanism) -> Figure:
     from noisewright.plots.mechanism import draw
 
     return draw(mechanism)
-
-
-def _errors(mechanism: Mechanism) -> dict[str, float]:
-    """The expected loss at the worst secret, for every named loss that makes sense for these secrets."""
-    from noisewright.core.errors import NoLossError
-    from noisewright.mechanisms.losses import LOSSES
-
-    found = {}
-    for loss in LOSSES:
-        try:
-            found[loss] = mechanism.error(loss)
-        except NoLossError:
-            continue
-    return found
 
 
 def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[RenderableType]:
