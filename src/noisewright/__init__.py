@@ -73,7 +73,6 @@ if TYPE_CHECKING:
     from noisewright.core.guarantee import Guarantee as Guarantee
     from noisewright.estimation.population.estimate import estimate as estimate
     from noisewright.estimation.survey.plan import survey as survey
-    from noisewright.files.channels import load as load
     from noisewright.files.channels import save as save
     from noisewright.mechanisms.auditing import audit as audit
     from noisewright.mechanisms.categories.exponential import exponential as exponential
@@ -89,6 +88,7 @@ if TYPE_CHECKING:
     from noisewright.releases.output.proving import verify as verify
     from noisewright.releases.planning import plan as plan
     from noisewright.releases.policy.policy import Policy as Policy
+    from noisewright.releases.recipient.loading import load as load
     from noisewright.releases.run import release as release
 else:
     __getattr__, __dir__ = door(__name__)

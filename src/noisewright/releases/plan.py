@@ -104,6 +104,11 @@ class Plan:
         return self.policy.order if self.columns else None
 
     @property
+    def output_types(self) -> dict[str, pa.DataType]:
+        """The released columns and their types, in their order."""
+        return {name: kind for c in self.columns for name, kind in zip(c.outputs, c.output_types, strict=True)}
+
+    @property
     def resources(self) -> tuple[Resource, ...]:
         """The public files that the mechanisms of columns need, each once."""
         return tuple(dict.fromkeys(resource for column in self.columns for resource in column.resources))

@@ -18,10 +18,9 @@ epsilon = 1 between two tables that differ in one unit (a unit is one row), for 
 
 from __future__ import annotations
 
-import csv
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,7 +37,6 @@ from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
-from noisewright.releases.kinds.texts import is_text
 from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, spend
 from noisewright.releases.ledger.ledger import Balance, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
@@ -47,14 +45,11 @@ from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest, fingerprint
 from noisewright.releases.output.recorded import belongs_to, complete
 from noisewright.releases.output.staging import Staging, clean
+from noisewright.releases.output.written_answers import read_answer, write_answer
 from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan
 from noisewright.releases.policy.policy import Policy, as_policy
-from noisewright.releases.queries.answers import QueryPlan
-from noisewright.releases.report.bins import bins_of
-from noisewright.releases.report.marginals import Marginal, marginal_of
+from noisewright.releases.report.marginals import Marginal, marginals_of
 from noisewright.releases.report.page import Made, report
-from noisewright.releases.sources.formulas import harmless, harmless_name, original, original_name
-from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.source import Source
 from noisewright.releases.sources.written import read_written, written_batches
 
@@ -94,7 +89,7 @@ class Release:
         found = sorted(self.folder.glob("data.*"))
         if not found:
             return None
-        return read_written(found[0], _output_types(self.plan))
+        return read_written(found[0], self.plan.output_types)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -213,7 +208,7 @@ def open_release(folder: str | os.PathLike[str], plan: Plan, source: Source, boo
         page = (path / REPORT).read_text(encoding="utf-8")
     except (OSError, UnicodeError, FileFormatError):
         return None
-    answers = {q.name: _read(path / name, q) for q, name in zip(plan.queries, answer_files(plan), strict=True)}
+    answers = {q.name: read_answer(path / name, q) for q, name in zip(plan.queries, answer_files(plan), strict=True)}
     return Release(
         plan,
         certificate,
@@ -297,7 +292,7 @@ def _in_memory(made: _Made, engine: Engine, source: Source, book: Ledger | None,
         drawn = engine.frame(source, plan.columns, plan.policy.unit, made.seed, plan.policy.order)
         rows = engine.length(drawn)
         if isinstance(drawn, pa.Table):
-            marginals, table = _marginals(plan, iter(drawn.to_batches())), source.wrap(drawn)
+            marginals, table = marginals_of(plan.columns, iter(drawn.to_batches())), source.wrap(drawn)
         else:  # a Spark frame stays with Spark
             table = drawn
     _finish(book, name, made.certificate)
@@ -324,13 +319,13 @@ def _to_folder(
         charted = [name for column in plan.columns for name in column.outputs if column.charted]
         every = max(1, round(rows / CHARTED))
         if charted:
-            marginals = _marginals(plan, written_batches(path, _output_types(plan), charted, every))
+            marginals = marginals_of(plan.columns, written_batches(path, plan.output_types, charted, every))
     reached("drawn")
     if made.answers:
         (folder / ANSWERS).mkdir()
     for file, answer in zip(answer_files(plan), made.answers.values(), strict=True):
         outputs[file] = folder / file
-        _write_csv(answer, outputs[file])
+        write_answer(answer, outputs[file])
     page = made.page(marginals, rows, tuple(outputs))
     for file, text in ((CERTIFICATE, made.certificate.to_json()), (REPORT, page)):
         outputs[file] = folder / file
@@ -350,40 +345,3 @@ def _to_folder(
     staging.publish()
     reached("published")
     return made.result(rows, staging.target, page)
-
-
-def _marginals(plan: Plan, batches: Iterator[pa.RecordBatch]) -> list[Marginal]:
-    """Charts of the released rows alone."""
-    columns = [column for column in plan.columns if column.charted]
-    bins: dict[int, Any] = {}
-    counts: dict[int, Any] = {}
-    for batch in batches:
-        for column in columns:
-            arrays = [batch.column(batch.schema.get_field_index(name)) for name in column.outputs]
-            place = column.position
-            if place not in bins:
-                bins[place] = bins_of(column, arrays)
-            if bins[place] is not None:
-                found = bins[place].count(arrays)
-                counts[place] = found if place not in counts else counts[place] + found
-    return [marginal_of(c, bins[c.position], counts[c.position]) for c in columns if c.position in counts]
-
-
-def _write_csv(table: pa.Table, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(map(harmless_name, table.column_names))
-        writer.writerows(zip(*(harmless(column).to_pylist() for column in table.columns), strict=True))
-
-
-def _read(path: Path, query: QueryPlan) -> pa.Table:
-    """An answer as it was written: its groups are of the types that the policy gives them, and the rest are numbers and dates."""
-    texts = {harmless_name(key.column): pa.string() for key in query.statistics[0].keys if is_text(key.array().type)}
-    source = source_of(path, texts)
-    table = pa.Table.from_batches(source.batches(source.schema.names), source.schema)
-    return pa.table([original(c) for c in table.columns], names=[original_name(name) for name in table.column_names])
-
-
-def _output_types(plan: Plan) -> dict[str, pa.DataType]:
-    """The released columns and their types, in their order."""
-    return {name: kind for c in plan.columns for name, kind in zip(c.outputs, c.output_types, strict=True)}

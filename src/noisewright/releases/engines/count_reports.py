@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["columns_of", "count_into"]
 
+HASHED, PAIR = "local-hashing", ("hash", "bucket")
+MOST_LISTED = 8
 PLAIN_NUMBER = r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
@@ -53,8 +55,8 @@ def count_into(
         plans = []
         for place, source in enumerate(sources):
             types = workers[place].types(source)
-            names = columns_of(source, column, types, by)
             parts = mixture.parts if by is not None else (mixture.parts[place],)
+            names = columns_of(source, column, types, by, _makers(parts))
             held = [_held(part, len(names)) for part in parts]
             plans.append((_as_text(source, files[place], names, by, held, types), names, parts))
         counting = _Counting(mixture, by, [source for source, _, _ in plans], progress)
@@ -62,24 +64,42 @@ def count_into(
             counting.count(worker, source, names, parts)
 
 
-def columns_of(source: Source, column: str | None, types: dict[str, Any], by: str | None = None) -> list[str]:
-    """The columns that hold the reports: those named, separated by commas, or the only one beside that of the mechanisms."""
+def _makers(parts: Sequence[Part]) -> set[str]:
+    return {part.maker.name for part in parts}
+
+
+def columns_of(
+    source: Source, column: str | None, types: dict[str, Any], by: str | None = None, makers: Collection[str] = ()
+) -> list[str]:
+    """The columns that hold the reports: those named, separated by commas, or the only one beside that of the mechanisms.
+
+    Reports of local hashing are pairs, which have the columns ``hash`` and ``bucket`` where none are named.
+    """
+    from noisewright.core.choices import nearest_name
     from noisewright.core.errors import ParameterError
 
+    def unknown(name: str) -> ParameterError:
+        near = nearest_name(name, list(types))
+        return ParameterError(f"{source.name} has no column {name!r}" + (f"; did you mean {near!r}?" if near else "."))
+
     if by is not None and by not in types:
-        raise ParameterError(f"{source.name} has no column {by!r}.")
+        raise unknown(by)
     if column is None:
         left = [name for name in types if name != by]
+        if set(makers) == {HASHED} and set(PAIR) <= set(left):
+            return list(PAIR)
         if len(left) != 1:
             beside = "" if by is None else f" beside {by!r}"
+            listed = ", ".join(map(repr, left[:MOST_LISTED])) + (", ..." if len(left) > MOST_LISTED else "")
+            pair = f", for {HASHED} first the hash, then the bucket: --column hash,bucket" if HASHED in makers else ""
             raise ParameterError(
-                f"{source.name} has {len(left)} columns{beside}; say which one holds the reports with --column."
+                f"{source.name} has {len(left)} columns{beside} ({listed}); say which one holds the reports with --column{pair}."
             )
         return left
     names = [column] if column in types else [name.strip() for name in column.split(",")]
     for name in names:
         if name not in types:
-            raise ParameterError(f"{source.name} has no column {name!r}.")
+            raise unknown(name)
     if len(set(names)) < len(names) or by in names:
         raise ParameterError("--column and --by name different columns, each of them once.")
     return names

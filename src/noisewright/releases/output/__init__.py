@@ -35,5 +35,8 @@ if TYPE_CHECKING:
     from noisewright.releases.output.recorded import sealed_lock as sealed_lock
     from noisewright.releases.output.staging import Staging as Staging
     from noisewright.releases.output.staging import clean as clean
+    from noisewright.releases.output.written_answers import read_answer as read_answer
+    from noisewright.releases.output.written_answers import write_answer as write_answer
+    from noisewright.releases.output.written_answers import write_cells as write_cells
 else:
     __getattr__, __dir__ = door(__name__)

@@ -14,7 +14,7 @@ written in that type again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,12 +25,12 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.mechanism import described
 from noisewright.mechanisms.arrow import arrow_array
-from noisewright.releases.report.bins import SECONDS_PER_DAY, Bins, Perturbed, channel_of, numbers_of, typed
+from noisewright.releases.report.bins import MOST_BARS, SECONDS_PER_DAY, Bins, Perturbed, channel_of, numbers_of, typed
 
 if TYPE_CHECKING:
     from noisewright.estimation.population.sums import Sums
 
-__all__ = ["Before", "table_before"]
+__all__ = ["Before", "mean_before", "shares_below", "table_before", "whole_range"]
 
 CONFIDENCE = 0.95
 MOST_LABELS = 2000
@@ -40,6 +40,12 @@ BETWEEN = 16
 """Values that are tried in each bar, where there are too many."""
 REACH = np.geomspace(0.02, 1e6, 40)
 """How far beyond the outermost edges values are tried, in widths of a bar."""
+MOST_BEYOND = 100
+"""A column has a range if its mechanism takes nothing farther beyond its bars than so many times their width together."""
+STEPS = 4
+"""Places in each bar below which shares are estimated."""
+CELLS = 160
+"""Cells of a whole range."""
 FEWEST_BARS = 4
 FEWEST_ROWS = 20
 HALVINGS = 60
@@ -82,6 +88,46 @@ def table_before(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Befo
         wide = wide.wider()
         found = _bars(plan, wide, counts, law)
     return _shown(found, counts)
+
+
+def shares_below(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> tuple[Floats, Sums, float] | None:
+    """Numbers or dates: some places, how much of the table before lay below each, and over which width around it values count
+    partly. The intervals hold together."""
+    from noisewright.estimation.population.sums import soft_bars, sums_of
+
+    law = _numbers(plan, bins)
+    if law is None:
+        return None
+    bars, blend = len(bins.edges) - 1, _blend(plan, bins)
+    places = np.linspace(bins.edges[0], bins.edges[-1], STEPS * bars + 1)[1:-1]
+    ends = np.concatenate([[bins.edges[0] - 1], places, [bins.edges[-1] + 1]]) - _half(bins)
+    worth = np.cumsum(soft_bars(law.values, ends, blend), axis=1)[:, :-1]
+    return places, sums_of(law.chances, worth, counts, confidence=CONFIDENCE, ordered=not law.all), blend
+
+
+def whole_range(plan: Perturbed, bins: Bins) -> Bins | None:
+    """Finer bins over all values that the mechanism takes; None where these have no two ends."""
+    law = _numbers(plan, bins)
+    if law is None or described(plan.mechanism).below is None:
+        return None
+    low, high, width = law.values.min(), law.values.max(), bins.edges[-1] - bins.edges[0]
+    if low < bins.edges[0] - MOST_BEYOND * width or high > bins.edges[-1] + MOST_BEYOND * width:
+        return None
+    edges = np.linspace(low, high + (1 if bins.whole else 0), MOST_BARS + 1)
+    cuts = np.linspace(edges[0], edges[-1], CELLS + 1)
+    if bins.whole:
+        edges, cuts = np.unique(np.round(edges)), np.unique(np.round(cuts))
+    return replace(bins, edges=tuple(edges.tolist()), cuts=tuple(cuts.tolist()))
+
+
+def mean_before(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Sums | None:
+    """The mean of numbers or dates before, for counts in bins over the whole range."""
+    from noisewright.estimation.population.sums import sums_of
+
+    law = _numbers(plan, bins)
+    if law is None:
+        return None
+    return sums_of(law.chances, law.values[:, None], counts, confidence=CONFIDENCE, ordered=not law.all)
 
 
 def _telling(found: Before, rows: int, bars: int) -> bool:
@@ -174,12 +220,21 @@ def _finite(plan: Perturbed, bins: Bins) -> _Law | None:
 def _bars(plan: Perturbed, bins: Bins, counts: NDArray[np.int64], law: _Law) -> Before:
     from noisewright.estimation.population.sums import soft_bars, sums_of
 
-    width, whole = bins.edges[1] - bins.edges[0], 1.0 if bins.whole else 0.0
-    blend = min(width, max(3 * (plan.error or 0.0) / _unit(bins.types[0]), whole))
-    # Between whole numbers an edge lies half-way; there no number is near enough to be blended if the noise is small.
-    worth = soft_bars(law.values, np.asarray(bins.edges) - whole / 2, blend)
+    blend = _blend(plan, bins)
+    worth = soft_bars(law.values, np.asarray(bins.edges) - _half(bins), blend)
     found = sums_of(law.chances, worth, counts, confidence=CONFIDENCE, ordered=not law.all)
-    return _before(bins, found, counts, blend if blend > whole else 0.0)
+    return _before(bins, found, counts, blend if blend > 2 * _half(bins) else 0.0)
+
+
+def _blend(plan: Perturbed, bins: Bins) -> float:
+    """Over which width one bar passes into the next: three times the noise, and at most a bar."""
+    width = bins.edges[1] - bins.edges[0]
+    return min(width, max(3 * (plan.error or 0.0) / _unit(bins.types[0]), 2 * _half(bins)))
+
+
+def _half(bins: Bins) -> float:
+    """Between whole numbers an edge lies half-way; there no number is near enough to be blended if the noise is small."""
+    return 0.5 if bins.whole else 0.0
 
 
 def _numbers(plan: Perturbed, bins: Bins) -> _Law | None:

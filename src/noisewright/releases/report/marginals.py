@@ -6,16 +6,18 @@ Both come from the released table alone: :mod:`~noisewright.releases.report.bins
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.releases.report.before import table_before
-from noisewright.releases.report.bins import Bins, Perturbed, Shown
+from noisewright.releases.report.bins import Bins, Perturbed, Shown, bins_of
 
-__all__ = ["Marginal", "marginal_of"]
+__all__ = ["Marginal", "counted", "marginal_of", "marginals_of"]
 
 OTHER = "all others"
 
@@ -61,6 +63,31 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
         before.blend,
         before.reason,
     )
+
+
+def marginals_of(columns: Sequence[Any], batches: Iterator[pa.RecordBatch]) -> list[Marginal]:
+    """Charts of released rows alone, for the plans of the columns that can be charted."""
+    charted = [column for column in columns if column.charted]
+    return [
+        marginal_of(column, *found) for column, found in zip(charted, counted(charted, batches), strict=True) if found
+    ]
+
+
+def counted(
+    columns: Sequence[Perturbed], batches: Iterator[pa.RecordBatch]
+) -> list[tuple[Bins, NDArray[np.int64]] | None]:
+    """For every column its bins, chosen by the first rows, and how many released values are in each; None without a chart."""
+    bins: dict[int, Bins | None] = {}
+    counts: dict[int, NDArray[np.int64]] = {}
+    for batch in batches:
+        for place, column in enumerate(columns):
+            arrays = [batch.column(batch.schema.get_field_index(name)) for name in column.outputs]
+            if place not in bins:
+                bins[place] = bins_of(column, arrays)
+            if (cut := bins[place]) is not None:
+                found = cut.count(arrays)
+                counts[place] = found if place not in counts else counts[place] + found
+    return [(cut, counts[place]) if (cut := bins.get(place)) is not None else None for place in range(len(columns))]
 
 
 def _name(label: Hashable) -> str:

@@ -12,7 +12,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, working
-from noisewright.cli.shared.targets import picture_file
+from noisewright.cli.shared.targets import picture_file, target_file
 
 if TYPE_CHECKING:
     from noisewright.estimation.population.mixture import Mixture
@@ -25,20 +25,28 @@ def estimate(
         list[str],
         typer.Argument(
             metavar="REPORTS",
-            help="Tables: a .parquet, .csv, .arrow or .jsonl file, a folder of them, or table@file.duckdb.",
+            help="The folder of a release; or tables: a .parquet, .csv, .arrow or .jsonl file, a folder of them, or "
+            "table@file.duckdb.",
         ),
     ],
     mechanism: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="FILE",
             help="The mechanism that made the reports: its certificate (.json), or a channel file. Can be repeated: one for each "
-            "table, in their order, or with --by one for each name, as NAME=FILE.",
+            "table, in their order, or with --by one for each name, as NAME=FILE. A release needs none.",
         ),
-    ],
+    ] = None,
     column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The column of the reports; for places x,y. Default: the only column."),
+        typer.Option(
+            metavar="NAME",
+            help="The column of the reports; for places x,y, for local hashing hash,bucket. Default: the only column; of a "
+            "release all.",
+        ),
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE.csv", help="Write the shares there, as a table.")
     ] = None,
     by: Annotated[
         str | None,
@@ -79,16 +87,21 @@ def estimate(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate the population of secrets behind private reports.
+    """Estimate the population behind private reports, or the table behind a release.
 
     Reports are counted where they are, and only counts are used. The answer carries a certificate of how much likelihood any
     other population could gain. Reports of several mechanisms about the same secrets are put together, each counted by its own.
-    Nothing here changes what was promised to those who reported.
+    Nothing here changes what was promised to those who reported. Of a release its folder is enough.
     """
     from noisewright.core.choices import one_of
     from noisewright.core.errors import ParameterError
     from noisewright.estimation.population.estimate import METHODS
 
+    table = None if output is None else target_file(output, "a table of shares", (".csv",))
+    if mechanism is None:
+        given = {"--by": by, "--intervals": intervals, "--within": within, "--plot": plot, "--iterations": iterations}
+        _of_release(reports, column, table, [name for name, value in given.items() if value is not None], as_json)
+        return
     one_of(method, "--method", METHODS)
     one_of(outside, "--outside", ("refuse", "drop"))
     one_of(engine, "--engine", ("local", "spark"))
@@ -117,13 +130,15 @@ def estimate(
             gap=gap,
             progress=progress,
         )
+    from noisewright.cli.commands.estimate._page import estimate_page, parts_json, shares_table
+
+    if table is not None:
+        _written(shares_table(found), table)
     if picture is not None:
         from noisewright.plots.figure import save_figure
         from noisewright.plots.population import draw_estimate
 
         save_figure(draw_estimate(found, diagnostics=diagnostics), picture)
-    from noisewright.cli.commands.estimate._page import estimate_page, parts_json
-
     document = {
         "files": reports,
         "by": by,
@@ -131,8 +146,51 @@ def estimate(
         "unnamed": mixture.unnamed,
         "parts": parts_json(mixture, [pair.file for pair in pairs], [pair.mechanism for pair in pairs]),
         "picture": None if picture is None else str(picture),
+        "output": output,
     }
-    emit(document, lambda: estimate_page(reports, found, mixture, picture), as_json)
+    emit(document, lambda: estimate_page(reports, found, mixture, picture, output), as_json)
+
+
+def _of_release(
+    reports: Sequence[str], column: str | None, table: Path | None, given: list[str], as_json: bool
+) -> None:
+    """The columns of a release, from its folder alone."""
+    from noisewright.cli.commands.estimate._page import release_page
+    from noisewright.core.errors import ParameterError
+    from noisewright.releases.output.lock import LOCK
+    from noisewright.releases.recipient.received import receive
+
+    if len(reports) != 1 or not (Path(reports[0]) / LOCK).is_file():
+        raise ParameterError("missing option '--mechanism'; noisewright estimate --help says what to give.")
+    if given:
+        raise ParameterError(f"{given[0]} is for reports of a mechanism, not for a release; leave it out.")
+    with working("estimating"):
+        received = receive(reports[0])
+        found = received.estimates() if column is None else [received.estimate(column)]
+    if table is not None:
+        import pyarrow as pa
+
+        _written(pa.concat_tables([one.table() for one in found]), table)
+    document = {
+        "folder": reports[0],
+        "dataset": received.policy.dataset,
+        "rows": received.rows,
+        "columns": [one.to_json() for one in found],
+        "output": None if table is None else str(table),
+    }
+    emit(document, lambda: release_page(reports[0], received, found, table), as_json)
+
+
+def _written(table: Any, path: Path) -> None:
+    """A table of shares as CSV, whole or not at all."""
+    import io
+
+    from noisewright.files.atomic import write_atomically
+    from noisewright.releases.output.written_answers import write_cells
+
+    text = io.StringIO(newline="")
+    write_cells(table, text)
+    write_atomically(path, text.getvalue().encode())
 
 
 @dataclass(frozen=True)

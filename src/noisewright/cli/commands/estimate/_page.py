@@ -10,13 +10,18 @@ from noisewright.cli.shared.output import LABEL_LENGTH, facts, heading, label, p
 from noisewright.cli.shared.words import plainly
 
 if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
     from rich.console import RenderableType
     from rich.table import Table
 
     from noisewright.estimation.population.mixture import Mixture
     from noisewright.estimation.population.result import Estimate
+    from noisewright.releases.recipient.estimating import ColumnEstimate
+    from noisewright.releases.recipient.received import Received
 
-__all__ = ["estimate_page", "parts_json"]
+__all__ = ["estimate_page", "parts_json", "release_page", "shares_table"]
 
 MOST_SHOWN = 20
 """Secrets in the table of shares."""
@@ -47,7 +52,7 @@ def parts_json(mixture: Mixture, files: Sequence[str | None], mechanisms: Sequen
 
 
 def estimate_page(
-    files: Sequence[str], found: Estimate, mixture: Mixture, picture: Path | None
+    files: Sequence[str], found: Estimate, mixture: Mixture, picture: Path | None, output: str | None = None
 ) -> Iterator[RenderableType]:
     """The page for a person."""
     from rich.text import Text
@@ -67,9 +72,60 @@ def estimate_page(
         rows.append(("Privacy", _privacy(found, mixture)))
     if picture is not None:
         rows.append(("Picture", f"drawn to {picture}"))
+    if output is not None:
+        rows.append(("Table", f"written to {output}"))
     yield facts((what, printable(value)) for what, value in rows)
     for warning in found.warnings:
         yield Text(f"note: {printable(warning)}", style="yellow")
+
+
+def release_page(
+    folder: str, received: Received, found: Sequence[ColumnEstimate], output: Path | None
+) -> Iterator[RenderableType]:
+    """The columns of a release, one after another."""
+    from rich.text import Text
+
+    from noisewright.releases.recipient.words import in_lines
+
+    yield heading(
+        folder, f"the table before, estimated from {received.rows or 0:,} released rows; 95 % intervals in brackets"
+    )
+    for one in found:
+        for place, line in enumerate(in_lines(one)):
+            yield Text(f"  {printable(line)}", style="" if place else "bold")
+    if output is not None:
+        yield Text(f"  written to {output}")
+
+
+def shares_table(found: Estimate) -> pa.Table:
+    """All shares as a table, in the order of the page; the parts of a place have columns of their own."""
+    import pyarrow as pa
+
+    order = _order(found)
+    secrets = [found.secrets[int(i)] for i in order]
+    parts = [secret if isinstance(secret, tuple) else (secret,) for secret in secrets]
+    names = ["secret"] if len(parts[0]) == 1 else [f"secret {place + 1}" for place in range(len(parts[0]))]
+    own: dict[str, Any] = {name: [_cell(part[place]) for part in parts] for place, name in enumerate(names)}
+    own |= {"share": found.probabilities[order], "people": found.counts[order]}
+    for name, values in (("unbiased", found.unbiased), ("low", found.low), ("high", found.high)):
+        if values is not None:
+            own[name] = values[order]
+    return pa.table(own)
+
+
+def _cell(value: Hashable) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _order(found: Estimate) -> NDArray[np.int64]:
+    """Numbers and places in their own order, so that neighbours are neighbours; everything else by share."""
+    import numpy as np
+
+    first = found.secrets[0]
+    parts = first if isinstance(first, tuple) else (first,)
+    if all(isinstance(part, (int, float)) and not isinstance(part, bool) for part in parts):
+        return np.arange(len(found.secrets))
+    return np.argsort(-found.probabilities, kind="stable")
 
 
 def _whose(mixture: Mixture) -> Table:
@@ -92,7 +148,8 @@ def _shares(found: Estimate) -> Iterable[RenderableType]:
     interval = [f"{found.confidence_in_words} interval"] if found.low is not None else []
     numbers = ("Share", "People", *unbiased, *interval)
     table = _table(("Secret", *numbers), right=numbers)
-    shown = np.sort(np.argsort(-found.probabilities, kind="stable")[:MOST_SHOWN])
+    largest = set(np.argsort(-found.probabilities, kind="stable")[:MOST_SHOWN].tolist())
+    shown = [int(i) for i in _order(found) if int(i) in largest]
     for i in shown:
         cells = [_secret(found.secrets[int(i)]), f"{found.probabilities[i]:.4f}", f"{found.counts[i]:,.0f}"]
         if found.unbiased is not None:
@@ -104,7 +161,7 @@ def _shares(found: Estimate) -> Iterable[RenderableType]:
     rest = len(found.secrets) - len(shown)
     if rest:
         share = max(1 - float(found.probabilities[shown].sum()), 0.0)
-        yield Text(f"  and {plural(rest, 'more secret')}, with {share:.4f} together (--json has all)")
+        yield Text(f"  and {plural(rest, 'more secret')}, with {share:.4f} together (-o FILE.csv writes all)")
 
 
 def _secret(value: Hashable) -> str:
