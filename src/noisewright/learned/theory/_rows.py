@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from noisewright.core.arrays import Floats, Indices
@@ -31,8 +32,8 @@ class GameRows:
     """The private value of each row, where a row has one."""
     law: Floats
     """The probabilities themselves: a row's mass where it has one private value, otherwise its masses of all private values."""
-    reach: int | None = None
-    """Programs move mass to so many of the nearest outputs of each row only; None: to all."""
+    open: NDArray[np.bool_] | None = None
+    """The outputs of each row to which programs move mass; None: to all."""
 
     @classmethod
     def of(cls, probabilities: Floats, distances: Floats, pairs: bool) -> GameRows:
@@ -113,9 +114,8 @@ class Moves:
 
 
 def _dense(rows: GameRows) -> Moves:
-    """``T[r, k]``: the mass that goes from a row to an output within reach."""
-    near = np.argsort(rows.cost, axis=1, kind="stable")[:, : rows.reach]
-    places = (np.arange(len(near))[:, None] * rows.outputs + np.sort(near, axis=1)).ravel()
+    """``T[r, k]``: the mass that goes from a row to an output that is open to it."""
+    places = np.arange(rows.size) if rows.open is None else np.flatnonzero(rows.open)
     sums = sparse.kron(sparse.identity(len(rows.mass)), np.ones((1, rows.outputs)), format="csc")
     joints = sparse.kron(sparse.csr_array(rows.beliefs.T), sparse.identity(rows.outputs), format="csc")
 

@@ -28,13 +28,14 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats, Integers
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, downward, upward
 from noisewright.core.labels import as_labels
-from noisewright.learned.theory._programs import independent, least_gain
+from noisewright.learned.theory._programs import Raw, independent, least_gain
 from noisewright.learned.theory._rows import GameRows
 from noisewright.learned.theory.bounds import BITS, DualCertificate
 from noisewright.learned.theory.distortions import Distortion, distortion_table
@@ -50,8 +51,8 @@ Given = Literal["x", "xy"]
 LARGEST_GAME = 300_000
 """More probabilities (rows times outputs) than this are not given to a solver."""
 
-LARGE, REACHES, CLOSE = 20_000, (8, 16), 1e-6
-"""Convex programs of more probabilities than this move mass to so many nearest outputs first, if that leaves so small a gap."""
+LARGE, ROUNDS, PATIENCE, CLOSE = 20_000, 40, 5, 3e-7
+"""Convex programs of more probabilities than this open a few outputs of each row, and more of them so often at most."""
 
 SATURATED = 1e-7
 """A mechanism whose adversary gains no more than this beyond blind guessing is looked for again among those that tell nothing."""
@@ -141,23 +142,30 @@ class FiniteGame:
     def _solved(self, budget: Fraction, loss: AdversaryLoss) -> tuple[Floats, DualCertificate]:
         """A mechanism up to a solver's accuracy, and its certificate.
 
-        A large program is solved over the nearest outputs of each row first. The certificate is about all of them, so it tells
-        whether farther ones could have helped.
+        A large convex program is solved over a few outputs of each row first. The certificate is about all of them: it tells
+        which others would help, and these are opened, until none is left that would.
         """
         rows, limit = self.rows, float(budget)
-        large = rows.size > LARGE and not rows.pooled and not loss.is_zero_one
-        if large:  # what tells nothing at all is found faster by itself
-            found = independent(rows)
-            if found is not None and rows.spent(found[0]) <= limit:
-                blind = np.ones((rows.privates, rows.outputs))
-                return found[0], DualCertificate.best(rows, budget, loss, blind, 0.0)
-        for reach in (r for r in REACHES if large and r < rows.outputs):
-            raw = least_gain(replace(rows, reach=reach), limit, loss)
+        if rows.size <= LARGE or rows.pooled or loss.is_zero_one:
+            raw = least_gain(rows, limit, loss)
+            return raw.matrix, DualCertificate.best(rows, budget, loss, raw.beliefs, raw.price)
+        opened, best = _first_open(rows, limit), None
+        for number in range(ROUNDS):
+            raw = least_gain(replace(rows, open=opened), limit, loss)
             dual = DualCertificate.best(rows, budget, loss, raw.beliefs, raw.price)
-            if loss.objective(_joint(rows, raw.matrix)) - dual.objective < CLOSE:
-                return raw.matrix, dual
-        raw = least_gain(rows, limit, loss)
-        return raw.matrix, DualCertificate.best(rows, budget, loss, raw.beliefs, raw.price)
+            gap = loss.objective(_joint(rows, raw.matrix)) - dual.objective
+            if best is None or gap < best[0]:
+                best = gap, raw.matrix, dual
+            if gap < CLOSE:
+                break
+            if number == PATIENCE and dual.price == 0:
+                # Still no better bound than that of a blind guess: what tells nothing may be affordable.
+                found = independent(rows)
+                if found is not None and rows.spent(found[0]) <= limit:
+                    return found[0], dual
+            opened = _next_open(rows, loss, raw, opened)
+        assert best is not None
+        return best[1], best[2]
 
     def _budget(self, distortion: Exact) -> Fraction:
         budget, least = as_fraction(distortion, "distortion"), _spent(self.rows, _nearest(self.rows))
@@ -184,6 +192,28 @@ class FiniteGame:
         full[np.flatnonzero(law.ravel() if pairs else law.sum(axis=1))] = table
         full.flags.writeable = False
         return full
+
+
+def _first_open(rows: GameRows, budget: float) -> NDArray[np.bool_]:
+    """The two nearest outputs of each row, and three among those that the budget may well lead to."""
+    order = np.argsort(rows.cost, axis=1, kind="stable")
+    within = (rows.cost <= 6 * budget).sum(axis=1)
+    places = np.stack([0 * within, 0 * within + 1, within // 3, 2 * within // 3, within], axis=1)
+    opened = np.zeros(rows.cost.shape, dtype=np.bool_)
+    np.put_along_axis(opened, np.take_along_axis(order, np.minimum(places, rows.outputs - 1), axis=1), True, axis=1)
+    return opened
+
+
+def _next_open(rows: GameRows, loss: AdversaryLoss, raw: Raw, opened: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Outputs that are used or nearly so, and up to three of each row that would be better than those."""
+    beliefs = raw.beliefs / np.maximum(raw.beliefs.sum(axis=0), 1e-300)
+    terms = rows.worth(np.maximum(loss.gain(beliefs), -1e3)) + raw.price * rows.cost
+    worse = terms - np.where(opened, terms, np.inf).min(axis=1, keepdims=True)
+    kept = opened & ((raw.matrix > 1e-6) | (worse < 1e-3 * raw.price * float(rows.cost.max())))
+    better = np.zeros_like(opened)
+    np.put_along_axis(better, np.argsort(worse, axis=1)[:, :3], True, axis=1)
+    nearest = rows.cost == rows.cost.min(axis=1, keepdims=True)  # so that there is a mechanism at all
+    return np.asarray(kept | (better & (worse < -1e-10)) | nearest)
 
 
 def _joint(rows: GameRows, matrix: Floats) -> Floats:
