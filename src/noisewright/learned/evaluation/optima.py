@@ -25,8 +25,8 @@ from noisewright.core.errors import ParameterError
 from noisewright.learned.evaluation.tables import Columns, classes_of
 from noisewright.learned.theory.distortions import Mixed
 from noisewright.learned.theory.games import FiniteGame
+from noisewright.learned.theory.gaussians.vectors import direction_noise
 from noisewright.learned.theory.joint import Joint
-from noisewright.learned.theory.vectors import direction_noise
 
 __all__ = ["Optimum", "optimum_beside"]
 

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from noisewright.core.arrays import Floats
 from noisewright.learned.theory._rows import GameRows, Moves
-from noisewright.learned.theory.losses import AdversaryLoss
+from noisewright.learned.theory.losses import AdversaryLoss, SquaredLoss
 from noisewright.optimality.program.solvers import UnsolvedError, solved
 
 __all__ = ["Raw", "independent", "least_gain", "saturated"]
@@ -58,6 +58,8 @@ def least_gain(rows: GameRows, budget: float, loss: AdversaryLoss, most: float |
 
     ``most``: her accuracy with the 0-1 loss must not be more than this besides; for the log loss.
     """
+    if isinstance(loss, SquaredLoss):
+        return _quadratic(rows, budget, loss)
     return _linear(rows, budget) if loss.is_zero_one else _conic(rows, budget, loss, most)
 
 
@@ -142,13 +144,7 @@ def _conic(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | Non
     matrix = sparse.csc_matrix(sparse.vstack([*equal, *unequal, cones]))
     right = np.concatenate([totals, *rights, np.zeros(3 * cells)])
     kinds = [clarabel.ZeroConeT(len(totals)), clarabel.NonnegativeConeT(sum(len(r) for r in rights)), *[cone] * cells]
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
-    found = clarabel.DefaultSolver(sparse.csc_matrix((width, width)), goal, matrix, right, kinds, settings).solve()
-    point, dual = np.array(found.x), np.array(found.z)
-    if not np.isfinite(point).all() or not np.isfinite(dual).all() or "Infeasible" in str(found.status):
-        raise UnsolvedError(f"the program of this game could not be solved ({found.status}); use fewer values.")
+    point, dual = _answer(goal, matrix, right, kinds)
     first = len(moves.totals) + 1
     gains = dual[first : first + cells].reshape(privates, outputs)
     if loss.is_log:
@@ -156,6 +152,64 @@ def _conic(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | Non
     else:
         beliefs = np.maximum(gains, 0.0) ** (loss.order / (loss.order - 1))
     return Raw(moves.matrix(point[:n]), beliefs, float(dual[first - 1]))
+
+
+def _quadratic(rows: GameRows, budget: float, loss: SquaredLoss) -> Raw:
+    """The least sum of ``m[k]^2 / s[k]`` for the mass s of an output and its part m of the mean: cones of the second order."""
+    import clarabel
+
+    moves, scale, outputs = rows.moves, 1 / rows.mass.mean(), rows.outputs
+    prior = _prior(rows)
+    values = np.array(loss.values)
+    centre = float(prior @ values)
+    spread = float(np.sqrt(prior @ (values - centre) ** 2)) or 1.0
+    n, one = len(moves.cost), sparse.identity(outputs)
+    parts = [
+        sparse.csr_matrix(sparse.kron(weights[None, :], one) @ moves.joints)
+        for weights in ((values - centre) / spread, np.ones(rows.privates))
+    ]
+    # Variables: T, the rest of the budget, m, s, and u with u s >= m^2.
+    none = sparse.csr_matrix((outputs, outputs))
+    equal = [
+        sparse.hstack([moves.sums, sparse.csr_matrix((len(moves.totals), 1 + 3 * outputs))]),
+        sparse.csr_matrix(np.concatenate([moves.cost, [1.0], np.zeros(3 * outputs)])[None, :]),
+        sparse.hstack([parts[0], sparse.csr_matrix((outputs, 1)), -one, none, none]),
+        sparse.hstack([parts[1], sparse.csr_matrix((outputs, 1)), none, -one, none]),
+    ]
+    totals = np.concatenate([moves.totals * scale, [budget * scale], np.zeros(2 * outputs)])
+    above = sparse.hstack([-sparse.identity(n + 1), sparse.csr_matrix((n + 1, 3 * outputs))])
+    blank = sparse.csr_matrix((outputs, n + 1))
+    rowed = [
+        sparse.hstack([blank, none, -one, -one]),  # u + s, u - s, 2 m
+        sparse.hstack([blank, none, one, -one]),
+        sparse.hstack([blank, -2 * one, none, none]),
+    ]
+    order = np.arange(3 * outputs).reshape(3, outputs).T.ravel()
+    cones = sparse.csr_matrix(sparse.vstack(rowed))[order]
+    matrix = sparse.csc_matrix(sparse.vstack([*equal, above, cones]))
+    right = np.concatenate([totals, np.zeros(n + 1 + 3 * outputs)])
+    kinds = [clarabel.ZeroConeT(len(totals)), clarabel.NonnegativeConeT(n + 1)]
+    kinds += [clarabel.SecondOrderConeT(3)] * outputs
+    goal = np.concatenate([np.zeros(n + 1 + 2 * outputs), np.ones(outputs)])
+    point, dual = _answer(goal, matrix, right, kinds)
+    first = len(moves.totals) + 1
+    guesses = centre + spread * dual[first : first + outputs] / 2
+    return Raw(moves.matrix(point[:n]), guesses[None, :], spread**2 * float(dual[first - 1]))
+
+
+def _answer(goal: Floats, matrix: Any, right: Floats, kinds: list[Any]) -> tuple[Floats, Floats]:
+    """The point and the multipliers of a conic program."""
+    import clarabel
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
+    none = sparse.csc_matrix((len(goal), len(goal)))
+    found = clarabel.DefaultSolver(none, goal, matrix, right, kinds, settings).solve()
+    point, dual = np.array(found.x), np.array(found.z)
+    if not np.isfinite(point).all() or not np.isfinite(dual).all() or "Infeasible" in str(found.status):
+        raise UnsolvedError(f"the program of this game could not be solved ({found.status}); use fewer values.")
+    return point, dual
 
 
 def _solver(moves: Moves) -> str:

@@ -77,7 +77,9 @@ class DualCertificate:
 
 
 def _settled(beliefs: Floats, loss: AdversaryLoss) -> Floats:
-    """Beliefs as multiples of 2^-52 with a sum of at most one; positive where a logarithm is taken of them."""
+    """Beliefs as multiples of 2^-52 with a sum of at most one; positive where a logarithm is taken; guesses as they are."""
+    if loss.is_squared:
+        return np.where(np.isfinite(beliefs), beliefs, 0.0)
     safe = np.where(np.isfinite(beliefs), np.maximum(beliefs, 0.0), 0.0)
     sums = safe.sum(axis=0, keepdims=True)
     safe = np.where(sums > 0, safe / np.where(sums > 0, sums, 1.0), 1 / len(safe))

@@ -31,7 +31,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.learned.theory._programs import independent, saturated
 from noisewright.learned.theory._rows import GameRows
 from noisewright.learned.theory.games import FiniteGame
-from noisewright.learned.theory.gaussian import Mixture
+from noisewright.learned.theory.gaussians.mixtures import Mixture
 from noisewright.learned.theory.joint import as_joint
 
 __all__ = [

@@ -3,8 +3,8 @@ r"""The finite game: a mechanism hides a private value, an adversary guesses it,
 A :class:`FiniteGame` has a joint law of a public value X and a private one Y, what may be released, and the distortion of
 every output. The mechanism is given X alone (``given="x"``: private-data independent) or both (``given="xy"``: dependent,
 never worse). It minimises what the best adversary gains, subject to an expected distortion of at most D: a linear program
-for the 0-1 loss, a convex one for the log and the alpha losses. Every answer comes with a bound that no mechanism goes
-below (:mod:`~noisewright.learned.theory.bounds`).
+for the 0-1 loss, a convex one for the log, the alpha and the squared losses. Every answer comes with a bound that no
+mechanism goes below (:mod:`~noisewright.learned.theory.bounds`).
 
 >>> game = FiniteGame(Joint.xor(px1=0.75, flip=0.25))
 >>> best = game.optimum("0.1")
@@ -98,18 +98,19 @@ class FiniteGame:
     def optimum(self, distortion: Exact, loss: object = "zero-one", *, ties: str = "distortion") -> ContextMechanism:
         """The mechanism with which the best adversary gains least, of expected distortion at most ``distortion``.
 
-        ``loss``: ``"zero-one"`` (she guesses; MAP), ``"log"`` (mutual information), ``"alpha:2"``. Of several mechanisms
+        ``loss``: ``"zero-one"`` (she guesses; MAP), ``"log"`` (mutual information), ``"alpha:2"``, or ``"squared"`` (she
+        guesses a number; mean squared error). Of several mechanisms
         that are best against guesses, ``ties="distortion"`` takes one that distorts least, ``ties="information"`` the one
         that tells least in nats.
         """
-        budget, wanted = self._budget(distortion), as_adversary_loss(loss)
+        budget, wanted = self._budget(distortion), as_adversary_loss(loss, self.joint.private)
         one_of(ties, "ties", ("distortion", "information"))
         matrix, dual = self._solved(budget, wanted)
         if wanted.is_zero_one and ties == "information":
             # A hair more than the least, or rounding would leave no mechanism at all.
             least = wanted.objective(_joint(self.rows, matrix)) + 1e-9
             matrix = least_gain(self.rows, float(budget), AdversaryLoss(1.0), least).matrix
-        if not wanted.is_zero_one and self._tells_nothing(matrix, wanted):
+        if not (wanted.is_zero_one or wanted.is_squared) and self._tells_nothing(matrix, wanted):
             found = independent(self.rows)
             if found is not None and self.rows.spent(found[0]) <= float(budget):
                 matrix = found[0]
@@ -125,7 +126,10 @@ class FiniteGame:
 
         Its budget is what it spends; nothing is claimed about how good it is.
         """
-        wanted, rows = as_adversary_loss(loss), self.joint.shape[0] * (self.joint.shape[1] if self.given == "xy" else 1)
+        wanted, rows = (
+            as_adversary_loss(loss, self.joint.private),
+            self.joint.shape[0] * (self.joint.shape[1] if self.given == "xy" else 1),
+        )
         table = np.asarray(matrix, dtype=np.float64)
         if table.shape != (rows, len(self.outputs)) or not np.isfinite(table).all() or (table < 0).any():
             raise ParameterError(
@@ -146,7 +150,7 @@ class FiniteGame:
         which others would help, and these are opened, until none is left that would.
         """
         rows, limit = self.rows, float(budget)
-        if rows.size <= LARGE or rows.pooled or loss.is_zero_one:
+        if rows.size <= LARGE or rows.pooled or loss.is_zero_one or loss.is_squared:
             raw = least_gain(rows, limit, loss)
             return raw.matrix, DualCertificate.best(rows, budget, loss, raw.beliefs, raw.price)
         opened, best = _first_open(rows, limit), None

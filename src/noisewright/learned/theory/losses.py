@@ -14,11 +14,16 @@ the conditional entropy ``H(Y|K)`` at order 1, and one minus the accuracy of the
 entropy is a growing function of it, :math:`\frac{\alpha}{1-\alpha} \ln(1 - \frac{\alpha-1}{\alpha} L^*)`, not the same number.
 Everything is in nats.
 
+Private values that are numbers may be guessed with the **squared loss** (:class:`SquaredLoss`): the best guess is the
+conditional mean, and what is lost with it the mean squared error ``mmse(Y|K)``.
+
 >>> joint = [[0.30, 0.05], [0.10, 0.55]]  # a row for each y, a column for each output
 >>> round(map_accuracy(joint), 4), round(mutual_information(joint), 4)
 (0.85, 0.2504)
 >>> round(AdversaryLoss(2.0).smallest(joint), 4), round(AdversaryLoss(2.0).information(joint), 4)
 (0.263, 0.325)
+>>> round(SquaredLoss((10.0, 20.0)).smallest(joint), 4)  # of a variance of 22.75
+12.0833
 
 Reference: Liao, Kosut, Sankar and Calmon, *A tunable measure for information leakage* (2018); Arimoto (1977).
 """
@@ -26,6 +31,7 @@ Reference: Liao, Kosut, Sankar and Calmon, *A tunable measure for information le
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -40,6 +46,7 @@ from noisewright.learned.theory.joint import TOLERANCE, Joint
 
 __all__ = [
     "AdversaryLoss",
+    "SquaredLoss",
     "as_adversary_loss",
     "conditional_entropy",
     "information_bounds",
@@ -64,6 +71,11 @@ class AdversaryLoss:
                 f"the order of an adversary's loss is a number of 1 or more, or infinite, not {given}."
             )
         object.__setattr__(self, "order", 1.0 if self.order - 1 < NEARLY_LOG else float(self.order))
+
+    @property
+    def is_squared(self) -> bool:
+        """Whether numbers are guessed, not classes."""
+        return False
 
     @property
     def is_log(self) -> bool:
@@ -138,8 +150,63 @@ class AdversaryLoss:
         return max(0.0, factor * math.log(after / before))
 
 
-def as_adversary_loss(loss: object) -> AdversaryLoss:
-    """``"zero-one"``, ``"log"``, ``"alpha:2"``, an order, or an :class:`AdversaryLoss`."""
+@dataclass(frozen=True)
+class SquaredLoss(AdversaryLoss):
+    """``(guess - y)^2`` for private values that are these numbers. A belief is a guess: one number for each output."""
+
+    values: tuple[float, ...]
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        if any(not is_number(value) or not math.isfinite(value) for value in values):
+            raise ParameterError("the squared loss is for private values that are finite numbers; these are labels.")
+        object.__setattr__(self, "order", math.nan)
+        object.__setattr__(self, "values", tuple(float(value) for value in values))
+
+    @property
+    def is_squared(self) -> bool:
+        """Numbers are guessed."""
+        return True
+
+    def __str__(self) -> str:
+        return "squared"
+
+    def of(self, belief: Any) -> Floats:
+        """What each private value (a row) loses by the guesses."""
+        return np.asarray((np.array(self.values)[:, None] - np.asarray(belief, dtype=np.float64).reshape(1, -1)) ** 2)
+
+    def gain(self, belief: Any) -> Floats:
+        """The loss with a minus."""
+        return -self.of(belief)
+
+    def best_response(self, joint: Any) -> Floats:
+        """The conditional means, in one row; for outputs that never occur the mean."""
+        table, values = joint_of_outputs(joint), np.array(self.values)
+        sums = table.sum(axis=0)
+        found = np.where(sums > 0, values @ table / np.where(sums > 0, sums, 1.0), values @ table.sum(axis=1))
+        return np.asarray(found[None, :])
+
+    def objective(self, joint: Any) -> float:
+        """Minus the least mean squared error."""
+        table = joint_of_outputs(joint)
+        return -float((table * self.of(self.best_response(table))).sum())
+
+    def from_objective(self, objective: float) -> float:
+        """The expected loss that goes with an expected gain."""
+        return -objective
+
+    def information(self, joint: Any) -> float:
+        """In nats, were everything normal: ``-ln(1 - explained) / 2`` for the share of the variance that is explained."""
+        table = joint_of_outputs(joint)
+        before, after = self.smallest(table.sum(axis=1, keepdims=True)), self.smallest(table)
+        return 0.0 if before == 0 else math.inf if after <= 0 else max(0.0, 0.5 * math.log(before / after))
+
+
+def as_adversary_loss(loss: object, private: Sequence[Any] = ()) -> AdversaryLoss:
+    """``"zero-one"``, ``"log"``, ``"alpha:2"``, ``"squared"`` (for these private values), an order, or the loss itself."""
+    if isinstance(loss, str) and loss == "squared":
+        if not private:
+            raise ParameterError("the squared loss is for finite games whose private values are numbers.")
+        return SquaredLoss(private)
     if isinstance(loss, AdversaryLoss):
         return loss
     if is_number(loss):
@@ -154,7 +221,7 @@ def as_adversary_loss(loss: object) -> AdversaryLoss:
             return AdversaryLoss(float(order))
     shown = repr(loss[:40]) if isinstance(loss, str) else f"a thing of type {type(loss).__name__}"
     raise ParameterError(
-        f"the adversary's loss is 'zero-one', 'log' or 'alpha:' and an order such as 'alpha:2', not {shown}."
+        f"the adversary's loss is 'zero-one', 'log', 'squared' or 'alpha:' and an order such as 'alpha:2', not {shown}."
     )
 
 

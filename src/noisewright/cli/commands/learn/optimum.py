@@ -38,7 +38,8 @@ def optimum(
         str,
         typer.Option(
             metavar="LOSS",
-            help="What the adversary is after: zero-one (guess right), log (know most, in nats), or alpha:ORDER between them.",
+            help="What the adversary is after: zero-one (guess right), log (know most, in nats), alpha:ORDER between them, or "
+            "squared (guess a number).",
         ),
     ] = "zero-one",
     given: Annotated[

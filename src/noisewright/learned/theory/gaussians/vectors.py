@@ -27,7 +27,7 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
-from noisewright.learned.theory.gaussian import equal_accuracy
+from noisewright.learned.theory.gaussians.mixtures import equal_accuracy
 
 __all__ = ["DirectionNoise", "GaussianPair", "Told", "direction_noise"]
 

@@ -1,8 +1,8 @@
 r"""Two Gaussian classes on a line: how well the class is guessed from a value, and how much the value tells.
 
 ``Y`` is 1 with probability ``py1``; given Y, X is normal with means ``mean0`` and ``mean1`` and standard deviations ``sd0``
-and ``sd1``. Every affine mechanism with Gaussian noise (:mod:`~noisewright.learned.theory.shifts`) turns one such mixture
-into another.
+and ``sd1``. Every affine mechanism with Gaussian noise (:mod:`~noisewright.learned.theory.gaussians.shifts`) turns one
+such mixture into another.
 
 >>> law = Mixture(py1=0.75, mean0=-3, mean1=3)
 >>> round(law.accuracy, 6), round(law.information, 4)

@@ -13,7 +13,7 @@ function              given  the best of its family
 ``transport``         xy     maps both classes to their barycentre: hides the class completely, at the least price
 ====================  =====  =======================================================================================
 
-None of these is the optimum of the game: :mod:`~noisewright.learned.theory.grids` is much lower.
+None of these is the optimum of the game: :mod:`~noisewright.learned.theory.gaussians.grids` is much lower.
 
 >>> law = Mixture(py1=0.5, mean0=-3, mean1=3)
 >>> for family in (additive_noise, shrink_and_noise, shift, shift_and_noise):
@@ -39,7 +39,7 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_number
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.learned.theory.gaussian import Mixture, mixture_accuracy, mixture_information
+from noisewright.learned.theory.gaussians.mixtures import Mixture, mixture_accuracy, mixture_information
 from noisewright.learned.theory.losses import as_adversary_loss
 from noisewright.noise.bits import bits_from
 

@@ -1,12 +1,12 @@
 r"""The true optimum for a number on the line, on a grid: no family of mechanisms is assumed.
 
 A mixture is cut into cells of a public grid and the finite game is solved with squared distortion. This shows how far the
-Gaussian families of :mod:`~noisewright.learned.theory.shifts` are from what is possible, and what a learned mechanism may
-reach.
+Gaussian families of :mod:`~noisewright.learned.theory.gaussians.shifts` are from what is possible, and what a learned
+mechanism may reach.
 
 >>> law = Mixture(py1=0.5, mean0=-3, mean1=3)
 >>> best = grid_game(law, points=31).optimum(1)
->>> from noisewright.learned.theory.shifts import class_noise
+>>> from noisewright.learned.theory.gaussians.shifts import class_noise
 >>> round(float(best.accuracy), 2), round(class_noise(law, 1).accuracy, 2)
 (0.85, 0.97)
 """
@@ -18,7 +18,7 @@ import numpy as np
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.learned.theory.games import FiniteGame
-from noisewright.learned.theory.gaussian import Mixture
+from noisewright.learned.theory.gaussians.mixtures import Mixture
 from noisewright.learned.theory.joint import Joint
 
 __all__ = ["grid_game"]
