@@ -94,7 +94,7 @@ def test_a_table_of_distortions_names_the_outputs(call: Cli, here: Path) -> None
         (["none.csv", "--distortion", "1"], "there is no file none.csv"),
         (["shares.csv", "--distortion", "-1"], "0 or more"),
         (["shares.csv", "--distortion", "much"], "not a number"),
-        (["shares.csv", "--distortion", "0.1", "--loss", "squared"], "'zero-one', 'log' or 'alpha:'"),
+        (["shares.csv", "--distortion", "0.1", "--loss", "cubic"], "'zero-one', 'log', 'squared' or 'alpha:'"),
         (["shares.csv", "--distortion", "0.1", "--given", "y"], "given must be 'x' or 'xy'"),
         (["counts.csv", "--distortion", "0.1", "--distance", "squared"], "numbers"),
         (["counts.csv", "--distortion", "0.1", "--distance", "table:shares.csv"], "rows must be the public values"),
