@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from noisewright.releases.curator.cautions import data_cautions as data_cautions
     from noisewright.releases.curator.checking import check_data as check_data
     from noisewright.releases.curator.checking import without_rows as without_rows
+    from noisewright.releases.curator.inspecting import inspect_table as inspect_table
     from noisewright.releases.curator.starting import Start as Start
     from noisewright.releases.curator.starting import starting_policy as starting_policy
     from noisewright.releases.ledger.export import export as export

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from noisewright.releases.curator.inspecting import Inspected
     from noisewright.releases.plan import Plan
     from noisewright.releases.policy.policy import Policy
 
@@ -53,6 +55,14 @@ def plan(
         ),
     ] = None,
     ledger: LedgerFile = None,
+    inspect: Annotated[
+        bool,
+        typer.Option(
+            "--inspect",
+            metavar="",
+            help="Also say which columns have how many missing, undeclared or out-of-range values. NOT private.",
+        ),
+    ] = False,
     schema: Annotated[
         bool, typer.Option("--schema", metavar="", help="Print the JSON schema of policies and end.")
     ] = False,
@@ -62,7 +72,8 @@ def plan(
 
     With --target-error, solve for the epsilon that reaches a wanted accuracy, for example --target-error age=2.5.
     """
-    from noisewright.core.errors import ParameterError
+    from noisewright.core.errors import DataError, ParameterError
+    from noisewright.releases.curator.inspecting import NOT_PRIVATE, inspect_table
     from noisewright.releases.planning import plan as planned
     from noisewright.releases.policy.policy import Policy
 
@@ -73,8 +84,20 @@ def plan(
         raise ParameterError("name a policy file: noisewright plan POLICY [DATA]; --schema prints what it may say.")
     with working("planning"):
         read = Policy.load(policy)
-        found = planned(read, data_of(read, data), ledger=ledger, target_error=_targets(target_error or []))
-    emit(found.to_json() if as_json else {}, lambda: _page(policy, found, bool(target_error)), as_json)
+        looked_at = inspect_table(read, data_of(read, data)) if inspect else None
+        own = (
+            {} if looked_at is None else {"inspected": [one.to_json() for one in looked_at], "not_private": NOT_PRIVATE}
+        )
+        try:
+            found = planned(read, data_of(read, data), ledger=ledger, target_error=_targets(target_error or []))
+        except DataError as problem:
+            if looked_at is None:
+                raise
+            refusal = str(problem)  # why it would be refused is what the owner asks for
+            emit({"fits": False, "refusal": refusal, **own}, lambda: _refused(policy, refusal, looked_at), as_json)
+            return
+    page = partial(_page, policy, found, bool(target_error), looked_at)
+    emit({**found.to_json(), **own} if as_json else {}, page, as_json)
 
 
 def data_of(policy: Policy, data: str | None) -> Any:
@@ -99,7 +122,28 @@ def _targets(given: list[str]) -> dict[str, str]:
     return found
 
 
-def _page(file: str, found: Plan, solved: bool) -> Iterable[RenderableType]:
+def _inspected(looked_at: Sequence[Inspected]) -> Iterable[RenderableType]:
+    """The owner's view of the table."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from noisewright.releases.curator.inspecting import NOT_PRIVATE
+
+    yield Padding(Text(NOT_PRIVATE, style="yellow"), (0, 0, 0, 2))
+    for one in looked_at:
+        yield Padding(Text(printable(str(one)), style="" if one.fine else "bold"), (0, 0, 0, 4))
+
+
+def _refused(file: str, refusal: str, looked_at: Sequence[Inspected]) -> Iterable[RenderableType]:
+    """What is known of a table for which there is no plan."""
+    yield heading(file, "nothing drawn")
+    yield facts([("Data", f"this release would be REFUSED: {printable(refusal)}")])
+    yield from _inspected(looked_at)
+
+
+def _page(
+    file: str, found: Plan, solved: bool, looked_at: Sequence[Inspected] | None = None
+) -> Iterable[RenderableType]:
     from rich.text import Text
 
     verdict = f"{plural(len(found.parts), 'part')}, nothing drawn"
@@ -119,6 +163,8 @@ def _page(file: str, found: Plan, solved: bool) -> Iterable[RenderableType]:
         ]
     )
     yield from warnings_of(found.warnings)
+    if looked_at is not None:
+        yield from _inspected(looked_at)
     if solved:
         yield Text("The epsilons above reach the wanted errors; write them into the policy to use them.")
 

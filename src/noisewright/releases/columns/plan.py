@@ -31,6 +31,7 @@ from noisewright.core.errors import DataError, NoisewrightError, NoLossError, Pa
 from noisewright.core.exact import as_fraction, figure, percent
 from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.core.resource import Resource
+from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, pc
 from noisewright.mechanisms.registry import Entry, registry
 from noisewright.releases.columns.arguments import arguments, label
 from noisewright.releases.columns.fitting import TooNearError, distance_of, fitted, width_of
@@ -40,6 +41,7 @@ from noisewright.releases.kinds.kept import visible, visible_type
 from noisewright.releases.kinds.kind import BLOCK, Kind
 from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.kinds.rows import Mask
+from noisewright.releases.kinds.texts import plain_text
 from noisewright.releases.policy.policy import ColumnPolicy, Policy
 
 __all__ = ["ColumnPlan", "compile_column"]
@@ -75,6 +77,10 @@ class ColumnPlan:
     """The width of the declared range, where there is one."""
     choices: int = 0
     """The number of declared categories, where there are some."""
+    other: Any = None
+    """The public category that undeclared ones count as."""
+    declared: tuple[Any, ...] = ()
+    """The declared categories, where undeclared ones count as another."""
 
     @property
     def keep(self) -> bool:
@@ -208,13 +214,21 @@ class ColumnPlan:
         given = secret.arrays(columns)
         mask = secret.there(given)
         if mask is not None and self.fill is not None:
-            return secret.filled(given, self.fill), None
+            return self._mapped(secret.filled(given, self.fill)), None
         if mask is not None and self.missing == "refuse":
             raise DataError(
                 f'{self.title} has missing values; say missing = "keep" to leave them missing for all to see, or fill = ... '
                 "with a public value."
             )
-        return secret.taken(given, mask), mask
+        return self._mapped(secret.taken(given, mask)), mask
+
+    def _mapped(self, given: list[pa.Array]) -> list[pa.Array]:
+        """The same columns with every undeclared category counted as the public one: a map of each value alone."""
+        if self.other is None:
+            return given
+        (column,) = map(plain_text, given)
+        known = pc.call_function("is_in", [column], pc.SetLookupOptions(arrow_array(list(self.declared), column.type)))
+        return [pc.if_else(known, column, arrow_scalar(self.other, column.type))]
 
     def _released(self, arrays: list[pa.Array], rng: np.random.Generator | None) -> list[pa.Array]:
         """One draw for every row of columns without missing values."""
@@ -301,8 +315,18 @@ def _perturbed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry
         _fill(column, secret),
         None if column.protect == "any" else distance_of(column.protect, secret),
         width_of(arguments(column.parameters, secret).get("within")),
-        len(column.parameters.get("categories") or ()),
+        _count(column.parameters.get("categories")),
+        *((label(column.other, secret), _declared(column, secret)) if column.other is not None else ()),
     )
+
+
+def _count(categories: Any) -> int:
+    return categories if isinstance(categories, int) else len(categories or ())
+
+
+def _declared(column: ColumnPolicy, secret: Secret) -> tuple[Any, ...]:
+    """The declared categories as they stand in the column."""
+    return tuple(label(one, secret) for one in column.parameters["categories"])
 
 
 def _fill(column: ColumnPolicy, secret: Secret) -> tuple[Any, ...] | None:

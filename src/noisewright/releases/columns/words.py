@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 from noisewright.core.metrics.metric import Metric
@@ -19,6 +20,8 @@ SHOWN = " (whether one is missing is shown)"
 def protects_words(column: ColumnPolicy, metric: Metric, secret: Secret) -> str:
     """Between which values of a column the promise holds: "any two values", or "at most 7 days"."""
     shown = SHOWN if column.missing == "keep" else ""
+    if column.other is not None:
+        shown += f" (what is not declared counts as {json.dumps(column.other, ensure_ascii=False)})"
     if column.protect == "any":
         return f"any two values{shown}"
     unit = metric.unit or secret.unit

@@ -77,7 +77,7 @@ def column_rules(column: ColumnPolicy) -> Iterator[Problem]:
         yield from _mechanism_rules(column, column.mechanism, accepts(column.mechanism))
 
 
-_PERTURBING = ("mechanism", "epsilon", "delta", "protect", "missing", "fill", "folder")
+_PERTURBING = ("mechanism", "epsilon", "delta", "protect", "missing", "fill", "other", "folder")
 
 
 def _mechanism_rules(column: ColumnPolicy, mechanism: str, accepted: Accepts) -> Iterator[Problem]:
@@ -103,8 +103,18 @@ def _mechanism_rules(column: ColumnPolicy, mechanism: str, accepted: Accepts) ->
         yield ("delta",), f"is not for {mechanism}, which promises a delta of 0; remove it"
     found, problems = tidy(mechanism, column.model_extra or {})
     yield from problems
+    if column.other is not None:
+        yield from _other_rules(column, accepted, found)
     if column.protect == "any" and not any(path[0] == "within" for path, _ in problems):
         yield from _reach_rules(column, accepted, found.get("within"))
+
+
+def _other_rules(column: ColumnPolicy, accepted: Accepts, found: Mapping[str, Any]) -> Iterator[Problem]:
+    """Undeclared values can only count as another where values are declared one by one."""
+    if accepted.takes.secrets != "categories":
+        yield ("other",), f"is for mechanisms with categories, not for {column.mechanism}; remove it"
+    elif len(column.names) > 1 or not isinstance(found.get("categories"), tuple):
+        yield ("other",), 'needs one column with a list of categories; write categories = ["yes", "no"]'
 
 
 _INSTEAD = {

@@ -145,6 +145,10 @@ class ColumnPolicy(BaseModel):
         default="refuse", description="A missing value: refuse the release, or leave it missing for all to see."
     )
     fill: Filling | None = Field(default=None, description="The value that takes the place of a missing one.")
+    other: Filling | None = Field(
+        default=None,
+        description="The public category that undeclared ones count as; it is one of the declared, or added.",
+    )
     folder: Text | None = Field(
         default=None,
         description="The folder of the files that the cells name, such as pictures; relative to this file.",
@@ -168,6 +172,8 @@ class ColumnPolicy(BaseModel):
         found = dict(self.model_extra or {})
         if len(self.names) > 1 and self.mechanism in registry and registry[self.mechanism or ""].takes.dimension:
             found.setdefault("dimension", len(self.names))
+        if self.other is not None and self.other not in found.get("categories", ()):
+            found["categories"] = (*found.get("categories", ()), self.other)
         return found
 
     @model_validator(mode="after")

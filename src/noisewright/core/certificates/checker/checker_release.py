@@ -110,6 +110,7 @@ NEIGHBOURS = {"replace": "that differ in one unit", "add-remove": "one of which 
 NOBODY = "no two values that differ are as near as the distance that is paid for."
 LENGTHS = {"minute": 60, "hour": 3600}  # seconds; days are dates', or more than the number that is compared
 SHOWN = " (whether one is missing is shown)"
+OTHER = r' \(what is not declared counts as ("([^"\\]|\\.)*"|[-+.0-9e]+|true|false)\)$'  # mapped before the noise
 ABOUT = {
     "unary-encoding": "the bits of any two categories; all other bits have one law under both, and are independent of these",
     "hadamard-response": "halves of blocks, uniform inside: every output has one of two probabilities, in this proportion",
@@ -537,7 +538,8 @@ def check_words(part: Any, unit: Any, neighbours: str) -> None:
     else:
         if not isinstance(part["columns"], list) or not part["columns"] or not all(map(shown, part["columns"])):
             raise NotProved("its columns are not listed properly.")
-        said = words_are_paid(protects.removesuffix(SHOWN), part["distance"], restated(part["certificate"]))
+        words = re.sub(OTHER, "", protects).removesuffix(SHOWN)
+        said = words_are_paid(words, part["distance"], restated(part["certificate"]))
     if not said:
         raise NotProved("what it says to protect is not what the distance that is paid for covers.")
 

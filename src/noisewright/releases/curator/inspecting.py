@@ -1,0 +1,175 @@
+"""What a table holds beside what its policy says: missing, undeclared, out of range. The owner's view, which is NOT private.
+
+It says why a release would be refused and how much would be clamped or mapped, in exact numbers of the data. Nothing of it enters
+a plan, a lock, a certificate or a report.
+
+>>> import pyarrow as pa
+>>> policy = {"dataset": "clinic", "budget": {"epsilon": 1}, "columns": [
+...     {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}]}
+>>> [found] = inspect_table(policy, pa.table({"age": [44, 150, None]}))
+>>> found.missing, found.outside
+(1, 1)
+>>> print(found)
+age: 1 of 3 rows missing; 1 out of range (the release is refused; outside = "clamp" moves it to the nearer end)
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from noisewright.releases.columns.types import known_types, source_for, used_columns
+from noisewright.releases.policy.policy import ColumnPolicy, Policy, as_policy
+from noisewright.releases.sources.delimited import in_sql
+from noisewright.releases.sources.duck import identifier, literal, quiet
+from noisewright.releases.sources.open import source_of
+from noisewright.releases.sources.source import Source
+
+__all__ = ["NOT_PRIVATE", "Inspected", "inspect_table"]
+
+NOT_PRIVATE = (
+    "For the owner of the data alone: these are exact numbers of the table, NOT protected. Show them to nobody else."
+)
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """One column (or the units of a table) beside what the policy says of it."""
+
+    name: str
+    rows: int
+    missing: int = 0
+    misfits: int = 0
+    """Values that are not of the type that the policy says."""
+    outside: int = 0
+    """Values out of the declared range."""
+    undeclared: int = 0
+    """Rows with a category that is not declared."""
+    kinds: int = 0
+    """How many different undeclared categories there are."""
+    clamped: bool = False
+    other: Any = None
+    crowded: int = 0
+    """Units with more rows than the policy allows."""
+
+    @property
+    def fine(self) -> bool:
+        """Whether all of the column is as the policy says."""
+        return not (self.missing or self.misfits or self.outside or self.undeclared or self.crowded)
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers as plain data."""
+        keys = ("name", "rows", "missing", "misfits", "outside", "undeclared", "kinds", "crowded")
+        return {key: getattr(self, key) for key in keys}
+
+    def __str__(self) -> str:
+        return f"{self.name}: " + ("; ".join(self._words()) or f"all {self.rows:,} rows are as declared")
+
+    def _words(self) -> Iterator[str]:
+        of = f" of {self.rows:,} rows"
+        if self.missing:
+            yield f"{self.missing:,}{of} missing"
+        if self.misfits:
+            yield f"{self.misfits:,} not of the declared type"
+        if self.outside:
+            done = "moved to the nearer end" if self.clamped else "the release is refused; "
+            done += (
+                ""
+                if self.clamped
+                else f'outside = "clamp" moves {"it" if self.outside == 1 else "them"} to the nearer end'
+            )
+            yield f"{self.outside:,} out of range ({done})"
+        if self.undeclared:
+            what = (
+                f"{self.undeclared:,} with {self.kinds:,} undeclared {'category' if self.kinds == 1 else 'categories'}"
+            )
+            done = "the release is refused; other = ... maps them to a public one"
+            yield f"{what} ({done if self.other is None else f'they count as {self.other!r}'})"
+        if self.crowded:
+            yield f"{self.crowded:,} units have more rows than the policy allows"
+
+
+def inspect_table(policy: Policy | Mapping[str, Any] | str | os.PathLike[str], data: Any) -> list[Inspected]:
+    """Every column that the policy perturbs or asks about, and its units: exact numbers, for the owner's eyes alone."""
+    read = as_policy(policy)
+    source = _as_it_is(read, data)
+    types = {**source.types, **({} if source.format != "csv" else known_types(read))}
+    with source.database() as duck, quiet(f"{source.name} cannot be read"):
+
+        def ask(sql: str) -> list[int]:
+            (found,) = duck.sql(f"SELECT {sql} FROM data").fetchall()
+            return [int(number or 0) for number in found]
+
+        found = [
+            _column(column, name, types.get(name, pa.string()), ask)
+            for column in read.columns
+            if not column.keep
+            for name in column.names
+        ]
+        if read.unit.column is not None:
+            unit = identifier(read.unit.column)
+            sql = f"SELECT count(*) FROM (SELECT 1 FROM data GROUP BY {unit} HAVING count(*) > {read.unit.rows})"
+            ((crowded,),) = duck.sql(sql).fetchall()
+            rows, missing = ask(f"count(*), count(*) FILTER ({unit} IS NULL)")
+            found.append(Inspected(read.unit.column, rows, missing, crowded=int(crowded)))
+    return found
+
+
+def _as_it_is(policy: Policy, data: Any) -> Source:
+    """The columns of a policy; those of a CSV file as text, so that also cells can be counted that are not of their type."""
+    path = os.fsdecode(data) if isinstance(data, (str, os.PathLike)) else ""
+    if path.lower().endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")):
+        return source_of(data, used=used_columns(policy))
+    return source_for(policy, data)
+
+
+def _column(column: ColumnPolicy, name: str, type_: pa.DataType, ask: Any) -> Inspected:
+    cell = identifier(name)
+    value = f"TRY_CAST({cell} AS {in_sql(type_)})"
+    parts = [
+        "count(*)",
+        f"count(*) FILTER ({cell} IS NULL)",
+        f"count(*) FILTER ({cell} IS NOT NULL AND {value} IS NULL)",
+    ]
+    given = column.parameters
+    labels = given.get("categories")
+    parts.append(f"count(*) FILTER ({_outside(value, given.get('within'))})")
+    if isinstance(labels, tuple) and len(column.names) == 1:
+        among = f"{value} IS NOT NULL AND {value} NOT IN ({', '.join(map(_spelled, labels))})"
+        parts += [f"count(*) FILTER ({among})", f"count(DISTINCT {value}) FILTER ({among})"]
+    rows, missing, misfits, outside, *categories = ask(", ".join(parts))
+    undeclared, kinds = categories or (0, 0)
+    clamped = given.get("outside") == "clamp"
+    return Inspected(name, rows, missing, misfits, outside, undeclared, kinds, clamped, column.other)
+
+
+def _outside(value: str, within: Any) -> str:
+    """Where a value is in none of the declared ranges, in SQL."""
+    if not isinstance(within, tuple) or not within:
+        return "false"
+    pairs = within if isinstance(within[0], tuple) else (within,)
+    inside = []
+    for low, high in pairs:
+        ends = [f"{value} >= {_spelled(low)}"] if low is not None else []
+        ends += [f"{value} <= {_spelled(high)}"] if high is not None else []
+        inside.append(" AND ".join(ends) or "true")
+    return f"{value} IS NOT NULL AND NOT ({' OR '.join(f'({one})' for one in inside)})"
+
+
+def _spelled(value: Any) -> str:
+    """A value of a policy, in SQL."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime.datetime):
+        return f"{'TIMESTAMPTZ' if value.tzinfo else 'TIMESTAMP'} {literal(value.isoformat(sep=' '))}"
+    if isinstance(value, datetime.date):
+        return f"DATE {literal(value.isoformat())}"
+    if isinstance(value, Fraction):
+        return repr(float(value))
+    return literal(value) if isinstance(value, str) else repr(value)
