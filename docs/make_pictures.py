@@ -561,7 +561,7 @@ def street(width: int = 240, height: int = 160) -> np.ndarray:
     for middle in (108, 166):
         pen.ellipse((middle - 12, 126, middle + 12, 150), fill="#22262b", outline="#9aa0a6", width=3)
     pen.rectangle((112, 112, 162, 126), fill="#f4f1e4", outline="#22303c")
-    pen.text((117, 112), "KX42 PLM", fill="#16202a", font=ImageFont.load_default(10))
+    pen.text((115, 113), "KX42 PLM", fill="#16202a", font=ImageFont.load_default(9))
     pen.rectangle((202, 84, 226, 138), fill="#7a3b69")
     pen.ellipse((200, 48, 230, 86), fill="#e3b48f")
     pen.pieslice((198, 42, 232, 80), 180, 360, fill="#3b2a20")
@@ -578,15 +578,20 @@ def photographs() -> None:
 
     photo, rng = street(), np.random.default_rng(7)
 
-    def drawn(kind: str, epsilon: int, block: int, blur: float = 0.0, **more: Any) -> np.ndarray:
-        return PixelMethod(kind, Fraction(epsilon), {"block": block, "blur": blur}, **more).obfuscated(photo, rng)
+    def drawn(kind: str, epsilon: int, block: int, *, like: dict[str, Any] | None = None, **more: Any) -> np.ndarray:
+        return PixelMethod(kind, Fraction(epsilon), {"block": block, **(like or {})}, **more).obfuscated(photo, rng)
 
-    tried = (100, 1000, 10_000, 100_000)
-    rows = [[("original", photo), *((f"laplace, epsilon {e:,}", drawn("laplace", e, 8)) for e in tried)]]
-    rows += [[("", np.full_like(photo, 255)), *((f"exponential, {e:,}", drawn("exponential", e, 8)) for e in tried)]]
-    rows += [[("", np.full_like(photo, 255)), *((f"windows, {e:,}", drawn("windows", e, 8)) for e in tried)]]
-    soft = ((f"windows, {e:,}, blur", drawn("windows", e, 8, 2.0)) for e in tried)
-    rows += [[("", np.full_like(photo, 255)), *soft]]
+    tried, rows = (100, 1000, 10_000, 100_000), []
+    for title, kind, like in (
+        ("laplace", "laplace", {}),
+        ("exponential, absolute", "exponential", {}),
+        ("exponential, squared", "exponential", {"quality": "squared"}),
+        ("windows, clipped", "windows", {}),
+        ("windows, shifted", "windows", {"quality": "shifted"}),
+        ("windows, clipped, blur", "windows", {"blur": 2.0}),
+    ):
+        first = ("original", photo) if not rows else ("", np.full_like(photo, 255))
+        rows.append([first, *((f"{title}, {e:,}", drawn(kind, e, 8, like=like)) for e in tried)])
     (PICTURES / "images-methods.png").write_bytes(png_of(strip([one for row in rows for one in row], columns=5)))
     plate, face = Region(112, 112, 51, 15), Region(196, 40, 38, 48)
     parts = [
@@ -610,8 +615,8 @@ def people() -> None:
     from noisewright.images.faces import LatentObfuscator, cartoon_faces, train_eigenfaces
     from noisewright.images.pictures import strip
 
-    public, _ = cartoon_faces(250, 2, size=56, seed=1)
-    some, rng = cartoon_faces(6, 1, size=56, seed=5)[0], np.random.default_rng(3)
+    public, _ = cartoon_faces(200, size=32, seed=1)  # the model of the page
+    some, rng = cartoon_faces(6, 1, size=32, seed=5)[0], np.random.default_rng(3)
     with tempfile.TemporaryDirectory() as folder:
         model = train_eigenfaces(Path(folder, "public.nwm"), public, components=100, source="drawn in code")
         rows = [("original", some), ("no noise", LatentObfuscator(model, epsilon=1, components=100).clean(some))]
@@ -679,6 +684,7 @@ def faces_without_guarantee() -> None:
         inpainted,
         k_clusters,
         k_same_codes,
+        k_same_pixels,
         noisy_singular_values,
         pixelised,
     )
@@ -698,12 +704,25 @@ def faces_without_guarantee() -> None:
         ("filled in", [inpainted(face, middle) for face in hidden[some]]),
         ("mean face", [inpainted(face, middle, shipped_model()) for face in hidden[some]]),
         ("singular values", [noisy_singular_values(face, 1, rng) for face in hidden[some]]),
-        ("k-same, 5", k_same_codes(shipped_model(), hidden, 5)[0]),
-        ("AAM, epsilon 25", shapes.painted(NoisyCodes(Fraction(25), shapes.space).release(codes, rng), hidden, places)),
+        ("AAM, epsilon 5", shapes.painted(NoisyCodes(Fraction(5), shapes.space).release(codes, rng), hidden, places)),
         ("AAM, k-same, 5", shapes.painted(cluster_means(codes, k_clusters(codes, 5)), hidden, places)),
     ]
-    titled = [(title if not place else "", face) for title, row in rows for place, face in enumerate(row[some])]
-    (PICTURES / "faces-without-guarantee.png").write_bytes(png_of(strip(titled, columns=8)))
+
+    def written(rows: Any, name: str) -> None:
+        titled = [(title if not place else "", face) for title, row in rows for place, face in enumerate(row[some])]
+        (PICTURES / name).write_bytes(png_of(strip(titled, columns=8)))
+
+    written(rows, "faces-without-guarantee.png")
+    genders = faces.genders[rest]
+    same = [
+        ("original", hidden),
+        ("pixels, k = 5", k_same_pixels(hidden, 5)[0]),
+        ("codes, k = 5", k_same_codes(shipped_model(), hidden, 5)[0]),
+        ("codes, by gender", k_same_codes(shipped_model(), hidden, 5, classes=genders)[0]),
+        ("codes, furthest", k_same_codes(shipped_model(), hidden, 5, furthest=True)[0]),
+        ("codes, k = 20", k_same_codes(shipped_model(), hidden, 20)[0]),
+    ]
+    written(same, "faces-k-same.png")
 
 
 def face_risks() -> None:
@@ -718,8 +737,10 @@ def face_risks() -> None:
 
     noisy = [row(trial.noisy(Fraction(epsilon)), epsilon=epsilon) for epsilon in (10, 30, 100, 300, 1000)]
     others = [row(risk) for risk in (*map(trial.k_same, (2, 5, 10)), *trial.adhoc())]
+    pixels = [row(trial.pixels("laplace", Fraction(e)), kind="laplace", epsilon=e) for e in (30, 100, 300, 1000)]
+    pixels += [row(trial.pixels("windows", Fraction(e)), kind="windows", epsilon=e) for e in (30, 100)]
     clean = trial.attacks.clean().attacks["naive"]
-    save_figure(draw_face_risks(noisy, others, trial.chance, clean), PICTURES / "face-risks.png")
+    save_figure(draw_face_risks(noisy, others, trial.chance, clean, pixels=pixels), PICTURES / "face-risks.png")
 
 
 def face_networks() -> None:

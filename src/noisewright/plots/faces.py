@@ -30,10 +30,13 @@ LINE = 0.025
 LETTERING: Any = {"textcoords": "offset points", "fontsize": 8, "color": "#6b7680"}
 
 
-def draw_face_risks(noisy: Sequence[Row], others: Sequence[Row], chance: float, clean: float) -> Figure:
+def draw_face_risks(
+    noisy: Sequence[Row], others: Sequence[Row], chance: float, clean: float, *, pixels: Sequence[Row] = ()
+) -> Figure:
     """Left, how often attackers are right by epsilon; right, SSIM at each risk, with methods that promise nothing as points.
 
-    A row has ``epsilon`` or ``method``, and numbers by name: of each attack, ``bound`` and ``ssim``.
+    A row has ``epsilon`` or ``method``, and numbers by name: of each attack, ``bound`` and ``ssim``. Rows of ``pixels`` have a
+    ``kind``, and are drawn at the risk of the strongest attack.
     """
     figure = blank_figure(10, 5)
     left, right = figure.subplots(1, 2)
@@ -51,7 +54,13 @@ def draw_face_risks(noisy: Sequence[Row], others: Sequence[Row], chance: float, 
         name, *look = CURVES[key]
         kept = [row["ssim"] for row in rows]
         right.plot([row[key] for row in rows], kept, label=f"noise on codes, {name}", **_style(*look))
-    known = [row for row in others if row.get("best") is not None]
+    for kind in dict.fromkeys(row["kind"] for row in pixels):
+        own = [row for row in pixels if row["kind"] == kind]
+        style: Any = {"linestyle": "-.", "marker": "P" if kind == "laplace" else "X", "markersize": 5, "linewidth": 1.2}
+        name = f"noise on pixels, {kind}, {'best' if 'best' in own[0] else 'parrot'}"
+        risks = [row.get("best", row["parrot"]) for row in own]
+        right.plot(risks, [row["ssim"] for row in own], label=name, color="#6b7680", **style)
+    known = [{**row, "best": row.get("best", row["parrot"])} for row in others]
     for place, (key, name) in enumerate((("best", "one release"), ("best of two", "two releases"))):
         shown = [row for row in known if row.get(key) is not None]
         points: Any = {"color": COLOURS[3 + place], "marker": "Dv"[place], "linestyle": "none", "markersize": 5}
@@ -60,7 +69,7 @@ def draw_face_risks(noisy: Sequence[Row], others: Sequence[Row], chance: float, 
         end = row.get("best of two", row["best"])
         right.plot([row["best"], end], [row["ssim"]] * 2, ":", color="#9aa4ad", linewidth=0.9, zorder=0)
     for row, height in zip(known, _apart([row["ssim"] for row in known]), strict=True):
-        right.annotate(row["method"], (row["best"], height), (7, -3), **LETTERING)
+        right.annotate(row["method"], (row["best"], height), (0, 6) if "best of two" in row else (7, -3), **LETTERING)
     right.set(xlabel="right guesses", ylabel="SSIM", xlim=(-0.03, 1.38), title="What is kept, by risk")
     right.margins(y=0.08)
     right.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])

@@ -18,6 +18,7 @@ from noisewright.images.pipeline import (
     FoundFaces,
     HiddenPlaces,
     KeptFaces,
+    OwnFrames,
     OwnPlaces,
     Place,
     Video,
@@ -166,7 +167,7 @@ def test_bad_videos_are_refused_in_one_sentence(film: Path, tmp_path: Path) -> N
         method(expect=1),
         method(outline=True),
     ):
-        with pytest.raises(ParameterError, match="in videos"):
+        with pytest.raises(ParameterError, match="in videos, faces"):
             hide_video(odd, film, tmp_path / "out.avi")
     (tmp_path / "new.certificate.json").write_text("of something else")
     with pytest.raises(FileFormatError, match=r"new\.certificate\.json is there already"):
@@ -195,3 +196,47 @@ def test_a_video_that_was_cut_is_refused_without_a_word_of_the_library(
         hide_video(method(smallest=80), cut, tmp_path / "out.avi")
     assert capfd.readouterr() == ("", "")
     assert sorted(path.name for path in tmp_path.iterdir()) == [cut.name, whole.name]
+
+
+def test_boxes_by_frames_are_hidden_and_nothing_is_looked_for(film: Path, tmp_path: Path) -> None:
+    listed = {"1-4": [[20, 30, 90, 90]], "5-8": [[40, 30, 90, 90], [150, 150, 30, 30]], "9-10": []}
+    own = in_frames(PixelMethod("laplace", Fraction(50), {"block": 32}), OwnFrames.of(listed, "boxes.json"))
+    done = hide_video(own, film, tmp_path / "out.avi", rng=np.random.default_rng(1))
+    assert (done.frames, done.tracks, done.draws, done.longest) == (FRAMES, 3, 3, 1)
+    assert done.certificate.verify().startswith("epsilon = 150 per unit of discrete")
+    for number, changed in enumerate(changes(film, tmp_path / "out.avi")):
+        inside = np.zeros_like(changed)
+        if number < 8:
+            left = 20 if number < 4 else 40
+            inside[30:120, left : left + 90] = True
+            assert changed[inside].mean() > 0.3
+        if 4 <= number < 8:
+            inside[150:180, 150:180] = True
+        assert changed[~inside].mean() < 0.02  # blocks of the coder reach a little beyond
+    every = hide_video(own, film, tmp_path / "every.avi", draw="every", rng=np.random.default_rng(1))
+    assert (every.draws, every.longest) == (12, 4)
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        ({"1-9": []}, r"no boxes are listed for 1 of 10 frames \(frame 10 is the first\)"),
+        ({"1-11": []}, "listed for frame 11, and the video has 10"),
+        ({"1-10": [[500, 500, 9, 9]]}, "covers no pixel of frames of 200 x 200"),
+    ],
+)
+def test_boxes_that_do_not_fit_a_video_are_refused(
+    film: Path, tmp_path: Path, listed: dict[str, Any], said: str
+) -> None:
+    own = in_frames(PixelMethod("laplace", Fraction(50), {"block": 32}), OwnFrames.of(listed, "boxes.json"))
+    with pytest.raises(DataError, match=said):
+        hide_video(own, film, tmp_path / "out.avi")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("key", ["0-4", "4-1", "film.avi", "1-", "-3", "1-2-3"])
+def test_ranges_of_frames_are_written_in_one_way(key: str) -> None:
+    with pytest.raises(FileFormatError, match="listed by frames"):
+        OwnFrames.of({key: []}, "boxes.json")
+    with pytest.raises(FileFormatError, match="listed by frames"):
+        OwnFrames.of({"1": None}, "boxes.json")

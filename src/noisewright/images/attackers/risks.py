@@ -4,6 +4,8 @@ Attackers know several faces of each person; one more face of everybody is obfus
 attackers on pictures stands the *best* possible one, who inverts the decoder and knows the very codes of the gallery:
 
 * noise on codes: :class:`~noisewright.images.attackers.bayes.BayesAttacker`, after one release and after two;
+* Laplace noise on blocks of pixels: the same, since the sums of blocks are a code on a lattice; for other choices of pixels the
+  best attacker is not known, and who learns from obfuscated pictures stands for it;
 * what is not drawn at random: who runs the method on all candidates is wrong only among those with the same output, so is right
   about (number of outputs) / (number of people); for k-same, two releases of overlapping galleries leave the intersections of
   clusters (:mod:`noisewright.images.attackers.on_clusters`), and who knows half of the others not to be in a picture
@@ -30,14 +32,18 @@ from numpy.typing import NDArray
 
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.attackers.bayes import BayesAttacker
+from noisewright.images.attackers.bayes import BayesAttacker, gallery_risk
 from noisewright.images.attackers.on_clusters import composed_guesses, intersections, without
 from noisewright.images.attackers.on_pictures import LabelledFaces, Obfuscate, PictureAttackers
 from noisewright.images.attackers.recogniser import Recogniser
 from noisewright.images.baselines.k_same import Clusters
+from noisewright.images.faces.code_space import CodeSpace
+from noisewright.images.faces.noisy_codes import NoisyCodes
 from noisewright.images.faces.obfuscator import LatentObfuscator
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.similarity import mse, ssim
+from noisewright.images.pixels.laplace import PixelLaplace
+from noisewright.images.pixels.mechanism import TOP, BlockMechanism
 
 __all__ = ["ONE_RELEASE", "Attribute", "FaceAttacks", "Risk"]
 
@@ -127,7 +133,21 @@ class FaceAttacks:
         """Noise on the codes of a model."""
         rng = self._rng()
         risk = self.drawn(lambda faces: hidden.release(faces, rng), method)
-        best = BayesAttacker(hidden.codes, hidden.model.encode(self.asked.pictures, hidden.components))
+        codes = hidden.model.encode(self.asked.pictures, hidden.components)
+        return replace(self._with_best(risk, BayesAttacker(hidden.codes, codes), rng), components=hidden.components)
+
+    def pixels(self, made: BlockMechanism, method: str) -> Risk:
+        """A mechanism on pixels, whose promise is between any two pictures."""
+        rng = self._rng()
+        risk = self.drawn(lambda faces: np.asarray(made.release(faces, rng)), method)
+        if isinstance(made, PixelLaplace):
+            sums = made.blocks.sums(self.asked.pictures).reshape(len(self._people), -1)
+            most = tuple((TOP * made.blocks.areas[..., None].repeat(made.channels, -1)).reshape(-1).tolist())
+            space = CodeSpace((0.0,) * len(most), tuple(map(float, most)), most)
+            return self._with_best(risk, BayesAttacker(NoisyCodes(made.epsilon, space), sums), rng)
+        return replace(risk, bound=gallery_risk(1 - np.eye(len(self._people)), made.epsilon))
+
+    def _with_best(self, risk: Risk, best: BayesAttacker, rng: np.random.Generator) -> Risk:
         copies = -(-self.draws // len(self._people))
         more = {
             "best": best.success(copies, rng),
@@ -135,7 +155,7 @@ class FaceAttacks:
         }
         intervals = {**risk.intervals, **self._intervals(more, copies)}
         attacks = {**risk.attacks, **more}
-        return replace(risk, attacks=attacks, components=hidden.components, bound=best.bound, intervals=intervals)
+        return replace(risk, attacks=attacks, bound=best.bound, intervals=intervals)
 
     def drawn(self, obfuscate: Obfuscate, method: str) -> Risk:
         """A method that draws something new every time; nothing is known of the best attacker on it."""

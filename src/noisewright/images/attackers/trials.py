@@ -29,6 +29,7 @@ from noisewright.images.faces.model import FaceModel, open_model
 from noisewright.images.faces.obfuscator import LatentObfuscator
 from noisewright.images.faces.public_faces import PublicFaces, read_faces
 from noisewright.images.faces.sprites import SIDE, sprite_faces
+from noisewright.images.methods import PixelMethod
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region
 
@@ -102,6 +103,12 @@ class Trial:
         """Noise on codes."""
         hidden = LatentObfuscator(self.model, epsilon=epsilon, components=components)
         return self.attacks.codes(hidden, f"epsilon {float(epsilon):g}")
+
+    def pixels(self, kind: str, epsilon: Fraction) -> Risk:
+        """A mechanism on blocks of pixels."""
+        height, width, channels = self.attacks.asked.pictures.shape[1:]
+        made = PixelMethod(kind, epsilon, {"block": min(BLOCK, height, width)}).mechanisms(height, width, channels)[0]
+        return self.attacks.pixels(made, f"{kind}, {float(epsilon):g}")
 
     def k_same(self, k: int) -> Risk:
         """Means of the codes of k people or more."""

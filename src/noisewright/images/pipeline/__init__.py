@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from noisewright.images.pipeline.finding import FoundFaces as FoundFaces
     from noisewright.images.pipeline.finding import OwnPlaces as OwnPlaces
     from noisewright.images.pipeline.finding import face_to_keep as face_to_keep
+    from noisewright.images.pipeline.frame_boxes import OwnFrames as OwnFrames
     from noisewright.images.pipeline.frames import Video as Video
     from noisewright.images.pipeline.frames import open_video as open_video
     from noisewright.images.pipeline.heads import aligned_face as aligned_face

@@ -6,7 +6,7 @@ Two kinds of places:
 * ``aligned`` ones, for a model of faces: a square in which the eyes are always at the same spots (:data:`EYES_AT`), as in the
   public faces that the model was made of. :func:`aligned_face` cuts faces out in the same way, to make a model of them.
 
-Where a place is, is seen by everybody, so it is said coarsely: sides come in steps of a few per cent, and middles on a grid. That
+Where a place is, is seen by everybody, so it is said coarsely: sides come in steps, and middles on a grid. That
 is no part of any promise; it keeps the place from telling more of a face than it must.
 """
 

@@ -33,6 +33,7 @@ from noisewright.files.atomic import write_atomically
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pipeline.detection import Face
 from noisewright.images.pipeline.finding import CERTAIN, FoundFaces
+from noisewright.images.pipeline.frame_boxes import OwnFrames
 from noisewright.images.pipeline.frames import Video, new_video, open_video
 from noisewright.images.pipeline.heads import aligned_head
 from noisewright.images.pipeline.hiding import HiddenPlaces, drawn_places, hidden
@@ -88,17 +89,19 @@ def hide_video(
     one_of(draw, "draw", get_args(Draw))
     check_hold(hold)
     where = method.where
-    if not isinstance(where, FoundFaces) or where.expect is not None or where.outline:
-        raise ParameterError(
-            "in videos, faces that are found are hidden by rectangles: leave out boxes, masks, expect and outline."
-        )
+    if isinstance(where, FoundFaces) and (where.expect is not None or where.outline):
+        raise ParameterError("in videos, faces that are found are hidden by rectangles: leave out expect and outline.")
+    if not isinstance(where, (FoundFaces, OwnFrames)):
+        raise ParameterError("in videos, faces are found, or boxes are listed by frames; there are no masks.")
     path = Path(target).absolute()
     beside = path.with_name(f"{path.stem}.certificate.json")
     if os.path.lexists(beside):
         raise FileFormatError(f"{beside} is there already; name a new file, so that nothing is overwritten.")
     video, bits, drawn = open_video(Path(source)), bits_from(rng), 0
     with new_video(target, video) as write:
-        plan = _plan(video, where, hold, progress)
+        plan = (
+            _own_plan(video, where, progress) if isinstance(where, OwnFrames) else _plan(video, where, hold, progress)
+        )
         held_draws = _drawn_once(video, plan, method, bits) if draw == "once" else {}
         for number, picture in _as_planned(video, plan):
             hide, cover = plan[number], _cover(plan[number], video)
@@ -158,6 +161,21 @@ def _plan(video: Video, where: FoundFaces, hold: int, progress: Progress | None)
         whole = Place.around(0, 0, video.width, video.height)
         plan = [hide if there else [_Hide(WHOLE, whole, whole)] for hide, there in zip(plan, sure, strict=True)]
     return plan
+
+
+def _own_plan(video: Video, where: OwnFrames, progress: Progress | None) -> list[list[_Hide]]:
+    """What is hidden in each frame by boxes of the owner's own."""
+    frames = 0
+    for frames, _ in enumerate(video.frames(), start=1):
+        if progress is not None:
+            progress(frames, None)
+    listed = where.in_each(frames)
+    for place in {place for own in listed for _, place in own}:
+        if not Cover.of([place], video.height, video.width).hidden.any():
+            raise DataError(
+                f"a box covers no pixel of frames of {video.width} x {video.height} pixels; check the boxes."
+            )
+    return [[_Hide(number, place, place) for number, place in own] for own in listed]
 
 
 def _drawn_once(video: Video, plan: list[list[_Hide]], method: HiddenPlaces, bits: Any) -> dict[int, Picture]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ def test_the_numbers_are_those_of_the_library_and_names_stay_at_home(call: Any, 
         "5",
         "--size",
         "24",
+        "--pixels",
+        "900",
     )
     said = call(*words, "--plot", picture, "--json").json
     trial = Trial.of(people, size=24, copies=3)
@@ -53,6 +56,10 @@ def test_the_numbers_are_those_of_the_library_and_names_stay_at_home(call: Any, 
             risk.risk,
         )
         assert row["kept"].keys() == {"ssim", "mse"}
+    for row, kind in zip(said["noise_on_pixels"], ("laplace", "windows"), strict=True):
+        risk = trial.pixels(kind, Fraction(900))
+        assert (row["kind"], row["epsilon"], row["attacks"]) == (kind, "900", pytest.approx(dict(risk.attacks)))
+        assert ("best" in row["attacks"]) is (kind == "laplace")
     methods = [row["method"] for row in said["without_guarantee"]]
     assert methods[0] == "k-same, k = 2"
     assert {"box", "box, filled in", "blur of 2 pixels", "singular values"} <= set(methods)
@@ -60,7 +67,7 @@ def test_the_numbers_are_those_of_the_library_and_names_stay_at_home(call: Any, 
     page = call(*words)
     assert "Zebulon" not in page.out
     assert max(map(len, page.out.splitlines())) <= 100
-    assert len(page.out.splitlines()) <= 40
+    assert len(page.out.splitlines()) <= 50
     assert "keep them as you keep the faces" in page.words
 
 
@@ -71,6 +78,7 @@ def test_what_cannot_be_attacked_is_refused_in_one_sentence(call: Any, people: P
         (people, "--k", "9"),
         (people, "--epsilon", "0"),
         (people, "--epsilon", "ten"),
+        (people, "--pixels", "0"),
         (people, "--model", tmp_path / "gone.nwm"),
         (people, "--components", "500"),
         (people, "--plot", "risk.txt"),

@@ -80,7 +80,7 @@ def test_boxes_are_found_corrected_and_used(call: Any, photos: Path, tmp_path: P
         assert not changed.any()
     boxes.write_text(json.dumps(found)[:-1] + ', "lawn.png": []}')
     twice = call("images", "obfuscate", photos, "-o", tmp_path / "twice", "--boxes", boxes, *words)
-    assert (twice.code, "named twice" in twice.err) == (2, True)
+    assert (twice.code, "is there twice in a list" in twice.err) == (2, True)
     del found["lawn.png"]
     boxes.write_text(json.dumps(found))
     done = call("images", "obfuscate", photos, "-o", tmp_path / "less", "--boxes", boxes, *words, "--json")
@@ -202,3 +202,8 @@ def test_a_video_is_hidden_and_what_a_face_costs_is_said(call: Any, tmp_path: Pa
     assert "epsilon = 20 for one of them" in page.words
     done = call("images", "video", film, "-o", tmp_path / "out.avi", *words)
     assert (done.code, "is there already" in done.json["error"]) == (2, True)
+    (tmp_path / "boxes.json").write_text('{"1-3": [[20, 10, 90, 90]]}')
+    boxed = ("images", "video", film, "-o", tmp_path / "boxed.avi", "--boxes", tmp_path / "boxes.json")
+    refused = call(*boxed, *words, "--no-face", "keep")
+    assert (refused.code, "so no face is looked for" in refused.json["error"]) == (2, True)
+    assert call(*boxed, *words).json["faces_followed"] == 1

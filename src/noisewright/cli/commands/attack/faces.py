@@ -12,6 +12,8 @@ from noisewright.cli.shared.output import AsJson, emit, facts, heading, wants_js
 from noisewright.cli.shared.targets import picture_file
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from rich.console import RenderableType
 
     from noisewright.images.attackers.risks import Risk
@@ -45,6 +47,12 @@ def command(
     epsilon: Annotated[
         str, typer.Option(metavar="E,E,...", help="The epsilons to try, for noise on the codes of a model.")
     ] = "10,30,100,300,1000",
+    pixels: Annotated[
+        str,
+        typer.Option(
+            metavar="E,E,...", help="The epsilons to try for noise on blocks of pixels and for windows; '' for none."
+        ),
+    ] = "30,100",
     k: Annotated[str, typer.Option(metavar="K,K,...", help="The sizes of clusters to try for k-same.")] = "2,5,10",
     model: Annotated[
         str | None,
@@ -76,23 +84,36 @@ def command(
     from noisewright.images.attackers.trials import Trial
 
     as_json, picture = wants_json(context, as_json), picture_file(plot)
-    budgets = {
-        word: positive_fraction(check_number(word, "--epsilon"), "--epsilon")
-        for word in map(str.strip, epsilon.split(","))
-    }
+
+    def numbers(given: str, option: str) -> dict[str, Fraction]:
+        return {
+            word: positive_fraction(check_number(word, option), option) for word in map(str.strip, given.split(","))
+        }
+
+    budgets = numbers(epsilon, "--epsilon")
+    larger = numbers(pixels, "--pixels") if pixels.strip() else {}
     sizes = [_whole(word) for word in k.split(",")] if k.strip() else []
     with working("reading"):
         trial = Trial.of(faces, model, size=size, copies=copies, seed=seed)
     with working("attacking"):
         clean = trial.attacks.clean()
         noisy = {word: trial.noisy(value, components) for word, value in budgets.items()}
+        painted = {
+            (kind, word): trial.pixels(kind, value) for kind in ("laplace", "windows") for word, value in larger.items()
+        }
         others = [*(trial.k_same(size) for size in sizes), *trial.adhoc()]
         if picture is not None:
             from noisewright.plots.faces import draw_face_risks
             from noisewright.plots.figure import save_figure
 
             rows = [{"epsilon": word, **_flat(risk)} for word, risk in noisy.items()]
-            figure = draw_face_risks(rows, [_flat(r) for r in others], trial.chance, clean.attacks["naive"])
+            figure = draw_face_risks(
+                rows,
+                [_flat(risk) for risk in others],
+                trial.chance,
+                clean.attacks["naive"],
+                pixels=[{"epsilon": word, "kind": kind, **_flat(risk)} for (kind, word), risk in painted.items()],
+            )
             save_figure(figure, picture)
     data = {
         "faces": trial.source,
@@ -102,12 +123,13 @@ def command(
         "chance": trial.chance,
         "clean": _told(clean),
         "noise_on_codes": [{"epsilon": word, **_told(risk)} for word, risk in noisy.items()],
+        "noise_on_pixels": [{"epsilon": word, "kind": kind, **_told(risk)} for (kind, word), risk in painted.items()],
         "without_guarantee": [_told(risk) for risk in others],
         "private": False,
         "note": NOT_PRIVATE,
         "picture": plot,
     }
-    emit(data, lambda: _page(data, clean, noisy, others), as_json)
+    emit(data, lambda: _page(data, clean, noisy, painted, others), as_json)
 
 
 def _whole(word: str) -> int:
@@ -136,7 +158,13 @@ def _told(risk: Risk) -> dict[str, Any]:
     }
 
 
-def _page(data: dict[str, Any], clean: Risk, noisy: dict[str, Risk], others: list[Risk]) -> list[RenderableType]:
+def _page(
+    data: dict[str, Any],
+    clean: Risk,
+    noisy: dict[str, Risk],
+    painted: dict[tuple[str, str], Risk],
+    others: list[Risk],
+) -> list[RenderableType]:
     from rich.text import Text
 
     about = [
@@ -161,11 +189,19 @@ def _page(data: dict[str, Any], clean: Risk, noisy: dict[str, Risk], others: lis
             left_out,
         ),
         Text(""),
+        *(
+            [
+                _table("Noise on pixels", ("", "epsilon"), list(painted.items()), left_out),
+                Text(""),
+            ]
+            if painted
+            else []
+        ),
         _table("NO guarantee", ("",), [((r.method,), r) for r in others], list(ATTACKS)),
     ]
     notes = [
         ("*", "the risk: the strongest attack on one release, and never the naive one alone"),
-        ("best", "inverts the decoder and knows the code of every candidate, or runs the method on all of them"),
+        ("best", "sees what was drawn and knows the code of every candidate, or runs the method on all of them"),
         ("shares", _within(list(noisy.values()))),
         ("bound", "what epsilon alone allows anybody, before anything is drawn"),
         ("reverse", "has several releases of everybody; two: two releases of a face"),

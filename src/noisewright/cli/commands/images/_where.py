@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from noisewright.images.methods import Method
     from noisewright.images.pipeline.finding import FoundFaces
-    from noisewright.images.pipeline.hiding import Where
+    from noisewright.images.pipeline.hiding import HiddenPlaces, Where
     from noisewright.images.pipeline.keeping import KeptFaces
     from noisewright.images.pipeline.places import Place
 
@@ -27,6 +27,7 @@ __all__ = [
     "Smallest",
     "Sure",
     "WhereName",
+    "in_own_frames",
     "in_places",
     "search",
 ]
@@ -131,6 +132,14 @@ def in_places(
     return in_frames(method, places)
 
 
+def in_own_frames(method: Method, boxes: str) -> HiddenPlaces:
+    """The method on boxes of a video, which are listed by frames."""
+    from noisewright.images.pipeline.frame_boxes import OwnFrames
+    from noisewright.images.pipeline.hiding import in_frames
+
+    return in_frames(method, OwnFrames.of(_document(boxes), boxes))
+
+
 def _kept(files: Sequence[str]) -> KeptFaces:
     from noisewright.core.errors import DataError
     from noisewright.images.pictures.reading import read_picture
@@ -152,18 +161,22 @@ def _kept(files: Sequence[str]) -> KeptFaces:
 
 
 def _places(file: str) -> dict[str, list[Place] | None]:
-    from noisewright.core.errors import FileFormatError
     from noisewright.images.pipeline.finding import places_of
 
+    return places_of(_document(file), file)
+
+
+def _document(file: str) -> Any:
+    from noisewright.core.errors import FileFormatError
+
     try:
-        document = json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+        return json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
     except OSError as problem:
         raise FileFormatError(f"{file} cannot be read: {problem.strerror}.") from None
     except FileFormatError as problem:
         raise FileFormatError(f"{file}: {problem}") from None
     except (ValueError, RecursionError):
         raise FileFormatError(f"{file} is not JSON; write boxes as noisewright images find does.") from None
-    return places_of(document, file)
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -171,5 +184,5 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     from noisewright.core.errors import FileFormatError
 
     if len(dict(pairs)) < len(pairs):
-        raise FileFormatError("a photograph is named twice in a list of boxes; write all of its boxes in one line.")
+        raise FileFormatError("a name is there twice in a list of boxes; write all of its boxes in one line.")
     return dict(pairs)

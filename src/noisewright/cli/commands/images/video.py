@@ -19,7 +19,7 @@ from noisewright.cli.commands.images._options import (
     in_options,
     method_of,
 )
-from noisewright.cli.commands.images._where import Keep, Margin, NoFaceFound, Smallest, Sure, in_places
+from noisewright.cli.commands.images._where import Keep, Margin, NoFaceFound, Smallest, Sure, in_own_frames, in_places
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
 
@@ -47,6 +47,13 @@ def video(
     quality: Quality = None,
     levels: Levels = None,
     window: Window = None,
+    boxes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.json",
+            help='Hide these boxes, by frames: {"1-40": [[x, y, width, height]], "41": []}. No face is looked for then.',
+        ),
+    ] = None,
     keep: Keep = None,
     no_face: NoFaceFound = "refuse",
     smallest: Smallest = 32.0,
@@ -59,21 +66,29 @@ def video(
     A face that is followed through n frames costs epsilon if it is drawn once, and n epsilon if it is drawn in every frame. The
     certificate is about all that was drawn.
     """
+    from noisewright.core.errors import ParameterError
     from noisewright.core.exact import positive_fraction, upward
     from noisewright.images.pipeline.hiding import HiddenPlaces
     from noisewright.images.pipeline.videos import hide_video
 
     options: dict[str, Any] = {"block": block, "blur": blur, "quality": quality, "levels": levels, "window": window}
     options |= {"model": model, "components": components, "region": None, "mask": None}
-    chosen = in_places(
-        method_of(method, epsilon, **options),
-        "faces",
-        [Path(film)],
-        keep=keep,
-        no_face=no_face,
-        smallest=smallest,
-        sure=sure,
-        margin=margin,
+    made = method_of(method, epsilon, **options)
+    if boxes is not None and (keep or no_face != "refuse"):
+        raise ParameterError("--boxes say what is hidden, so no face is looked for; leave out --keep and --no-face.")
+    chosen = (
+        in_own_frames(made, boxes)
+        if boxes is not None
+        else in_places(
+            made,
+            "faces",
+            [Path(film)],
+            keep=keep,
+            no_face=no_face,
+            smallest=smallest,
+            sure=sure,
+            margin=margin,
+        )
     )
     assert isinstance(chosen, HiddenPlaces)
     with counting("frames looked at and written", "frames") as progress:
