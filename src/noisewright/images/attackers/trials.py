@@ -15,9 +15,11 @@ import tempfile
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.images.attackers.on_pictures import LabelledFaces
 from noisewright.images.attackers.recogniser import Recogniser
@@ -29,14 +31,16 @@ from noisewright.images.faces.model import FaceModel, open_model
 from noisewright.images.faces.obfuscator import LatentObfuscator
 from noisewright.images.faces.public_faces import PublicFaces, read_faces
 from noisewright.images.faces.sprites import SIDE, sprite_faces
-from noisewright.images.methods import PixelMethod
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region
+from noisewright.images.pixels.laplace import pixel_laplace
+from noisewright.images.pixels.windows import pixel_windows
 
 __all__ = ["Trial"]
 
 ASKED = "neutral"
 BLUR, BLOCK, SINGULAR = 2.0, 8, 1.0
+PIXELS: dict[str, Any] = {"laplace": pixel_laplace, "windows": pixel_windows}
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +111,14 @@ class Trial:
     def pixels(self, kind: str, epsilon: Fraction) -> Risk:
         """A mechanism on blocks of pixels."""
         height, width, channels = self.attacks.asked.pictures.shape[1:]
-        made = PixelMethod(kind, epsilon, {"block": min(BLOCK, height, width)}).mechanisms(height, width, channels)[0]
+        one_of(kind, "kind", tuple(PIXELS))
+        made = PIXELS[kind](
+            epsilon=epsilon,
+            width=width,
+            height=height,
+            block=min(BLOCK, height, width),
+            colours="grey" if channels == 1 else "rgb",
+        )
         return self.attacks.pixels(made, f"{kind}, {float(epsilon):g}")
 
     def k_same(self, k: int) -> Risk:
