@@ -41,6 +41,7 @@ from noisewright.core.exact import (
 )
 from noisewright.core.metrics.bags import Neighbours
 from noisewright.core.metrics.metric import Euclidean, Metric
+from noisewright.core.verdict import card
 
 __all__ = ["ContextAware", "Guarantee", "Scope", "factor_in_words", "split"]
 
@@ -342,6 +343,12 @@ class Guarantee:
         if self.seed_failure:
             text += f", unless public seeds are unlucky (probability {upward(self.seed_failure)})"
         return text
+
+    def __repr__(self) -> str:
+        return f"<Guarantee: {self.reading()}>"
+
+    def _repr_html_(self) -> str:
+        return card("Guarantee", [("promise", self.reading()), ("in words", self.in_words())])
 
     def to_json(self) -> dict[str, Any]:
         """The guarantee as plain data."""

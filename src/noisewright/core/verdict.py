@@ -4,14 +4,21 @@
 holds (exact): the columns are proportional
 >>> bool(Verdict(UNDECIDED, "the gap is within the solver's accuracy"))
 False
+
+:func:`card` shows an answer in a notebook:
+
+>>> card("Guarantee", [("promise", "epsilon < 1")])
+'<div><b>Guarantee</b><table><tr><th>promise</th><td>epsilon &lt; 1</td></tr></table></div>'
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
-__all__ = ["EXACT", "FAILS", "UNDECIDED", "WITHIN", "Verdict"]
+__all__ = ["EXACT", "FAILS", "UNDECIDED", "WITHIN", "Verdict", "card"]
 
 EXACT, WITHIN, FAILS, UNDECIDED = "holds (exact)", "holds within tol", "fails (witness)", "undecided"
 
@@ -32,3 +39,17 @@ class Verdict:
 
     def __str__(self) -> str:
         return f"{self.status}: {self.reason}"
+
+
+def card(
+    title: str, facts: Iterable[tuple[str, str]], head: Sequence[str] = (), rows: Iterable[Sequence[str]] = ()
+) -> str:
+    """A small piece of HTML for notebooks: a title, named facts, and a table below them. All of it is text, and escaped."""
+
+    def cells(row: Sequence[str], tag: str) -> str:
+        return "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in row)
+
+    named = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in facts)
+    listed = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
+    below = f"<table><thead><tr>{cells(head, 'th')}</tr></thead><tbody>{listed}</tbody></table>" if head else ""
+    return f"<div><b>{escape(title)}</b><table>{named}</table>{below}</div>"

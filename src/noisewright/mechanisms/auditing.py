@@ -63,6 +63,14 @@ class MechanismAudit(Audit):
         head = f"epsilon = {upward(self.value)} {per}{with_delta}"
         return f"{head}; {self.words or self.evidence}"
 
+    __repr__ = Audit.__repr__
+
+    def _needs(self, scope: Scope | None = None) -> str:
+        return super()._needs(scope or self.scope)
+
+    def _shown(self) -> str:
+        return self.words or self.evidence
+
     def to_json(self) -> dict[str, Any]:
         """The audit as plain data."""
         return {**super().to_json(), "scope": self.scope, "words": self.words}

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.claims import claimed
@@ -97,6 +98,7 @@ class ProductMechanism:
             return found
         return replace(found, metric=LatticePoints(Manhattan(), Lattice(int(power))))
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One draw for every secret: the last axis runs over the coordinates."""
         given = self._rows(values)

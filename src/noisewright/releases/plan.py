@@ -32,6 +32,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.bags import Neighbours
 from noisewright.core.metrics.metric import Discrete
 from noisewright.core.resource import Resource
+from noisewright.core.verdict import card
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.columns.types import check_stated, used_columns
 from noisewright.releases.kinds.kept import visible_type
@@ -190,6 +191,21 @@ class Plan:
             f"most e^{upward(promise.epsilon, 4)}: a belief of 1 % can become at most {percent(promise.posterior(0.01))}, one "
             f"of 50 % at most {percent(promise.posterior(0.5))}."
         )
+
+    def __repr__(self) -> str:
+        fits = "" if self.budget is None else "; fits" if self.fits else "; does NOT fit"
+        count = f"{len(self.parts)} part{'' if len(self.parts) == 1 else 's'}"
+        return f"<Plan of {self.policy.dataset!r}: {count}, epsilon {upward(self.epsilon)} between {self.neighbours}{fits}>"
+
+    def _repr_html_(self) -> str:
+        facts = [("total", f"epsilon {upward(self.epsilon)}" + (f", delta {upward(self.delta)}" if self.delta else ""))]
+        facts += [("between", self.between), ("in words", self.in_words())]
+        if self.budget is not None:
+            facts.append(("fits", "yes" if self.fits else f"NO: {self.refusal or self.budget.refusal}"))
+        facts += [("kept", f"{listed(self.kept)}: NOT protected")] if self.kept else []
+        facts += [("think about", warning) for warning in self.warnings]
+        rows = [(title(part), upward(part.price), part.protects, part.error_words) for part in self.parts]
+        return card(f"Plan of {self.policy.dataset}", facts, ("part", "epsilon", "between", "expected error"), rows)
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain data."""

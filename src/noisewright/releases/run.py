@@ -22,7 +22,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -31,7 +31,9 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.core.exact import upward
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.verdict import card
 from noisewright.releases.columns.types import check_spelling, source_for
 from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
@@ -46,7 +48,7 @@ from noisewright.releases.output.mark import Mark, content_digest, fingerprint
 from noisewright.releases.output.recorded import belongs_to, complete
 from noisewright.releases.output.staging import Staging, clean
 from noisewright.releases.output.written_answers import read_answer, write_answer
-from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan
+from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan, title
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.report.marginals import Marginal, marginals_of
 from noisewright.releases.report.page import Made, report
@@ -61,11 +63,11 @@ CHARTED = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What a release gave. ``data`` is of the kind that came in; ``answers`` are Arrow tables by the names of their queries."""
+    """What a release gave. ``data``, and ``answers`` by the names of queries, are of the kind that came in; Arrow for files."""
 
     plan: Plan
     certificate: ReleaseCertificate
-    answers: Mapping[str, pa.Table]
+    answers: Mapping[str, Any]
     balance: Balance | None
     """The ledger's balance after this release; None for a simulation."""
     rows: int | None
@@ -80,6 +82,8 @@ class Release:
     warnings: tuple[str, ...] = ()
     """What a person should think about. Some of it was found by a look at the true data: it is for the curator's eyes, and no
     part of what is published."""
+    wrap: Callable[[pa.Table], Any] | None = None
+    """Makes an Arrow table one of the kind that came in."""
 
     @cached_property
     def data(self) -> Any:
@@ -89,7 +93,8 @@ class Release:
         found = sorted(self.folder.glob("data.*"))
         if not found:
             return None
-        return read_written(found[0], self.plan.output_types)
+        table = read_written(found[0], self.plan.output_types)
+        return table if self.wrap is None else self.wrap(table)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -107,6 +112,15 @@ class Release:
         note = f"; not proved, {listed(self.plan.floating)} in floats" if self.plan.floating else ""
         note += "; a simulation, not for release" if self.simulated else ""
         return f"Release({self.plan.policy.dataset!r}, {parts}, {self.guarantee}{note})"
+
+    def _repr_html_(self) -> str:
+        facts = [] if self.rows is None else [("rows", f"{self.rows:,}")]
+        facts += [("promise", self.guarantee.reading()), ("in words", self.in_words())]
+        facts += [("beware", "a simulation, NOT for release")] if self.simulated else []
+        facts += [] if self.folder is None else [("report", f"{self.folder}/{REPORT}")]
+        rows = [(title(part), upward(part.price), part.protects, part.error_words) for part in self.plan.parts]
+        head = ("part", "epsilon", "between", "expected error")
+        return card(f"Release of {self.plan.policy.dataset}", facts, head, rows)
 
 
 def release(
@@ -148,7 +162,7 @@ def release(
             runner.check_output(source, plan.columns, format)
             _mend(output, book)
             if not again and (found := open_release(output, plan, source, book)):
-                return found
+                return _in_kind(found, source)
             staging = stack.enter_context(Staging(output, replace or again, belongs=partial(belongs_to, book)))
             content = b"" if seed is not None else content_digest(source)
         exact = check_data(plan, runner, source, spends=seed is None)
@@ -168,12 +182,19 @@ def release(
         answers = {q.name: q.answer(tables, seed) for q, tables in zip(plan.queries, exact, strict=True)}
         made = _Made(plan, certificate, answers, balance, seed, runner.name, cautions)
         if staging is None:
-            return _in_memory(made, runner, source, book, name)
+            return _in_kind(_in_memory(made, runner, source, book, name), source)
         mark = Mark.new(book, content)
         done = _to_folder(made, runner, source, staging, format, progress, mark, name)
         _finish(book, name, certificate)
         reached("finished")
+        return _in_kind(done, source)
+
+
+def _in_kind(done: Release, source: Source) -> Release:
+    """With answers, and a table that is read from files, of the kind that came in; a reader, read once, gives tables."""
+    if source.kind in ("file", "arrow", "reader"):
         return done
+    return replace(done, answers={name: source.wrap(table) for name, table in done.answers.items()}, wrap=source.wrap)
 
 
 def reached(phase: str) -> None:

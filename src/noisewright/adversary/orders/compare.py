@@ -46,7 +46,7 @@ from noisewright.adversary.witness import GainWitness, MetricWitness, PosteriorW
 from noisewright.core.errors import ParameterError
 from noisewright.core.labels import encode_number
 from noisewright.core.metrics.metric import Metric, as_metric, named_metric
-from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN
+from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, card
 from noisewright.optimality.algebra.elimination import Vector
 
 __all__ = ["Comparison", "Directions", "compare"]
@@ -98,6 +98,14 @@ class Comparison:
                 if one.witness is not None:
                     lines.append(self.named(one, str(one.witness)))
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {' '.join(self.in_words())}>"
+
+    def _repr_html_(self) -> str:
+        first, second = self.names
+        head = ("order", f"{second} may replace {first}", f"{first} may replace {second}")
+        return card("Comparison", [("in words", text) for text in self.in_words()], head, self.table())
 
     def named(self, one: Refinement, text: str) -> str:
         """A reason or a witness in words, with the names of the two channels in place of "the old one" and "the new one"."""

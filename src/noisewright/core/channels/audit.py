@@ -27,9 +27,11 @@ from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds, upward
+from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.labels import encode_number
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Discrete, Line, Metric
+from noisewright.core.verdict import card
 
 __all__ = [
     "Audit",
@@ -71,6 +73,21 @@ class Audit:
         with_delta = f" with delta = {upward(self.delta)}" if self.delta else ""
         head = f"epsilon = {upward(self.value)} per unit of {self.metric}{with_delta}"
         return f"{head}; {self.evidence}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._needs()}; {self._shown()}>"
+
+    def _repr_html_(self) -> str:
+        return card("Audit", [("smallest epsilon", self._needs().removeprefix("epsilon ")), ("because", self._shown())])
+
+    def _needs(self, scope: Scope = "metric") -> str:
+        """The smallest epsilon and what it is for, in plain words."""
+        if math.isinf(self.value):
+            return "epsilon infinite"
+        return Guarantee(self.value, self.metric, self.delta, scope).reading()
+
+    def _shown(self) -> str:
+        return self.evidence
 
     @property
     def evidence(self) -> str:

@@ -18,12 +18,16 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
 from noisewright.core.labels import encode_label
+from noisewright.core.verdict import card
 from noisewright.estimation.fitting.inversion import linear_estimate
 from noisewright.estimation.fitting.likelihood import TracePoint
 from noisewright.estimation.operators.operator import Operator
 from noisewright.estimation.population.intervals import mean_interval
 
 __all__ = ["Average", "Estimate", "short_name"]
+
+MOST_SHOWN = 20
+"""Secrets that a notebook shows."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,23 @@ class Estimate:
         if self.low is not None:
             lines.append(f"intervals: {self.intervals}, {self.scope}")
         return lines
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("reports", f"{self.reports:,} of {self.mechanism}"),
+            ("method", self.method),
+            ("likelihood", self.certificate()),
+        ]
+        interval = [f"{self.confidence_in_words} interval"] if self.low is not None else []
+        rows = []
+        for i in np.argsort(-self.probabilities, kind="stable")[:MOST_SHOWN]:
+            row = [short_name(self.secrets[int(i)]), f"{self.probabilities[i]:.4f}"]
+            if self.low is not None and self.high is not None:
+                row.append(f"{self.low[i]:.4f} to {self.high[i]:.4f}")
+            rows.append(row)
+        rest = len(self.secrets) - len(rows)
+        facts += [("not shown", f"{rest:,} more with smaller shares")] if rest else []
+        return card("Estimate", facts, ("secret", "share", *interval), rows)
 
     def certificate(self) -> str:
         """How far the estimate is from the best likelihood, in words."""

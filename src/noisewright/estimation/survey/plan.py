@@ -39,9 +39,10 @@ from numpy.typing import ArrayLike
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, in_words
+from noisewright.core.exact import Exact, as_fraction, figure, in_words
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import encode_label
+from noisewright.core.verdict import card
 from noisewright.estimation.fitting.misfit import misfit
 from noisewright.estimation.fitting.newton import most_likely
 from noisewright.estimation.operators.operator import DenseOperator
@@ -294,6 +295,20 @@ class Survey:
                 for row in self.options()
             ],
         }
+
+    def __repr__(self) -> str:
+        asked = f"± {figure(self.margin, 3, 'nearest')} with {self.respondents:,} respondents"
+        return f"<Survey: {self.device.instrument.name}, {self.guarantee.reading()}, {asked}>"
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("device", self.device.instruction()),
+            ("promise", self.guarantee.reading()),
+            ("in words", self.guarantee.in_words()),
+            ("respondents", f"{self.respondents:,}"),
+            ("margin", f"± {figure(self.margin, 3, 'nearest')} ({100 * self.confidence:g} % confidence)"),
+        ]
+        return card("Survey", facts)
 
     def __rich__(self) -> Table:
         return options_table(self)

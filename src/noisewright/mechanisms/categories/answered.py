@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS, Certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.claims import claimed, metric_called
@@ -85,6 +86,7 @@ class AnsweredMechanism:
         """What the certificate claims."""
         return claimed(self.stated.document)
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One answer for every secret."""
         codes, form = self._inputs.encode(values)

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import LARGEST_EPSILON
 from noisewright.core.channels.channel import Channel
@@ -216,6 +217,7 @@ class ChancesMechanism:
         """``(epsilon, delta)`` for the discrete metric."""
         return Guarantee(float_up(self.epsilon), Discrete(), float_up(self.delta))
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every truth: one of the cases, each as likely as the others."""
         codes, form = self._labels[0].encode(values)

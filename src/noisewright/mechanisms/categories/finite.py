@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import CertifiedChannel
 from noisewright.core.channels.channel import Channel
@@ -76,6 +77,7 @@ class FiniteMechanism:
         """What was proved about the table."""
         return self.certified.guarantee
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every secret."""
         codes, form = self._inputs.encode(values)

@@ -25,6 +25,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
@@ -87,6 +88,7 @@ class ResponseMechanism(OverCategories):
         """The probability that the truth is reported."""
         return Fraction(self.keep, 1 << self.width)
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value: replaced by a uniform category (perhaps the same) or kept."""
         return draw_response(self, self._labels, values, rng)

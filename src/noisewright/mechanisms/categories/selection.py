@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
@@ -112,6 +113,7 @@ class SelectionMechanism:
             float_up(self.epsilon), metric if self.sensitivity == 1 else Scaled(metric, 1 / self.sensitivity)
         )
 
+    @in_kind
     def release(self, values: Any, rng: Rng = None) -> Any:
         """One candidate for every list of scores: the last axis runs over the candidates."""
         scores, _ = whole_numbers(values)

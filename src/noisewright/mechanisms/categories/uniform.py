@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
@@ -57,6 +58,7 @@ class UniformMechanism:
         """Nothing at all is told."""
         return Guarantee(0.0, Discrete())
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value; the values are checked and then forgotten."""
         codes, form = self._labels.encode(values)

@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import Floats
+from noisewright.core.arrays import Floats, in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -171,6 +171,7 @@ class AdditiveMechanism:
         metric = metric_of(self.lattice, self.sensitivity, self.scope)
         return Guarantee(float_up(self.epsilon), metric, delta=float_up(self.delta), scope=self.scope)
 
+    @in_kind
     def release(self, values: Any, rng: Rng = None) -> Any:
         """One exact draw for every value, as lattice points."""
         given = exact_floats(values)

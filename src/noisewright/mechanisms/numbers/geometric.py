@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import Floats
+from noisewright.core.arrays import Floats, in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -134,6 +134,7 @@ class GeometricMechanism:
         """``epsilon`` per ``sensitivity`` units of the line."""
         return Guarantee(float_up(self.epsilon), line_in(self.sensitivity))
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value."""
         given, single = whole_numbers(values)

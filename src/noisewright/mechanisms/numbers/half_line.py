@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import Floats
+from noisewright.core.arrays import Floats, in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker_noise
 from noisewright.core.channels.channel import Channel
@@ -136,6 +136,7 @@ class AsymmetricLaplace:
         """The continuous limit of the law, for analysis."""
         return AsymmetricLaw(self.feasible, float(self.sensitivity / self.epsilon))
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value."""
         bits = bits_from(rng)

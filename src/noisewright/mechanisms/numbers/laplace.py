@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import Floats
+from noisewright.core.arrays import Floats, in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -178,6 +178,7 @@ class LaplaceMechanism:
         """The continuous limit of the law, for analysis: density, cdf, quantiles, mean, variance."""
         return TruncatedLaplace(self.feasible, float(self.scale))
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value."""
         indices, which = self.inner.place(values, self.lattice, self.inputs, self.outside)

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker import digest
 from noisewright.core.channels.channel import Channel
@@ -124,6 +125,7 @@ class SnappedMechanism:
         """The promise of the inner mechanism."""
         return self.inner.guarantee
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """The inner release, moved to the nearest valid number."""
         released = self.inner.release(values, rng)

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
@@ -109,6 +110,7 @@ class HadamardMechanism(OverCategories):
         total = 1 << self.response.width
         return Fraction(self.response.keep, total), Fraction(self.response.other, total)
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One number for every value."""
         codes, form = self._labels.encode(values)

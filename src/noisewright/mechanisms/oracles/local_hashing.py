@@ -37,6 +37,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_whole
@@ -141,6 +142,7 @@ class LocalHashingMechanism(OverCategories):
         keep, other = Fraction(self.response.keep, total), Fraction(self.response.other, total)
         return keep, keep * self.collision + other * (1 - self.collision)
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One report for every value: the number of a hash function and a bucket."""
         codes, form = self._labels.encode(values)

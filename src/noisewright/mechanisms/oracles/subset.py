@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker import exp_below
 from noisewright.core.channels.certified import check_budget
@@ -138,6 +139,7 @@ class SubsetMechanism(OverCategories):
         """The variance of an estimate for a rare category, for one report."""
         return float(rare_variance(*self.support_probabilities))
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One report for every value: rows of bytes, each with ``size`` bits set."""
         codes, form = self._labels.encode(values)

@@ -34,6 +34,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker import exp_below
 from noisewright.core.channels.certified import check_budget
@@ -121,6 +122,7 @@ class UnaryMechanism(OverCategories):
         limit = exp_below(self.epsilon, self.precision)
         return self.one * (total - self.other) << self.precision <= limit * (total - self.one) * self.other
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One report for every value: rows of bytes, with an exact coin for every bit."""
         codes, form = self._labels.encode(values)

@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisewright.core.arrays import Floats
+from noisewright.core.arrays import Floats, in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -160,6 +160,7 @@ class CurveMechanism:
             whole = Scaled(whole, 1 / self.sensitivity)
         return Guarantee(float_up(self.epsilon), whole, scope="adjacent")
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One noisy curve for every curve: the last axis runs over the grid."""
         given = as_numbers(values)

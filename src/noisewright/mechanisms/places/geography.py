@@ -44,7 +44,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisewright.core.arrays import Floats
+from noisewright.core.arrays import Floats, in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -133,6 +133,7 @@ class GeoLaplace:
         """The mechanism on metres north and east of the reference."""
         return PlanarLaplace(self.epsilon, self.lattice, None if self.remap is None else self.metric.remap(self.remap))
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every place; a (latitude, longitude) pair gives a pair."""
         degrees, single = in_degrees(values)

@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisewright.core.arrays import Floats
+from noisewright.core.arrays import Floats, in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
@@ -125,6 +125,7 @@ class PlanarLaplace:
         """``epsilon`` for each unit of Euclidean distance between the lattice points that points are rounded to."""
         return Guarantee(float_up(self.epsilon), LatticePoints(Euclidean(), self.lattice))
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every point; a pair gives a pair."""
         given, single = vectors(values, 2)

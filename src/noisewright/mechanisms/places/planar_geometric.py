@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
@@ -124,6 +125,7 @@ class PlanarGeometric:
         """``epsilon`` for each unit of Euclidean distance."""
         return Guarantee(float_up(self.epsilon), Euclidean())
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every place; a pair gives a pair."""
         given, single = vectors(values, 2)

@@ -39,7 +39,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from noisewright.core.arrays import Floats
+from noisewright.core.arrays import Floats, in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_whole
@@ -98,6 +98,7 @@ class SphericalLaplace:
         """``epsilon`` for each unit of Euclidean distance (of real numbers)."""
         return Guarantee(float_up(self.epsilon), Euclidean())
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One draw for every vector, in float64; a single vector gives a tuple."""
         given, single = vectors(values, self.dimension)
@@ -190,6 +191,7 @@ class ProductLaplace:
         """``epsilon`` for each unit of Manhattan distance between the lattice points that vectors are rounded to."""
         return Guarantee(float_up(self.epsilon), LatticePoints(Manhattan(), self.lattice))
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every vector; a single vector gives a tuple."""
         given, single = vectors(values, self.dimension)

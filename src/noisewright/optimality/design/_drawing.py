@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from noisewright.core.arrays import Indices
+from noisewright.core.arrays import Indices, in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.labels import encode_label
@@ -61,6 +61,7 @@ class Drawing(Protocol):
     def remap(self) -> tuple[Hashable, ...]:
         """The action for each output of the source."""
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None) -> Any:
         """One action for every secret."""
 
@@ -85,6 +86,7 @@ class FromTable:
         """The actions themselves."""
         return self.source.certified.outputs
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None) -> Any:
         """One action for every secret."""
         return self.source.release(values, rng)
@@ -116,6 +118,7 @@ class _Answered:
         """The action for each output of the source."""
         return tuple(self.actions[w] for w in self.places.tolist())
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None) -> Any:
         """One action for every secret."""
         codes, form = self._inputs.encode(values)

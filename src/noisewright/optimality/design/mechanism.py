@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core.arrays import Floats
+from noisewright.core.arrays import Floats, in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import float_up, upward
@@ -115,6 +115,7 @@ class OptimalMechanism:
 
     # Drawing ---------------------------------------------------------------------------------------------------------------
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One action for every secret."""
         return self.drawing.release(values, rng)

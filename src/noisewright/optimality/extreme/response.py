@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import LARGEST_EPSILON
 from noisewright.core.channels.channel import Channel
@@ -122,6 +123,7 @@ class OptimalResponse(OverCategories):
         """How much above that bound this mechanism is: the rounding of its integers, and nothing else."""
         return 1 - self.keep_probability - self.bound
 
+    @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One exact draw for every value: replaced by a uniform category (perhaps the same) or kept."""
         return draw_response(self, self._labels, values, rng)

@@ -52,7 +52,9 @@ def from_pandas(
                     "give it a dtype of its own, or say what it holds in the types of the policy."
                 ) from None
     table = pa.table(columns) if columns else pa.table({names[0]: pa.nulls(len(frame))})
-    return replace(in_memory("pandas", "the pandas frame", table), guessed=frozenset(columns) - set(types))
+    dtypes = {name: frame.dtypes.iloc[place] for place, name in enumerate(names) if name in columns}
+    source = in_memory("pandas", "the pandas frame", table)
+    return replace(source, guessed=frozenset(columns) - set(types), dtypes=dtypes)
 
 
 def _from_series(series: Any, type_: pa.DataType | None, stated: str | None, guess: bool) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.ipc
 
+from noisewright.core.arrays import as_dtype
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.releases.kinds.numbers import INTEGER
 from noisewright.releases.sources.delimited import misfit
@@ -69,6 +70,8 @@ class Source:
     widened: frozenset[str] = frozenset()
     """Columns of whole numbers that are read as numbers, because the policy says so."""
 
+    dtypes: Mapping[str, Any] = field(default_factory=dict)
+    """Those of a pandas frame, in which its columns come back."""
     origin: tuple[str, ...] = ()
     """The files that a temporary file was copied from."""
     used: frozenset[str] | None = None
@@ -140,7 +143,10 @@ class Source:
             case "reader":
                 return table.to_reader()
             case "pandas":
-                return table.to_pandas()
+                frame = table.to_pandas()
+                for name in self.dtypes.keys() & set(frame.columns):
+                    frame[name] = as_dtype(frame[name], self.dtypes[name])
+                return frame
             case "polars" | "polars-lazy":
                 import polars
 
