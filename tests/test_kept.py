@@ -140,6 +140,23 @@ CHANGED = {
         "a kind of proof that the checker does not know is refused by name",
         ("CertificateError", "the certificate does not prove its claim: unknown kind of proof 'wish'."),
     ),
+    "verify count.json forged_table.json": Changed(
+        "claims are in plain words on the screen",
+        (
+            1,
+            "count.json: proved\n"
+            "  Claim         epsilon 1 for each 1 of difference\n"
+            "  Distances     1 for one step of the outputs\n"
+            "  In words      Whatever the output, the odds between any two secrets at most 1 apart change by a factor of at most\n"
+            "                2.72. A belief of 50% in one of two such secrets can become at most 73.2%.\n"
+            "  Mechanism     geometric; the proof covers the law of its noise\n"
+            "  Random bits   system seed, AES-256-CTR (as stated)\n"
+            "forged_table.json: NOT PROVED\n"
+            "  Reason   the promise is broken between rows 0 and 1 at output 0.\n"
+            "1 of 2 certificates proved.\n",
+            "",
+        ),
+    ),
     "nw.load('bundle.json')": Changed(
         "it is known to be the certificate of a release",
         (

@@ -142,7 +142,7 @@ def test_metres_on_the_globe_cost_what_they_were_stated_to():
     plan = plan_of(pair("geo-laplace", protect=200, epsilon="1.4", reference=[48.85, 2.35]), pa.float64(), pa.float64())
     assert plan.price == Fraction(7, 5)
     assert plan.distance > Fraction(202)
-    assert (plan.protects, plan.error_words) == ("at most 200 metres", "expected distance at most 289 metres")
+    assert (plan.protects, plan.error_words) == ("at most 200 metres", "half within 242 m, 95 % within 685 m")
 
 
 def test_the_mechanism_has_the_last_word_about_a_distance():
