@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.categories.response import response_proof as response_proof
     from noisewright.mechanisms.categories.selection import selection as selection
     from noisewright.mechanisms.categories.uniform import uniform as uniform
+    from noisewright.mechanisms.foreign_columns import as_dtype as as_dtype
+    from noisewright.mechanisms.foreign_columns import in_kind as in_kind
     from noisewright.mechanisms.from_certificate import channel_of as channel_of
     from noisewright.mechanisms.from_certificate import mechanism_of as mechanism_of
     from noisewright.mechanisms.from_certificate import oracle_of as oracle_of
@@ -135,9 +137,5 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.sanitised import neighbour_loss as neighbour_loss
     from noisewright.mechanisms.sanitised import rounds_at_random as rounds_at_random
     from noisewright.mechanisms.sanitised import sanitise as sanitise
-    from noisewright.mechanisms.signatures import hints_of as hints_of
-    from noisewright.mechanisms.signatures import is_choice as is_choice
-    from noisewright.mechanisms.signatures import parameters_of as parameters_of
-    from noisewright.mechanisms.signatures import plain_types as plain_types
 else:
     __getattr__, __dir__ = door(__name__)

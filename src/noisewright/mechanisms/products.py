@@ -33,7 +33,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.claims import claimed
@@ -44,6 +43,7 @@ from noisewright.core.exact import as_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Mechanism, as_mechanism, fields_alone
 from noisewright.core.metrics.metric import Manhattan
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints
 from noisewright.noise.lattice import Lattice
 

@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 
 from noisewright.core.errors import CertificateError, NoisewrightError
+from noisewright.core.loading.signatures import parameters_of, public_parts
 from noisewright.core.mechanism import Mechanism, described
 from noisewright.core.resource import Resource, public_keys
 from noisewright.core.seed import Seed
 from noisewright.mechanisms.registry import Entry, forget, register, registry
-from noisewright.mechanisms.signatures import parameters_of, public_parts
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.policy.policy import Policy
 from noisewright.testing.report import Check, ConformanceError, Report, require, run

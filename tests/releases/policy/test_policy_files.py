@@ -9,9 +9,9 @@ import pytest
 from resource_support import SEED, Coded, column, forget_places, write_table
 
 from noisewright.core.errors import PolicyError
+from noisewright.core.loading.signatures import public_parts
 from noisewright.core.resource import Resource
 from noisewright.core.seed import Seed
-from noisewright.mechanisms.signatures import public_parts
 from noisewright.releases.policy.policy import Policy
 
 pytestmark = pytest.mark.usefixtures("coded_afresh")

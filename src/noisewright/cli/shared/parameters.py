@@ -20,10 +20,10 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction, whole_or_fraction
 from noisewright.core.labels import MOST_LABELS, labels_between
+from noisewright.core.loading import signatures
 from noisewright.core.metrics.metric import Metric
 from noisewright.core.resource import Resource
 from noisewright.core.seed import Seed
-from noisewright.mechanisms import signatures
 
 __all__ = ["Parameter", "parameters_of", "read_labels"]
 

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS, Certificate
 from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.claims import claimed, metric_called
@@ -32,6 +31,7 @@ from noisewright.core.labels import decode_label
 from noisewright.core.mechanism import Mechanism, fields_alone
 from noisewright.core.metrics.distances import LineDistances
 from noisewright.mechanisms.categories.response import response_of
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import LARGEST_COUNT, Form, Labels
 from noisewright.mechanisms.losses import expected_loss
 

@@ -31,7 +31,6 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import LARGEST_EPSILON
 from noisewright.core.channels.channel import Channel
@@ -41,6 +40,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Discrete
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.noise.integers import uniform_below

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import CertifiedChannel
 from noisewright.core.channels.channel import Channel
@@ -28,6 +27,7 @@ from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Metric
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.noise.table import TableSampler

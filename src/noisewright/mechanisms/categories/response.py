@@ -25,7 +25,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
@@ -37,6 +36,7 @@ from noisewright.mechanisms.categories.categorical import (
     discrete_certificate,
     distinct_categories,
 )
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import LARGEST_COUNT, Labels, check_dense
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry

@@ -35,7 +35,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, NoChannelError, NoLossError, ParameterError
@@ -46,6 +45,7 @@ from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels, whole_numbers
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.bits import Bits, Rng, bits_from

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.metric import Discrete
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels, check_dense, counted_labels
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry

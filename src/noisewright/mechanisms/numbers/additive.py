@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import Floats, in_kind
+from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -45,6 +45,7 @@ from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up, in_words, positive_fraction
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense
 from noisewright.mechanisms.laws.additive import SPREADS, Indices, Law
 from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import Floats, in_kind
+from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -44,6 +44,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.algebra import line_in
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense, whole_numbers
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.registry import Entry

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import Floats, in_kind
+from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker_noise
 from noisewright.core.channels.channel import Channel
@@ -43,6 +43,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.algebra import line_in
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.feasible import Feasible, Range
 from noisewright.mechanisms.laws.half_line import AsymmetricLaw
 from noisewright.mechanisms.laws.lattice import geometric_moments

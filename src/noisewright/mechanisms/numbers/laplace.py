@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import Floats, in_kind
+from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -55,6 +55,7 @@ from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.mechanism import Takes, fields_alone
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense
 from noisewright.mechanisms.laws.calibrate import continuous, on_lattice, ranged_proof
 from noisewright.mechanisms.laws.feasible import Feasible, Interval, Range

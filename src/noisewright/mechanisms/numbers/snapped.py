@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker import digest
 from noisewright.core.channels.channel import Channel
@@ -34,6 +33,7 @@ from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, float_down, float_up
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Mechanism, Takes, as_mechanism
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.additive import LaplaceLaw
 from noisewright.mechanisms.laws.feasible import Feasible
 from noisewright.mechanisms.losses import expected_loss

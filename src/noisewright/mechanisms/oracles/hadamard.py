@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
@@ -46,6 +45,7 @@ from noisewright.mechanisms.categories.categorical import (
     distinct_categories,
 )
 from noisewright.mechanisms.categories.response import ResponseMechanism, randomised_response
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import LARGEST_CHANNEL
 from noisewright.mechanisms.oracles.oracle import (
     SMALLEST_LOG,

@@ -37,7 +37,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_whole
@@ -51,6 +50,7 @@ from noisewright.mechanisms.categories.categorical import (
     distinct_categories,
 )
 from noisewright.mechanisms.categories.response import ResponseMechanism, randomised_response
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.oracles._report_rows import list_rows, plain_column
 from noisewright.mechanisms.oracles.oracle import (
     Support,

@@ -33,7 +33,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker import exp_below
 from noisewright.core.channels.certified import check_budget
@@ -46,6 +45,7 @@ from noisewright.mechanisms.categories.categorical import (
     OverCategories,
     distinct_categories,
 )
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.oracles._packed import (
     check_room,
     coin_rows,

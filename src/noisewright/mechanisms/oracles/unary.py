@@ -34,7 +34,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker import exp_below
 from noisewright.core.channels.certified import check_budget
@@ -47,6 +46,7 @@ from noisewright.mechanisms.categories.categorical import (
     OverCategories,
     distinct_categories,
 )
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.oracles._packed import (
     check_room,
     coin_rows,

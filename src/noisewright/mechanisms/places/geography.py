@@ -44,7 +44,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisewright.core.arrays import Floats, in_kind
+from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import one_of
@@ -53,6 +53,7 @@ from noisewright.core.exact import Exact, as_fraction, figure, float_up, positiv
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding, rounding
 from noisewright.mechanisms.places._coordinates import as_single
 from noisewright.mechanisms.places.metres import LatticeMetres, LocalMetres, in_degrees, on_map, wrapped

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from noisewright.core.arrays import Indices, in_kind
+from noisewright.core.arrays import Indices
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.labels import encode_label
@@ -23,6 +23,7 @@ from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.categories.answered import draw_answers
 from noisewright.mechanisms.categories.finite import FiniteMechanism
 from noisewright.mechanisms.categories.response import ResponseMechanism
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import Labels, check_dense
 from noisewright.mechanisms.losses import LOSSES, expected_loss
 from noisewright.mechanisms.numbers.geometric import GeometricMechanism

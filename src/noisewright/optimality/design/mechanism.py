@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core.arrays import Floats, in_kind
+from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import float_up, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Metric
+from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.optimality.design._drawing import NAME, Drawing, Promise
 from noisewright.optimality.losses.loss import Loss
 

@@ -34,7 +34,6 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.core.arrays import in_kind
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.certified import LARGEST_EPSILON
 from noisewright.core.channels.channel import Channel
@@ -49,6 +48,7 @@ from noisewright.mechanisms.categories.categorical import (
     distinct_categories,
 )
 from noisewright.mechanisms.categories.response import draw_response, response_channel, response_error, response_proof
+from noisewright.mechanisms.foreign_columns import in_kind
 
 __all__ = ["OptimalResponse", "optimal_response"]
 

@@ -28,12 +28,12 @@ from pydantic_core import PydanticCustomError
 
 from noisewright.core.errors import ParameterError, ResourceError
 from noisewright.core.exact import whole_or_fraction
+from noisewright.core.loading.signatures import hints_of, is_choice, parameters_of, plain_types, public_parts
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import named_metric
 from noisewright.core.resource import Resource
 from noisewright.core.seed import Seed
 from noisewright.mechanisms.registry import Entry, entries, registry
-from noisewright.mechanisms.signatures import hints_of, is_choice, parameters_of, plain_types, public_parts
 from noisewright.releases.policy._labels import label
 from noisewright.releases.policy._numbers import PUBLIC_RANGE, number, place
 from noisewright.releases.policy._values import Problem, inner_problems, wrong

@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import as_fraction
+from noisewright.core.loading.signatures import parameters_of
 from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.mechanisms.registry import Entry, entries, registry
-from noisewright.mechanisms.signatures import parameters_of
 
 __all__ = ["Noise", "calibrate", "usable"]
 

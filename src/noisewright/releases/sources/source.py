@@ -13,8 +13,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.ipc
 
-from noisewright.core.arrays import as_dtype
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.mechanisms.foreign_columns import as_dtype
 from noisewright.releases.kinds.numbers import INTEGER
 from noisewright.releases.sources.delimited import misfit
 from noisewright.releases.sources.duck import connected, identifier, quiet, valid

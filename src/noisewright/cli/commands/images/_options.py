@@ -155,9 +155,9 @@ def method_of(
     from noisewright.core.choices import one_of
     from noisewright.core.errors import ParameterError
     from noisewright.core.exact import positive_fraction
+    from noisewright.core.loading.signatures import parameters_of
     from noisewright.images.methods import PIXELS, PixelMethod
     from noisewright.images.pictures.regions import Region
-    from noisewright.mechanisms.signatures import parameters_of
 
     one_of(method, "--method", (*PIXELS, "faces"))
     options = {name: value for name, value in more.items() if value}
