@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from noisewright.releases.curator.inspecting import NOT_PRIVATE as NOT_PRIVATE
     from noisewright.releases.curator.inspecting import Inspected as Inspected
     from noisewright.releases.curator.inspecting import inspect_table as inspect_table
+    from noisewright.releases.curator.starting import Proposal as Proposal
     from noisewright.releases.curator.starting import Start as Start
     from noisewright.releases.curator.starting import starting_policy as starting_policy
 else:

@@ -40,7 +40,7 @@ from noisewright.releases.sources.files import files_of, format_of
 from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.source import Source
 
-__all__ = ["Start", "starting_policy"]
+__all__ = ["Proposal", "Start", "starting_policy"]
 
 TOTAL = 3
 """What the columns share."""
@@ -74,6 +74,10 @@ class Start:
     """Whether types were guessed from cells."""
     from_data: bool
     """Whether ranges and categories were copied from the data."""
+    share: str
+    """The part of the budget of each column."""
+    proposals: tuple[Proposal, ...]
+    """What is proposed for every column, those left out too."""
 
 
 def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = False) -> Start:
@@ -98,6 +102,8 @@ def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = 
         sum(f'"{PLACEHOLDER}"' in line for line in text.splitlines() if not line.startswith(("#", "name"))),
         guessed,
         from_data,
+        share,
+        tuple(columns),
     )
 
 
@@ -133,7 +139,7 @@ def _likely(cells: pa.Array) -> pa.DataType:
     return pa.string()
 
 
-def _known(source: Source, columns: Iterable[_Column]) -> dict[str, Any]:
+def _known(source: Source, columns: Iterable[Proposal]) -> dict[str, Any]:
     """The ends or the values of every column, off the data."""
     found: dict[str, Any] = {}
     with source.database() as duck, quiet(f"{source.name} cannot be read"):
@@ -172,7 +178,7 @@ def _title(data: Any, source: Source) -> str:
 
 
 @dataclass(frozen=True)
-class _Column:
+class Proposal:
     """One column, or two that form a place; without a mechanism it is left out, and ``words`` says why."""
 
     names: tuple[str, ...]
@@ -241,24 +247,24 @@ _MECHANISMS = {
 }
 
 
-def _blocks(types: Mapping[str, pa.DataType]) -> list[_Column]:
+def _blocks(types: Mapping[str, pa.DataType]) -> list[Proposal]:
     """Every column in the order of the table; a latitude and a longitude are one place."""
     place = _place(types)
     found = []
     for name, type_ in types.items():
         if name in place:
             if name == place[0]:
-                found.append(_Column(place, "place", "latitude and longitude, in degrees", "geo-laplace"))
+                found.append(Proposal(place, "place", "latitude and longitude, in degrees", "geo-laplace"))
             continue
         kind = kind_of(type_)
         mechanism = None if kind is None else _MECHANISMS.get(kind.name)
         if kind is None or mechanism is None:
-            found.append(_Column((name,), "", f"{describe(type_)}, for which you choose a mechanism yourself"))
+            found.append(Proposal((name,), "", f"{describe(type_)}, for which you choose a mechanism yourself"))
         elif kind.name in ("integer", "text") and PERSON.search(name):
-            found.append(_Column((name,), kind.name, "its name says that it points to a person"))
+            found.append(Proposal((name,), kind.name, "its name says that it points to a person"))
         else:
             words = describe(type_) + (UNKNOWN_LENGTH if kind.name == "vector" and kind.size(type_) is None else "")
-            found.append(_Column((name,), kind.name, words, mechanism))
+            found.append(Proposal((name,), kind.name, words, mechanism))
     return found
 
 
@@ -272,7 +278,7 @@ def _place(types: Mapping[str, pa.DataType]) -> tuple[str, ...]:
 # The text -----------------------------------------------------------------------------------------------------------------
 
 
-def _head(file: str, dataset: str, guessed: bool, from_data: bool, columns: list[_Column]) -> Iterator[str]:
+def _head(file: str, dataset: str, guessed: bool, from_data: bool, columns: list[Proposal]) -> Iterator[str]:
     yield f"# A starting policy for {_text(file)}, from its schema."
     if from_data:
         yield from (
@@ -310,7 +316,7 @@ def _head(file: str, dataset: str, guessed: bool, from_data: bool, columns: list
     )
 
 
-def _left_out(columns: list[_Column]) -> Iterator[str]:
+def _left_out(columns: list[Proposal]) -> Iterator[str]:
     gone = [column for column in columns if column.mechanism is None]
     if gone:
         yield from ("", "# Not released, unless you add them:")

@@ -1,0 +1,287 @@
+r"""A policy that is being written in fields: one form for each column of a table, and the TOML text that they make.
+
+What is typed stays text. A field that is still empty becomes the library's own mark for it, so the sentence that asks for what is
+missing is the library's, too.
+
+>>> column = Column(("age",), "integer", "whole numbers", "geometric", {"low": "0", "high": "", "protect": "5", "epsilon": "1"})
+>>> print(policy_text(Form("clinic", "3", (column,))))
+dataset = "clinic"
+<BLANKLINE>
+[budget]
+epsilon = 3
+<BLANKLINE>
+[[columns]]
+name = "age"
+mechanism = "geometric"
+within = [0, "FILL IN"]
+protect = 5
+epsilon = 1
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from noisewright.core.errors import ParameterError
+from noisewright.core.exact import fraction_or_none
+from noisewright.releases.curator.starting import Proposal, Start
+from noisewright.releases.policy.parameters import accepts, offered
+from noisewright.releases.policy.placeholders import PLACEHOLDER
+
+__all__ = ["KEPT", "Column", "Field", "Form", "fields_of", "mechanisms_for", "policy_text", "rebalanced", "starting_form"]
+
+KEPT = "keep"
+"""In the place of a mechanism: the column is released as it is."""
+LINE = ("integer", "number", "date", "time")
+STEPS = 1000
+"""Sliders move epsilons in steps of a thousandth."""
+
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d+)?)([eE][-+]?\d+)?")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[-+]\d\d:\d\d)?)?")
+_TYPED = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing to fill in: its key in a form, what it is called, and what belongs there."""
+
+    key: str
+    label: str
+    hint: str = ""
+    public: bool = False
+    """Whether it must be known without looking at the data."""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, or several that form one secret, and what is typed about it; without a mechanism it is left out."""
+
+    names: tuple[str, ...]
+    kind: str
+    words: str
+    mechanism: str = ""
+    given: Mapping[str, str] | None = None
+
+    @property
+    def title(self) -> str:
+        """Its name, or its names."""
+        return ", ".join(self.names)
+
+    @property
+    def protected(self) -> bool:
+        """Whether it has a mechanism, and so a part of the budget."""
+        return self.mechanism not in ("", KEPT)
+
+    def value(self, key: str) -> str:
+        """What is typed, or nothing."""
+        return (self.given or {}).get(key, "")
+
+    def having(self, **given: str) -> Column:
+        """The same with something else typed."""
+        return replace(self, given={**(self.given or {}), **given})
+
+
+@dataclass(frozen=True)
+class Form:
+    """Everything that is typed about a release."""
+
+    dataset: str
+    budget: str
+    columns: tuple[Column, ...]
+    unit: str = ""
+    """The column that says whose a row is; every row is somebody's own without it."""
+    rows: str = ""
+    more: str = ""
+    """More of the policy, as TOML: answers, say."""
+
+    def having(self, column: Column) -> Form:
+        """The same with one column as given."""
+        return replace(self, columns=tuple(column if c.names == column.names else c for c in self.columns))
+
+    def typed(self) -> str:
+        """All that is typed, in one line, for a link."""
+        held = {**asdict(self), "columns": [[c.names, c.mechanism, c.given or {}] for c in self.columns]}
+        return json.dumps(held, ensure_ascii=False, separators=(",", ":"))
+
+    def retyped(self, text: str) -> Form:
+        """This form with what a link holds; the columns are those of the table, whatever the link says."""
+        try:
+            held = json.loads(text)
+            columns = {tuple(names): (str(mechanism), given) for names, mechanism, given in held["columns"]}
+            found = []
+            for column in self.columns:
+                mechanism, given = columns.get(column.names, (column.mechanism, column.given or {}))
+                known = {f.key for f in fields_of(column.kind, mechanism)}
+                fits = mechanism in ("", KEPT, *mechanisms_for(column.kind))
+                typed = {str(k): str(v) for k, v in given.items() if k in known}
+                found.append(replace(column, mechanism=mechanism, given=typed) if fits else column)
+            parts = {key: str(held[key]) for key in ("dataset", "budget", "unit", "rows", "more")}
+            return replace(self, columns=tuple(found), **parts)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise ParameterError("the link holds no policy that could be read; fill in the fields anew.") from None
+
+
+def starting_form(start: Start, dataset: str, budget: str = "3") -> Form:
+    """The fields of a table, as far as the library proposes what belongs there."""
+    return Form(dataset, budget, tuple(_column(p, start.share) for p in start.proposals))
+
+
+def _column(proposal: Proposal, share: str) -> Column:
+    given = {"epsilon": share, "protect": {"date": "7 days", "time": "1 hour", "place": "500"}.get(proposal.kind, "")}
+    if proposal.kind == "boolean":
+        given["categories"] = "true,false"
+    known = {f.key for f in fields_of(proposal.kind, proposal.mechanism or "")}
+    typed = {key: text for key, text in given.items() if key in known and text}
+    return Column(proposal.names, proposal.kind, proposal.words, proposal.mechanism or "", typed)
+
+
+def mechanisms_for(kind: str) -> list[str]:
+    """The mechanisms of a policy that suit a column of this kind and need no more than these fields."""
+    if kind in LINE:
+        wanted = ("number", "integer") if kind == "integer" else ("number",)
+        line = [
+            name
+            for name in offered()
+            if (a := accepts(name)).takes.kind in wanted and a.takes.within and not a.takes.delta and a.takes.priced
+        ]
+        return [*line, "randomised-response"] if kind == "integer" else line
+    fixed = {"text": ["randomised-response"], "boolean": ["randomised-response"], "place": ["geo-laplace"]}
+    return fixed.get(kind, ["product-laplace"] if kind == "vector" else [])
+
+
+def fields_of(kind: str, mechanism: str) -> list[Field]:
+    """What is asked for a column of this kind under this mechanism."""
+    if mechanism in ("", KEPT):
+        return []
+    accepted = accepts(mechanism)
+    found: list[Field] = []
+    if "categories" in accepted.allowed:
+        found.append(Field("categories", "all possible values", "separated by commas", True))
+    if "within" in accepted.allowed:
+        what = {"date": "day", "time": "time"}.get(kind, "value")
+        least, most = ("first", "last") if what != "value" else ("least", "largest")
+        example = {"date": "as 2025-01-31", "time": "as 2025-01-31T09:00:00"}.get(kind, "")
+        found += [Field("low", f"{least} possible {what}", example, True)]
+        found += [Field("high", f"{most} possible {what}", example, True)]
+    if "reference" in accepted.allowed:
+        found += [Field("latitude", "latitude of a place near all", "in degrees", True)]
+        found += [Field("longitude", "longitude of a place near all", "in degrees", True)]
+    if "categories" not in accepted.allowed:
+        near = {"place": "metres", "date": "as 7 days", "time": "as 1 hour"}.get(kind, "or any: all values")
+        found.append(Field("protect", "values this far apart look alike", near))
+    if "dimension" in accepted.allowed and kind == "vector":
+        found.append(Field("dimension", "how many numbers each has", "", True))
+    if "outside" in accepted.allowed and "within" in accepted.allowed:
+        found.append(Field("outside", "a value outside of the range", choices=("refuse", "clamp")))
+    found.append(Field("missing", "a missing value", choices=("refuse", "keep")))
+    found.append(Field("epsilon", "epsilon"))
+    return found
+
+
+# The text -----------------------------------------------------------------------------------------------------------------
+
+
+def policy_text(form: Form) -> str:
+    """The policy as a TOML file."""
+    lines = [f"dataset = {_text(form.dataset)}", "", "[budget]", f"epsilon = {_literal(form.budget)}"]
+    if form.unit:
+        lines += ["", "[unit]", f"column = {_text(form.unit)}", f"rows = {_literal(form.rows or '1')}"]
+    for column in form.columns:
+        lines += _lines(column)
+    more = form.more.strip()
+    if more and not _TYPED.fullmatch(more):
+        raise ParameterError("the lines that are added to the policy hold signs that no text has; type them anew.")
+    return "\n".join([*lines, *(["", more] if more else []), ""])
+
+
+def _lines(column: Column) -> Iterator[str]:
+    if not column.mechanism:
+        return
+    names = ", ".join(map(_text, column.names))
+    yield from ("", "[[columns]]", f"name = {names}" if len(column.names) == 1 else f"name = [{names}]")
+    if column.mechanism == KEPT:
+        yield "keep = true"
+        return
+    yield f"mechanism = {_text(column.mechanism)}"
+    for field in fields_of(column.kind, column.mechanism):
+        value = column.value(field.key).strip()
+        if field.key == "categories":
+            yield f"categories = [{', '.join(_labels(value, column.kind))}]"
+        elif field.key in ("low", "latitude"):
+            key, other = ("within", "high") if field.key == "low" else ("reference", "longitude")
+            yield f"{key} = [{_literal(value)}, {_literal(column.value(other).strip())}]"
+        elif field.choices:
+            if value in field.choices[1:]:
+                yield f"{field.key} = {_text(value)}"
+        elif field.key not in ("high", "longitude"):
+            yield f"{field.key} = {_literal(value)}"
+
+
+def _labels(text: str, kind: str) -> list[str]:
+    found = [item.strip() for item in next(csv.reader([text], skipinitialspace=True), [])] if text else []
+    if kind == "boolean":
+        return [item if item in ("true", "false") else _text(item) for item in found] or [_text(PLACEHOLDER)]
+    return [_literal(item) if kind in LINE else _text(item) for item in found if item] or [_text(PLACEHOLDER)]
+
+
+def _literal(text: str) -> str:
+    """A number or a day as TOML has it; whatever else is typed, as text, of which the library then says what is wrong."""
+    typed = text.strip()
+    if not typed:
+        return _text(PLACEHOLDER)
+    if _NUMBER.fullmatch(typed):
+        return re.sub(r"^([-+]?)0+(?=\d)", r"\1", typed)
+    return typed.replace(" ", "T", 1) if _DATE.fullmatch(typed) else _text(typed)
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+# What if ------------------------------------------------------------------------------------------------------------------
+
+
+def rebalanced(shares: Sequence[str], moved: int, wanted: str) -> list[str]:
+    """The epsilons when one of them becomes what is wanted and all together stay what they are, in steps of a thousandth.
+
+    The others keep their proportions, and each keeps a step at least.
+
+    >>> rebalanced(["1", "1", "1"], 0, "2")
+    ['2', '0.5', '0.5']
+    >>> rebalanced(["0.5", "0.25", "0.25"], 1, "0.7")
+    ['0.2', '0.7', '0.1']
+    """
+    given = [fraction_or_none(text) for text in (*shares, wanted)]
+    if any(value is None or value <= 0 for value in given):
+        raise ParameterError("every epsilon must be a number above 0 before one is traded for another.")
+    steps = [max(1, round(value * STEPS)) for value in given if value is not None]
+    before, new = steps[:-1], steps[-1]
+    total, others = sum(before), [i for i in range(len(before)) if i != moved]
+    if not others:
+        return [shares[0]]
+    new = min(new, total - len(others))
+    rest, weight = total - new, sum(before[i] for i in others)
+    free = rest - len(others)  # beyond the step that each keeps
+    found = {i: 1 + before[i] * free // weight for i in others}
+    by_need = sorted(others, key=lambda i: -(before[i] * free % weight))
+    for i in by_need[: rest - sum(found.values())]:
+        found[i] += 1
+    return [_decimal(Fraction(new if i == moved else found[i], STEPS)) for i in range(len(before))]
+
+
+def _decimal(value: Fraction) -> str:
+    return f"{float(value):.3f}".rstrip("0").rstrip(".")
+
+
+def total_of(shares: Sequence[str]) -> Fraction | None:
+    """What epsilons come to, where all of them are numbers."""
+    found: Any = [fraction_or_none(text) for text in shares]
+    return None if any(value is None for value in found) else sum(found, Fraction(0))

@@ -1,0 +1,201 @@
+"""A release from the page: a table that was given, the plan for it, and the work itself, which a process of its own does."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from noisewright.core.errors import BudgetError, FileFormatError
+from noisewright.core.exact import upward
+from noisewright.releases.columns.plan import ColumnPlan
+from noisewright.releases.curator.starting import starting_policy
+from noisewright.releases.ledger.ledger import Ledger, default_path
+from noisewright.releases.ledger.records import downward
+from noisewright.releases.output.proving import examined, certificate_bytes
+from noisewright.releases.plan import Plan, title
+from noisewright.releases.planning import plan
+from noisewright.releases.policy.policy import Policy
+from noisewright.releases.run import release
+from noisewright.studio.answers.examples import EXAMPLES
+from noisewright.studio.answers.policies import Form, policy_text, starting_form
+
+__all__ = ["Given", "Gauge", "Released", "TABLES", "code_of", "gauge_of", "given_example", "given_table", "make_release", "part_rows", "planned", "zipped"]
+
+TABLES = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson")
+"""What a table that is given may end with."""
+POLICY = "policy.toml"
+
+
+@dataclass(frozen=True)
+class Given:
+    """A table that somebody gave: where it is, what they call it, and the fields that are asked about it."""
+
+    path: str
+    name: str
+    form: Form
+    guessed: bool
+    """Whether the types of its columns were guessed from cells."""
+    example: str = ""
+
+    @property
+    def columns(self) -> list[str]:
+        """All its columns."""
+        return [name for column in self.form.columns for name in column.names]
+
+
+def given_table(path: str, name: str) -> Given:
+    """The fields for a table in a file; of its values nothing is proposed."""
+    if "://" in path:
+        raise FileFormatError(f"{path} is an address; the studio opens files of this machine alone.")
+    dataset = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "table"
+    start = starting_policy(path, dataset=dataset)
+    return Given(path, name, starting_form(start, dataset), start.guessed)
+
+
+def given_example(key: str, folder: Path) -> Given:
+    """An example, written to a folder, with what is public about it filled in."""
+    import pyarrow.parquet as pq
+
+    example = EXAMPLES[key]
+    target = folder / f"{key}.parquet"
+    pq.write_table(example.make(), target)
+    found = given_table(str(target), target.name)
+    columns = tuple(c.having(**example.known.get(c.names[0], {})) for c in found.form.columns)
+    return replace(found, form=replace(found.form, columns=columns), example=key)
+
+
+def planned(form: Form, path: str, ledger: str | None) -> Plan:
+    """The plan of a form for a table, every check of a release included."""
+    return plan(Policy.from_toml(policy_text(form), name=POLICY), path, ledger=ledger)
+
+
+def part_rows(found: Plan) -> list[tuple[str, str, str, str, str]]:
+    """What each part is, how it is protected, what it costs between which values, and how far off it will be."""
+    rows = []
+    for part in found.parts:
+        if isinstance(part, ColumnPlan):
+            how = part.mechanism.name if part.mechanism else "kept"
+        else:
+            how = part.query.mechanism or ("selection" if part.query.aggregate == "quantile" else "geometric")
+        price = upward(part.price) + (f", delta {upward(part.delta)}" if part.delta else "")
+        rows.append((title(part), how, price, part.protects, part.error_words))
+    return rows
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """What is spent of a budget, what this would take, and what is left then, as exact numbers and in words."""
+
+    spent: Fraction
+    asked: Fraction
+    budget: Fraction
+    words: str
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """The shares of the budget that are spent and asked for."""
+        spent = min(Fraction(1), self.spent / self.budget)
+        return float(spent), float(min(1 - spent, self.asked / self.budget))
+
+
+def gauge_of(found: Plan) -> Gauge:
+    """The budget of a plan."""
+    budget, left = found.policy.budget.epsilon, found.budget
+    assert left is not None
+    rest = max(left.epsilon - found.epsilon, Fraction(0))
+    times = f"{left.releases} release{'' if left.releases == 1 else 's'}"
+    before = f"{upward(budget - left.epsilon)} spent in {times}, " if left.recorded else "nothing spent yet, "
+    after = f"{downward(rest)} left afterwards" if left.fits else "which does not fit"
+    words = f"Of epsilon {upward(budget)} for {found.policy.dataset}: {before}{upward(found.epsilon)} for this one, {after}."
+    return Gauge(budget - left.epsilon, found.epsilon, budget, words)
+
+
+def code_of(name: str, ledger: str | None) -> str:
+    """Lines of Python that make the same release."""
+    book = f", ledger={ledger!r}" if ledger else ""
+    return (
+        "import noisewright as nw\n\n"
+        f'plan = nw.plan("{POLICY}", {name!r}{book})\n'
+        "print(plan.in_words())\n"
+        f'done = nw.release("{POLICY}", {name!r}, output="out"{book})\n'
+        'print(nw.verify("out"))'
+    )
+
+
+@dataclass(frozen=True)
+class Released:
+    """What a release gave, as plain data."""
+
+    folder: str
+    rows: int | None
+    reread: bool
+    warnings: tuple[str, ...]
+    report: str
+    left: str
+    proved: bool
+    sentences: tuple[str, ...]
+
+
+def make_release(
+    text: str, path: str, folder: str, ledger: str | None, form: str, told: Callable[..., None]
+) -> Released:
+    """Make a release in a folder and prove it; what is needed on the way lies beside it, and goes with it.
+
+    A folder that holds the release of this table under this policy already is read, and nothing is drawn or spent.
+    """
+    tempfile.tempdir = os.path.dirname(folder)
+    policy = Policy.from_toml(text, name=POLICY)
+    Path(folder).with_suffix(".toml").write_text(text, encoding="utf-8")
+    done = release(
+        policy,
+        path,
+        output=folder,
+        ledger=ledger,
+        engine="local",
+        format=form,  # type: ignore[arg-type]
+        progress=lambda rows, of: told(rows, of or 0),
+    )
+    book = Ledger(ledger, create_missing=False)
+    proof = examined(certificate_bytes(folder), folder, book)
+    left = done.balance
+    if left is None:
+        raise BudgetError("the ledger does not know this release.")
+    return Released(
+        folder,
+        done.rows,
+        done.reread,
+        done.warnings,
+        done.page,
+        f"{downward(left.left_epsilon)} of {upward(left.epsilon)}",
+        proof.proved,
+        proof.sentences,
+    )
+
+
+def zipped(done: Released) -> Path:
+    """Everything of a release in one file: the folder as it is, and the policy beside it."""
+    folder = Path(done.folder)
+    target = folder.with_suffix(".zip")
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(folder.with_suffix(".toml"), POLICY)
+        for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+            archive.write(file, Path("release") / file.relative_to(folder))
+    return target
+
+
+def ledger_path(text: str) -> str:
+    """The ledger that is meant: a file by its path, or that of this user."""
+    return os.path.abspath(os.path.expanduser(text)) if text.strip() else str(default_path())
+
+
+def as_data(done: Any) -> Released:
+    """A result that came through a pipe."""
+    assert isinstance(done, Released)
+    return done
