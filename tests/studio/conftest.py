@@ -37,7 +37,8 @@ def running(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen
     scratch = folder / "tmp"
     scratch.mkdir(exist_ok=True)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "NICEGUI"))} | {
-        "TMPDIR": str(scratch)
+        "TMPDIR": str(scratch),
+        "NOISEWRIGHT_LEDGER": str(folder / "ledger.sqlite"),
     }
     log = folder / "log.txt"
     with log.open("w") as told:

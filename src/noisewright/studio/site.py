@@ -69,4 +69,11 @@ PAGES = (
         "Bring a channel or a certificate, and see what it really promises; repair it, and take the proof with you.",
         "audit",
     ),
+    Page(
+        "/release",
+        "Release",
+        "Release a table",
+        "Say what is public about each column, see what a release would promise and cost, and leave with a table that is proved.",
+        "release",
+    ),
 )

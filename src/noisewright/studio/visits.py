@@ -10,11 +10,12 @@ import os
 import shutil
 import tempfile
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 
 from noisewright.core.errors import DataError
 
-__all__ = ["Visit", "clear_all", "visit_here"]
+__all__ = ["Visit", "clear_all", "from_this_machine", "visit_here"]
 
 PREFIX = "noisewright-studio-"
 SUFFIXES = (
@@ -55,6 +56,12 @@ class Visit:
         self.names[Path(name.replace("\\", "/")).name] = target
         return target
 
+    def said(self, sentence: str) -> str:
+        """A sentence of the library in which files have the names that the person knows."""
+        for name, path in self.names.items():
+            sentence = sentence.replace(str(path), name).replace(path.name, name)
+        return sentence
+
     def place(self, name: str) -> Path:
         """A place in the folder of this visit for something that is made here."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -84,6 +91,17 @@ def visit_here() -> Visit:
         client._noisewright_visit = visit  # type: ignore[attr-defined]
         client.on_delete(visit.end)
     return visit
+
+
+def from_this_machine() -> bool:
+    """Whether the person sits at this machine: only then may files be named by their paths on it."""
+    from nicegui import ui
+
+    asking = ui.context.client.request.client
+    try:
+        return asking is not None and ip_address(asking.host).is_loopback
+    except ValueError:
+        return False
 
 
 def clear_all(dead_alone: bool = False) -> None:

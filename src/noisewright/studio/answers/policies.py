@@ -35,7 +35,17 @@ from noisewright.releases.curator.starting import Proposal, Start
 from noisewright.releases.policy.parameters import accepts, offered
 from noisewright.releases.policy.placeholders import PLACEHOLDER
 
-__all__ = ["KEPT", "Column", "Field", "Form", "fields_of", "mechanisms_for", "policy_text", "rebalanced", "starting_form"]
+__all__ = [
+    "KEPT",
+    "Column",
+    "Field",
+    "Form",
+    "fields_of",
+    "mechanisms_for",
+    "policy_text",
+    "rebalanced",
+    "starting_form",
+]
 
 KEPT = "keep"
 """In the place of a mechanism: the column is released as it is."""
@@ -226,7 +236,8 @@ def _lines(column: Column) -> Iterator[str]:
 
 
 def _labels(text: str, kind: str) -> list[str]:
-    found = [item.strip() for item in next(csv.reader([text], skipinitialspace=True), [])] if text else []
+    line = " ".join(text.split())
+    found = [item.strip() for item in next(csv.reader([line], skipinitialspace=True), [])]
     if kind == "boolean":
         return [item if item in ("true", "false") else _text(item) for item in found] or [_text(PLACEHOLDER)]
     return [_literal(item) if kind in LINE else _text(item) for item in found if item] or [_text(PLACEHOLDER)]

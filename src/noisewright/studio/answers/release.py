@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from noisewright.core.errors import BudgetError, FileFormatError
 from noisewright.core.exact import upward
@@ -18,7 +17,7 @@ from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.curator.starting import starting_policy
 from noisewright.releases.ledger.ledger import Ledger, default_path
 from noisewright.releases.ledger.records import downward
-from noisewright.releases.output.proving import examined, certificate_bytes
+from noisewright.releases.output.proving import certificate_bytes, examined
 from noisewright.releases.plan import Plan, title
 from noisewright.releases.planning import plan
 from noisewright.releases.policy.policy import Policy
@@ -26,7 +25,21 @@ from noisewright.releases.run import release
 from noisewright.studio.answers.examples import EXAMPLES
 from noisewright.studio.answers.policies import Form, policy_text, starting_form
 
-__all__ = ["Given", "Gauge", "Released", "TABLES", "code_of", "gauge_of", "given_example", "given_table", "make_release", "part_rows", "planned", "zipped"]
+__all__ = [
+    "TABLES",
+    "Gauge",
+    "Given",
+    "Released",
+    "code_of",
+    "gauge_of",
+    "given_example",
+    "given_table",
+    "ledger_path",
+    "make_release",
+    "part_rows",
+    "planned",
+    "zipped",
+]
 
 TABLES = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson")
 """What a table that is given may end with."""
@@ -77,7 +90,7 @@ def planned(form: Form, path: str, ledger: str | None) -> Plan:
 
 
 def part_rows(found: Plan) -> list[tuple[str, str, str, str, str]]:
-    """What each part is, how it is protected, what it costs between which values, and how far off it will be."""
+    """What each part is, what it costs, how far off it will be, between which values that is, and how it is protected."""
     rows = []
     for part in found.parts:
         if isinstance(part, ColumnPlan):
@@ -85,7 +98,7 @@ def part_rows(found: Plan) -> list[tuple[str, str, str, str, str]]:
         else:
             how = part.query.mechanism or ("selection" if part.query.aggregate == "quantile" else "geometric")
         price = upward(part.price) + (f", delta {upward(part.delta)}" if part.delta else "")
-        rows.append((title(part), how, price, part.protects, part.error_words))
+        rows.append((title(part), price, part.error_words, part.protects, how))
     return rows
 
 
@@ -113,6 +126,13 @@ def gauge_of(found: Plan) -> Gauge:
     times = f"{left.releases} release{'' if left.releases == 1 else 's'}"
     before = f"{upward(budget - left.epsilon)} spent in {times}, " if left.recorded else "nothing spent yet, "
     after = f"{downward(rest)} left afterwards" if left.fits else "which does not fit"
+    if left.recorded and not left.fits:
+        return Gauge(
+            budget - left.epsilon,
+            Fraction(0),
+            budget,
+            f"Of epsilon {upward(budget)}: {before}{downward(left.epsilon)} left.",
+        )
     words = f"Of epsilon {upward(budget)} for {found.policy.dataset}: {before}{upward(found.epsilon)} for this one, {after}."
     return Gauge(budget - left.epsilon, found.epsilon, budget, words)
 
@@ -193,9 +213,3 @@ def zipped(done: Released) -> Path:
 def ledger_path(text: str) -> str:
     """The ledger that is meant: a file by its path, or that of this user."""
     return os.path.abspath(os.path.expanduser(text)) if text.strip() else str(default_path())
-
-
-def as_data(done: Any) -> Released:
-    """A result that came through a pipe."""
-    assert isinstance(done, Released)
-    return done

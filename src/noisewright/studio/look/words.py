@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["alarm", "beliefs_table", "code", "facts", "note", "said", "table"]
+__all__ = ["alarm", "beliefs_table", "code", "facts", "framed", "gauge", "listed", "note", "said", "table", "text"]
+
+
+def text(value: str) -> str:
+    """Text that is no markup."""
+    return escape(value)
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
@@ -38,6 +43,23 @@ def beliefs_table(rows: Iterable[tuple[str, str]], caption: str) -> str:
 def code(text: str, what: str) -> str:
     """Lines that can be copied."""
     return f'<pre class="nw-code" tabindex="0" role="group" aria-label="{escape(what)}">{escape(text)}</pre>'
+
+
+def framed(page: str, title: str) -> str:
+    """A whole page of its own, which may do nothing: no script, no form, no way out."""
+    return f'<iframe class="nw-frame" sandbox="" title="{escape(title)}" srcdoc="{escape(page)}"></iframe>'
+
+
+def gauge(shares: Sequence[float], text: str) -> str:
+    """Shares of a whole beside each other, and the same in words."""
+    parts = "".join(f'<div style="width:{100 * share:.2f}%"></div>' for share in shares)
+    return f'<div class="nw-gauge" aria-hidden="true">{parts}</div><p class="nw-note">{escape(text)}</p>'
+
+
+def listed(sentences: Iterable[str], title: str = "") -> str:
+    """Sentences below each other."""
+    above = f"<h3>{escape(title)}</h3>" if title else ""
+    return f'{above}<ul class="nw-list">{"".join(f"<li>{escape(one)}</li>" for one in sentences)}</ul>'
 
 
 def said(text: str) -> str:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 __all__ = ["build"]
 
 DOORS = (
+    ("A table", "a row for each person, to be released with noise and a proof", "/release?example=clinic"),
     ("A number", "an age, a salary, a count, with the range it lies in", "/design/number"),
     ("Categories", "an answer out of a list, such as yes and no", "/design/category"),
     ("Places", "points of a plane or coordinates on a map", "/design/place"),

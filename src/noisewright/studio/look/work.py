@@ -1,0 +1,68 @@
+"""Long work on a page: how far it is, a button that ends it, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from noisewright.studio.jobs import Job
+from noisewright.studio.look import words
+from noisewright.studio.look.buttons import button
+
+__all__ = ["Work"]
+
+
+class Work:
+    """One job at a time; ``done`` is called with its result, ``refused`` with the sentence in which it ended otherwise."""
+
+    def __init__(self, what: str, done: Callable[[Any], None], refused: Callable[[str], None]) -> None:
+        self._done, self._refused = done, refused
+        self._job: Job | None = None
+        self._what = what
+        self._panel = ui.element("div").classes("nw-fields").props('role="status"')
+        with self._panel:
+            self._words = ui.html("", sanitize=False)
+            self._bar = ui.linear_progress(value=0, show_value=False).props(f'aria-label="{what}" rounded')
+            with ui.element("div"):
+                button("Cancel", self.cancel, icon="close")
+        self._panel.set_visibility(False)
+        self._timer = ui.timer(0.2, self._look, active=False)
+        ui.context.client.on_delete(self.cancel)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is at work."""
+        return self._job is not None
+
+    def start(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Begin; what is at work already goes on alone."""
+        if self._job is None:
+            self._job = Job(function, *arguments)
+            self._bar.value = 0
+            self._words.content = words.note(f"{self._what}: beginning")
+            self._panel.set_visibility(True)
+            self._timer.activate()
+
+    def cancel(self) -> None:
+        """End what is at work."""
+        if self._job is not None:
+            self._job.cancel()
+
+    def _look(self) -> None:
+        if self._job is None:
+            return
+        state = self._job.look()
+        if not state.ended:
+            if state.of:
+                self._bar.value = state.done / state.of
+                self._words.content = words.note(f"{self._what}: {int(state.done):,} of {int(state.of):,} rows")
+            return
+        self._job = None
+        self._timer.deactivate()
+        self._panel.set_visibility(False)
+        if state.refused is None:
+            self._done(state.result)
+        else:
+            self._refused(state.refused)

@@ -1,0 +1,209 @@
+"""From a table to a release that is proved, in the browser alone; and what the fields of its policy say."""
+
+from __future__ import annotations
+
+import re
+import time
+import zipfile
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from playwright.sync_api import Page, expect
+
+import noisewright as nw
+from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
+from noisewright.core.exact import upward
+from noisewright.studio.answers.examples import EXAMPLES
+from noisewright.studio.answers.policies import Form, policy_text, rebalanced, starting_form
+from noisewright.studio.answers.release import gauge_of, given_example, given_table, planned
+from tests.studio.conftest import running
+
+pytestmark = pytest.mark.xdist_group("studio")
+VISITS = "patient_id,age,sex\n" + "".join(f"P{i},{20 + i % 60},{'fm'[i % 2]}\n" for i in range(400))
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> Path:
+    path = tmp_path / "visits.csv"
+    path.write_text(VISITS)
+    return path
+
+
+def open_file(page: Page, path: Path) -> None:
+    with page.expect_file_chooser() as chosen:
+        page.get_by_role("button", name="Open a table").click()
+    chosen.value.set_files(str(path))
+
+
+def test_from_a_csv_to_a_verified_release(visit: Callable[..., Page], visits: Path, tmp_path: Path) -> None:
+    page = visit("/release")
+    open_file(page, visits)
+    plan = page.get_by_label("The plan", exact=True)
+    expect(plan.get_by_role("alert")).to_contain_text("still to be filled in: the range of 'age'")
+    go = page.get_by_role("button", name="Release", exact=True)
+    expect(go).to_be_disabled()
+    assert page.get_by_label("column patient_id").get_by_text("left out").count() == 1
+    age, sex = page.get_by_label("column age"), page.get_by_label("column sex")
+    assert age.get_by_label("least possible value").input_value() == ""  # asked for, never read off the data
+    age.get_by_label("least possible value").fill("0")
+    age.get_by_label("largest possible value").fill("110")
+    age.get_by_label("values this far apart look alike").fill("5")
+    sex.get_by_label("all possible values").fill("f, m")
+    page.get_by_label("budget: epsilon of all releases").fill("4")
+    page.get_by_role("textbox", name="epsilon of age").fill("1")
+    page.get_by_role("textbox", name="epsilon of sex").fill("2")
+    page.get_by_role("button", name="Release, for epsilon 3").click()
+    result = page.get_by_label("What was released")
+    expect(result).to_contain_text("400 rows were released; epsilon 1 of 4 is left.")
+    expect(result).to_contain_text("Verified: proved again just now")
+    expect(result).to_contain_text('column "sex": epsilon = 2 for any two values that differ')
+    expect(page.frame_locator("iframe").locator("h1")).to_have_text("Release of visits")
+    expect(plan).to_contain_text("This is released; see below.")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Download everything").click()
+    assert saved.value.suggested_filename == "visits-release.zip"
+    with zipfile.ZipFile(saved.value.path()) as archive:
+        archive.extractall(tmp_path / "got")
+    proved = nw.verify(tmp_path / "got" / "release")
+    assert proved.proved
+    released = pq.read_table(tmp_path / "got" / "release" / "data.parquet")
+    assert (released.num_rows, released.schema.names) == (400, ["age", "sex"])
+    text = page.get_by_label("policy.toml").inner_text()
+    assert (tmp_path / "got" / "policy.toml").read_text().strip() == text.strip()
+    assert nw.plan(tmp_path / "got" / "policy.toml", visits, ledger=tmp_path / "none").epsilon == 3
+    for line in ("init visits.csv --output policy.toml", "release policy.toml visits.csv --output out", "verify out"):
+        expect(page.get_by_label("command line")).to_contain_text(f"noisewright {line}")
+
+
+def test_one_column_gets_more_and_the_others_less(visit: Callable[..., Page]) -> None:
+    page = visit("/release?example=commuters")
+    go = page.get_by_role("button", name="Release, for epsilon 3")
+    expect(go).to_be_enabled()
+    page.get_by_role("textbox", name="epsilon of means").press("Tab")
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("textbox", name="epsilon of means")).to_have_value("1.1")
+    expect(page.get_by_role("textbox", name="epsilon of minutes")).to_have_value("0.95")
+    expect(page.get_by_label("What if")).to_contain_text("All columns together: epsilon 3.")
+    policy = page.get_by_label("policy.toml")
+    expect(policy).to_contain_text("epsilon = 1.1")
+    plan = page.get_by_label("The plan", exact=True)
+    wanted = nw.randomised_response(categories=["car", "train", "bicycle", "on foot"], epsilon="1.1").error("zero-one")
+    expect(plan).to_contain_text(f"wrong at most {upward(100 * wanted, 3)} %")
+
+
+def test_the_link_brings_an_example_back_as_it_was_left(visit: Callable[..., Page]) -> None:
+    page = visit("/release?example=commuters")
+    field = page.get_by_label("column minutes").get_by_label("largest possible value")
+    field.fill("240")
+    expect(page.get_by_label("policy.toml")).to_contain_text("[0, 240]")
+    link = page.get_by_role("link", name="A link to this page as it is")
+    expect(link).to_have_attribute("href", re.compile("240"))
+    again = visit(link.get_attribute("href") or "")
+    expect(again.get_by_label("policy.toml")).to_contain_text("within = [0, 240]")
+    found = Axe().run(again)
+    assert not [v["id"] for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
+
+
+def test_a_path_that_is_not_there_is_said_in_a_sentence(visit: Callable[..., Page], visits: Path) -> None:
+    page = visit("/release?data=/nowhere/visits.csv")
+    expect(page.get_by_label("The plan", exact=True)).to_be_hidden()  # a link alone opens no file
+    page.get_by_role("button", name="Open the path").click()
+    expect(page.get_by_role("alert")).to_have_text("there is no file /nowhere/visits.csv.")
+    page.get_by_label("or the path of a file").fill(str(visits))
+    page.get_by_label("or the path of a file").press("Enter")
+    expect(page.get_by_label("column age")).to_be_visible()
+    visits.write_text("patient_id,age,sex\nP1,secret-cell,f\n")
+    for label, text in (("least possible value", "0"), ("largest possible value", "9"), ("values this far", "any")):
+        page.get_by_label("column age").get_by_label(label).fill(text)
+    page.get_by_label("all possible values").fill("f,m")
+    expect(page.get_by_label("The plan", exact=True).get_by_role("alert")).to_contain_text("age")
+    assert "secret-cell" not in page.content()
+
+
+def test_nothing_stays_when_the_page_is_closed(visits: Path, tmp_path: Path, chromium: object) -> None:
+    from playwright.sync_api import Browser
+
+    assert isinstance(chromium, Browser)
+    with running(tmp_path) as (address, _):
+        page = chromium.new_page()
+        page.goto(f"{address}/release?example=commuters")
+        page.get_by_role("button", name="Release, for epsilon 3").click()
+        expect(page.get_by_label("What was released")).to_contain_text("2,000 rows were released", timeout=30_000)
+        scratch = tmp_path / "tmp"
+        assert list(scratch.rglob("commuters.parquet"))
+        assert list(scratch.rglob("data.parquet"))
+        page.close()
+        for _ in range(300):
+            left = [path for path in scratch.rglob("*") if path.is_file()]
+            if not left:
+                break
+            time.sleep(0.2)
+        assert not left
+        assert not (tmp_path / "ledger.sqlite").exists()  # an example is no release of this user
+
+
+@pytest.mark.parametrize("key", list(EXAMPLES))
+def test_an_example_is_ready_and_what_is_public_about_it_is_true(key: str, tmp_path: Path) -> None:
+    given_ = given_example(key, tmp_path)
+    plan = planned(given_.form, given_.path, str(tmp_path / "ledger"))
+    assert (plan.fits, plan.refusal, plan.epsilon) == (True, None, 3)
+    gauge = gauge_of(plan)
+    assert gauge.shares == (0.0, 1.0)
+    assert gauge.words.endswith("nothing spent yet, 3 for this one, 0 left afterwards.")
+
+
+def test_only_files_of_this_machine_are_opened() -> None:
+    with pytest.raises(FileFormatError, match="files of this machine alone"):
+        given_table("https://example.org/visits.csv", "visits.csv")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 5000), min_size=1, max_size=7),
+    st.integers(0, 6),
+    st.integers(1, 20000),
+)
+def test_trading_keeps_the_total_and_the_order_of_the_others(steps: list[int], place: int, wanted: int) -> None:
+    shares, moved = [str(Fraction(n, 1000)) for n in steps], place % len(steps)
+    found = [Fraction(text) for text in rebalanced(shares, moved, str(Fraction(wanted, 1000)))]
+    assert sum(found) == Fraction(sum(steps), 1000)
+    assert min(found) >= Fraction(1, 1000)
+    if len(steps) > 1:
+        assert found[moved] == min(Fraction(wanted, 1000), Fraction(sum(steps) - len(steps) + 1, 1000))
+    others = [i for i in range(len(steps)) if i != moved]
+    for i in others:
+        for j in others:
+            assert steps[i] <= steps[j] or found[i] >= found[j]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=12), st.text(max_size=12), st.text(max_size=20))
+def test_whatever_is_typed_the_policy_is_read_or_refused(low: str, categories: str, name: str) -> None:
+    start = nw.releases.starting_policy(pa.table({"age": [1, 2], "town": ["a", "b"]}))
+    form: Form = starting_form(start, name)
+    form = form.having(form.columns[0].having(low=low, high="9", protect="1"))
+    form = form.having(form.columns[1].having(categories=categories))
+    try:
+        policy = nw.Policy.from_toml(policy_text(form))
+    except NoisewrightError:
+        return
+    assert policy.dataset == name
+    assert [c.names for c in policy.columns] == [("age",), ("town",)]
+
+
+def test_a_link_that_holds_something_else_is_refused(tmp_path: Path) -> None:
+    form = given_example("commuters", tmp_path).form
+    assert form.retyped(form.typed()) == form
+    for text in ("[]", "{}", '{"columns": 3}', "x", '{"columns": [[["means"], "laplace"]]}'):
+        with pytest.raises(ParameterError, match="fill in the fields anew"):
+            form.retyped(text)
+    assert np.all([c.names for c in form.columns] == [("means",), ("minutes",), ("days_at_home",)])
