@@ -34,5 +34,8 @@ NAMES = (
     "noisy_pixels",
     "faces_by_eigenfaces",
     "faces_by_identities",
+    "learned_binary",
+    "learned_gaussian",
+    "learned_histograms",
 )
 """All experiments, those of one publication together."""

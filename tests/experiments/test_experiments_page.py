@@ -24,6 +24,9 @@ from experiments import (
     faces_by_identities,
     family_tables,
     hamming_exponential,
+    learned_binary,
+    learned_gaussian,
+    learned_histograms,
     naive_bayes,
     noise_shapes,
     noisy_pixels,
@@ -243,3 +246,31 @@ def test_recall_and_attributes():
     result = experiments.load("recall_and_attributes").result(quick=True, runs=1)
     assert result.tables[0].source == "its closed form"
     assert "closed form" in lines()["recall_and_attributes"]
+
+
+def test_learned_binary():
+    """The gap of the whole run is that of the page; a quick run is no worse."""
+    result = learned_binary.result(quick=True)
+    assert result.agrees
+    assert float(result.notes[0].split()[6]) <= 0.25
+    says("learned_binary", 0.25)
+
+
+def test_learned_gaussian():
+    result = learned_gaussian.result(quick=True)
+    assert result.agrees
+    assert float(result.notes[0].split()[6]) <= 0.3
+    told = learned_gaussian.published()
+    worst = max(abs(cell[4] - cell[5]) for cell in told.values())
+    slips = {row.label: row.found for row in learned_gaussian.recomputed(((3, 6), (3, 7)))}
+    says("learned_gaussian", 100 * worst)
+    assert f"{slips['5', '6'][1]:.4f}" == "0.7606"
+    assert f"{slips['5', '7'][0]:.4f}" == "0.7505"
+    assert len(told) == 36
+
+
+def test_learned_histograms():
+    result = learned_histograms.result(quick=True)
+    assert result.agrees
+    assert len(result.findings) == 3
+    assert "nothing: what is said of them holds" in lines()["learned_histograms"]

@@ -64,6 +64,9 @@ class Takes:
     """The unit of distances between secrets, in the singular, where it is not that of the secrets themselves."""
     dimension: bool = False
     """Whether the number of coordinates is a parameter: a policy counts them where it does not say."""
+    claims: bool = True
+    """Whether there is an epsilon at all. Where not, the guarantee is context-aware: there is no certificate, nothing is
+    charged, and the columns count as not protected."""
 
     @property
     def points(self) -> bool:

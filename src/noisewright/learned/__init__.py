@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from noisewright.learned import training as training
     from noisewright.learned.columns import Columns as Columns
     from noisewright.learned.drawing import Drawer as Drawer
+    from noisewright.learned.in_policies import ChangedColumns as ChangedColumns
+    from noisewright.learned.in_policies import changed_columns as changed_columns
     from noisewright.learned.model_files import read_privatiser as read_privatiser
     from noisewright.learned.naive_bayes import PrivateGaussianNB as PrivateGaussianNB
     from noisewright.learned.preparing import Point as Point

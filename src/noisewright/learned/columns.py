@@ -166,7 +166,7 @@ def as_columns(table: Any) -> dict[str, NDArray[Any]]:
     if isinstance(table, Mapping):
         found = {str(name): _array(values) for name, values in table.items()}
     elif hasattr(table, "column_names") and hasattr(table, "column"):  # Arrow
-        found = {name: _array(table.column(name).to_numpy()) for name in table.column_names}
+        found = {name: _array(_plain(table.column(name)).to_numpy()) for name in table.column_names}
     elif hasattr(table, "columns") and hasattr(table, "__getitem__"):  # pandas, Polars
         found = {str(name): _array(table[name].to_numpy()) for name in table.columns}
     else:
@@ -209,6 +209,8 @@ def codes_of(name: str, values: NDArray[Any], labels: tuple[Hashable, ...]) -> C
 
 
 def _column(name: str, values: NDArray[Any], labelled: bool, bounds: tuple[float, float] | None) -> Number | Category:
+    if values.dtype.kind in "mM":
+        raise DataError(f"the column {name!r} holds dates or times; turn them into numbers, or leave the column out.")
     if not labelled and values.dtype.kind in "iuf":
         numbers = _numbers(name, values)
         scale = float(numbers.std())
@@ -265,6 +267,11 @@ def _array(values: Any) -> NDArray[Any]:
     if found.dtype.kind in "US":  # labels are Python's strings, whatever their length
         found = found.astype(object)
     return found
+
+
+def _plain(column: Any) -> Any:
+    """A column of Arrow, dictionaries written out."""
+    return column.cast(column.type.value_type) if hasattr(column.type, "value_type") else column
 
 
 def _narrow(column: NDArray[Any]) -> NDArray[Any]:

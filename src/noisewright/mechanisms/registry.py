@@ -125,11 +125,17 @@ ADDRESSES = Addresses(
 )
 
 
+_WITHOUT_EPSILON = Addresses(
+    "noisewright.mechanisms.context", "mechanism", {"learned": "noisewright.learned.in_policies:ENTRY"}
+)
+"""What changes columns and promises no epsilon: policies know it by name, and no list of mechanisms has it."""
+
+
 class _Registry(Mapping[str, Entry]):
     """All mechanisms by name; each is loaded when it is asked for."""
 
     def __getitem__(self, name: str) -> Entry:
-        found = ADDRESSES.load(name)
+        found = _WITHOUT_EPSILON.load(name) if name in _WITHOUT_EPSILON else ADDRESSES.load(name)
         if not isinstance(found, Entry) or found.name != name:
             raise ParameterError(
                 f"{ADDRESSES.provider(name)} offers a mechanism {name!r} that is no Entry of that name."
@@ -137,7 +143,7 @@ class _Registry(Mapping[str, Entry]):
         return found
 
     def __contains__(self, name: object) -> bool:
-        return name in ADDRESSES
+        return name in ADDRESSES or name in _WITHOUT_EPSILON
 
     def __iter__(self) -> Iterator[str]:
         return iter(ADDRESSES)

@@ -33,6 +33,7 @@ from noisewright.core.metrics.bags import Neighbours
 from noisewright.core.metrics.metric import Discrete
 from noisewright.core.resource import Resource
 from noisewright.core.verdict import card
+from noisewright.mechanisms.registry import registry
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.columns.types import check_stated, used_columns
 from noisewright.releases.kinds.kept import visible_type
@@ -92,12 +93,17 @@ class Plan:
     @property
     def parts(self) -> tuple[ColumnPlan | QueryPlan, ...]:
         """What costs something or could: perturbed columns and answers, in the order of the policy."""
-        return (*(c for c in self.columns if not c.keep), *self.queries)
+        return (*(c for c in self.columns if c.protected), *self.queries)
 
     @property
     def kept(self) -> tuple[str, ...]:
         """The columns that are passed through, unprotected."""
         return tuple(name for column in self.columns if column.keep for name in column.names)
+
+    @property
+    def context_aware(self) -> tuple[ColumnPlan, ...]:
+        """The columns that are changed without any epsilon."""
+        return tuple(column for column in self.columns if column.context_aware is not None)
 
     @property
     def order(self) -> Order | None:
@@ -142,7 +148,7 @@ class Plan:
         """By how much neighbours differ, column by column."""
         alike: dict[str, list[str]] = {}
         for column in self.columns:
-            if not column.keep:
+            if column.protected:
                 alike.setdefault(column.protects, []).append(" with ".join(column.names))
         return ", ".join(f"by {protects} in {listed(names)}" for protects, names in alike.items())
 
@@ -165,7 +171,8 @@ class Plan:
     def in_words(self) -> str:
         """What somebody who knows everything but one unit's data can conclude, in plain words."""
         if not self.parts:
-            return "Nothing is protected: every released column is kept as it is."
+            how = "kept as it is" + (", or changed without any epsilon" if self.context_aware else "")
+            return f"Nothing is protected: every released column is {how}."
         return f"{self._odds()} {self.not_proved}".rstrip()
 
     @property
@@ -224,6 +231,7 @@ class Plan:
                     "mechanism": None if c.mechanism is None else c.mechanism.name,
                     **_common(c),
                     **({"measured": list(c.measured)} if c.measured else {}),
+                    **({} if c.context_aware is None else {"context_aware": c.context_aware}),
                 }
                 for c in self.columns
             ],
@@ -338,7 +346,7 @@ def _solve_one(policy: Policy, types: Mapping[str, pa.DataType], name: str, goal
 
 def _find(policy: Policy, name: str) -> tuple[str, int]:
     for place, column in enumerate(policy.columns):
-        if name == ",".join(column.names) and not column.keep:
+        if name == ",".join(column.names) and not column.keep and registry[column.mechanism or ""].takes.claims:
             return "columns", place
     for place, query in enumerate(policy.queries):
         if name == query.name:
@@ -381,7 +389,12 @@ def _warnings(plan: Plan) -> list[str]:
             found.append(f"{listed(column.names)}: in the clear, so NOT protected: {listed(column.in_the_clear)}.")
     if plan.kept:
         found.append(f"{listed(plan.kept)}: kept as it is, so not protected; make sure that it points to nobody.")
-    perturbed = [listed(c.names) for c in plan.columns if not c.keep]
+    for column in plan.context_aware:
+        found.append(
+            f"{listed(column.names)}: changed by a learned privatiser, which promises no epsilon; what is promised is "
+            "context-aware, costs nothing of the budget, and is no differential privacy."
+        )
+    perturbed = [listed(c.names) for c in plan.columns if c.protected]
     if plan.order == "kept":
         found.append(
             "the rows keep the order of the table, so the order is public: where it follows from values, or from who came when, "

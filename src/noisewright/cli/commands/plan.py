@@ -158,6 +158,7 @@ def _page(
             *_data_row(found),
             _budget_row(found),
             ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
+            *changed_rows(found),
             dropped_row(found),
             *order_row(found),
         ]
@@ -167,6 +168,17 @@ def _page(
         yield from _inspected(looked_at)
     if solved:
         yield Text("The epsilons above reach the wanted errors; write them into the policy to use them.")
+
+
+def changed_rows(found: Plan) -> list[tuple[str, str]]:
+    """What is changed without an epsilon, and what is promised in its place."""
+    return [
+        (
+            "No epsilon",
+            f"{', '.join(map(printable, column.names))}: learned, {column.error_words}. {column.context_aware}",
+        )
+        for column in found.context_aware
+    ]
 
 
 def measured_rows(found: Plan) -> list[tuple[str, str]]:

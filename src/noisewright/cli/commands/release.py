@@ -11,6 +11,7 @@ from noisewright.cli.commands.plan import (
     Dataset,
     LedgerFile,
     PolicyFile,
+    changed_rows,
     data_of,
     dropped_row,
     order_row,
@@ -148,6 +149,7 @@ def _page(done: Release, output: str, details: bool) -> Iterable[RenderableType]
         rows.append(("Budget", f"epsilon {downward(left.left_epsilon)} of {upward(left.epsilon)}{delta} left"))
     if plan.kept:
         rows.append(("Kept", f"{', '.join(plan.kept)}: NOT protected"))
+    rows += changed_rows(plan)
     rows += [dropped_row(plan)] if details else []
     rows += order_row(plan) if details or plan.order == "kept" else []
     rows.append(("Read", f"{output}/report.html"))

@@ -180,6 +180,9 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
         rows.append(("Beware", "a simulation with a known seed: NOT FOR RELEASE"))
     if result["not_protected"]:
         rows.append(("NOT protected", ", ".join(map(shown, result["not_protected"]))))
+    for one in result["context_aware"]:
+        names = ", ".join(map(shown, one["columns"]))
+        rows.append(("No epsilon", f"{names}: changed; stated, and not proved: {printable(one['promise'])}"))
     if result["order"] in ORDERS:
         rows.append(("NOT protected", ORDERS[result["order"]]))
     if result["reason"]:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import typer
@@ -63,6 +64,8 @@ class Command:
     """Its sub-commands."""
     unknown: Callable[[str], str] | None = None
     """What to say about a word that is none of its sub-commands, if not what is said of commands."""
+    files: str | None = None
+    """The sub-command that is meant where the first word is the name of a file, and no sub-command."""
 
     def in_one_line(self) -> str:
         """What the list of commands says about it."""
@@ -81,7 +84,7 @@ def built(name: str, command: Command) -> Any:
     branch = _application(name=name, cls=Branch, help=command.help or inspect.getdoc(command.run))
     branch.callback(invoke_without_command=True)(command.run)
     made: Any = typer.main.get_command(branch)
-    made.table, made.unknown = command.table, command.unknown
+    made.table, made.unknown, made.files = command.table, command.unknown, command.files
     return made
 
 
@@ -101,6 +104,7 @@ class Branch(Stem):
 
     table: Table
     unknown: Callable[[str], str] | None
+    files: str | None
 
     def list_commands(self, ctx: Any) -> list[str]:
         names, self.epilog = _names(self.table)
@@ -111,11 +115,18 @@ class Branch(Stem):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         word = args[0]
-        if word not in self.table:
+        if self.files is not None and word not in self.table and _is_file(word):
+            args = [self.files, *args]
+        elif word not in self.table:
             if self.unknown is not None and not word.startswith("-"):
                 raise ParameterError(self.unknown(word))
             self.commands = {name: _Doorway(name, self.table) for name in self.table}  # what may have been meant
         return super().resolve_command(ctx, args)
+
+
+def _is_file(word: str) -> bool:
+    """Whether a word is the name of a file, there or not: it has an ending or a folder."""
+    return not word.startswith("-") and (Path(word).suffix != "" or Path(word).name != word or Path(word).exists())
 
 
 class _Doorway(TyperCommand):

@@ -185,8 +185,8 @@ def working(what: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def counting(what: str, unit: str = "rows") -> Iterator[Callable[[int, int | None], None] | None]:
-    """A progress bar on a terminal's stderr, told of what is done and of the total; nothing elsewhere."""
+def counting(what: str, unit: str = "rows") -> Iterator[Callable[..., None] | None]:
+    """A progress bar on a terminal's stderr, told of what is done, of the total and perhaps of what to say; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -202,7 +202,11 @@ def counting(what: str, unit: str = "rows") -> Iterator[Callable[[int, int | Non
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+        def told(done: int, total: int | None, say: str | None = None) -> None:
+            bar.update(task, completed=done, total=total, description=say)
+
+        yield told
 
 
 def _console(stream: Any) -> Console:

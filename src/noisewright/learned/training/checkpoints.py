@@ -37,6 +37,7 @@ def write_checkpoint(trainer: Trainer, path: str | os.PathLike[str], setup: dict
         "counts": counts,
         "rho": trainer.constraint.rho,
         "waited": trainer.waited,
+        "stopped": trainer.stopped,
     }
     write_model(path, KIND, about, arrays)
 
@@ -65,6 +66,7 @@ def read_checkpoint(trainer: Trainer, path: str | os.PathLike[str], setup: dict[
         for adam, count in zip(_adams(trainer).values(), about["counts"], strict=True):
             adam.count = int(count)
         trainer.constraint.rho, trainer.waited = float(about["rho"]), int(about["waited"])
+        trainer.stopped = bool(about["stopped"])
     except (LookupError, RuntimeError, TypeError, ValueError):
         raise FileFormatError(f"{place.name} does not fit this training; remove the file and train anew.") from None
     return int(about["done"])

@@ -38,7 +38,7 @@ WATCHING_STEPS = 100
 LAST_WATCHING_STEPS = 400
 MEASURED_DRAWS = 4
 """Releases of each held-out record that distortion is averaged over."""
-WITHIN = 1.02
+WITHIN = 1.05
 """A state may be kept as the best one if it spends no more than this share of its budget."""
 LEAST_GAIN = 1e-3
 
@@ -120,6 +120,7 @@ class Trainer:
         self.best: dict[str, Tensor] = {}
         self.best_loss = np.full(self.points, -np.inf)
         self.waited = 0
+        self.stopped = False
 
     def run(
         self,
@@ -147,28 +148,27 @@ class Trainer:
     ) -> Course:
         total = self.settings.epochs
         done = 0 if checkpoint is None else read_checkpoint(self, checkpoint, setup)
-        stopped = False
         for number in range(done, total):
             if progress is not None:
                 progress(number, total)
             self.epoch(number)
-            stopped = self._should_stop(number)
+            self._look(number)
             if checkpoint is not None:
-                write_checkpoint(self, checkpoint, setup, total if stopped else number + 1)
+                write_checkpoint(self, checkpoint, setup, total if self.stopped else number + 1)
             if live is not None:
-                live(number + 1, self.course(stopped))
-            if stopped:
+                live(number + 1, self.course())
+            if self.stopped:
                 break
         if progress is not None:
             progress(total, total)
         self._settle()
-        return self.course(stopped, self._measured(LAST_WATCHING_STEPS, 1 << 30))
+        return self.course(self._measured(LAST_WATCHING_STEPS, 1 << 30))
 
-    def course(self, stopped: bool, watched: Watched | None = None) -> Course:
+    def course(self, watched: Watched | None = None) -> Course:
         """How it has gone so far."""
         spent, accuracy, loss = np.stack(self.history).transpose(1, 0, 2)
         blind = self.blind.sum(dim=0).numpy().astype(np.float64)
-        return Course(spent, accuracy, loss, blind, self.budgets.numpy().astype(np.float64), stopped, watched)
+        return Course(spent, accuracy, loss, blind, self.budgets.numpy().astype(np.float64), self.stopped, watched)
 
     # One epoch -------------------------------------------------------------------------------------------------------------
 
@@ -287,14 +287,14 @@ class Trainer:
         accuracy, loss, cost = (tensor.numpy().astype(np.float64) for tensor in (*found, spent))
         return Watched(accuracy, loss, cost, len(self.held_out))
 
-    def _should_stop(self, number: int) -> bool:
+    def _look(self, number: int) -> None:
         """Look at the watcher now and then, keep the best state of each point, and stop when none of them gets better."""
         patience, settings = self.settings.patience, self.settings
         if patience is None or (number + 1) % settings.check_every or number < settings.warm_up:
-            return False
+            return
         seen = self._measured(WATCHING_STEPS, (1 << 20) + number)
         if seen is None:
-            return False
+            return
         told = np.minimum(seen.loss, self.blind.numpy()).sum(axis=0)
         better = (told > self.best_loss + LEAST_GAIN) & (seen.spent <= WITHIN * self.budgets.numpy())
         with torch.no_grad():
@@ -302,15 +302,15 @@ class Trainer:
                 kept = self.best.setdefault(name, tensor.detach().clone())
                 kept[torch.as_tensor(better)] = tensor.detach()[torch.as_tensor(better)]
         self.best_loss = np.where(better, told, self.best_loss)
-        self.waited = 0 if better.any() else self.waited + 1
-        return self.waited >= patience and bool(np.isfinite(self.best_loss).all())
+        resting = bool((seen.spent <= WITHIN * self.budgets.numpy()).all())  # what spends too much is not the end of it
+        self.waited = 0 if better.any() or not resting else self.waited + 1
+        self.stopped = self.waited >= patience and bool(np.isfinite(self.best_loss).all())
 
     def _settle(self) -> None:
-        """The best state where one was kept, no more spent than allowed."""
+        """The best state where it was stopped early, else the last one; no more spent than allowed."""
         with torch.no_grad():
-            for name, kept in self.best.items():
-                good = torch.as_tensor(np.isfinite(self.best_loss))
-                self.family.parameters[name][good] = kept[good]
+            for name, kept in self.best.items() if self.stopped else ():
+                self.family.parameters[name].copy_(kept)
             self.family.keep_budget(self.budgets, self._spent)
 
     def _spent(self) -> Tensor:

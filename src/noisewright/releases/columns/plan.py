@@ -88,6 +88,18 @@ class ColumnPlan:
         return self.mechanism is None
 
     @property
+    def protected(self) -> bool:
+        """Whether an epsilon is promised: it is neither kept nor changed by a mechanism that promises none."""
+        return self.secret is not None and self.secret.takes.claims
+
+    @property
+    def context_aware(self) -> str | None:
+        """What is promised in place of an epsilon, in words; None where there is one, or nothing is promised."""
+        if self.mechanism is None or self.protected:
+            return None
+        return self.mechanism.guarantee.in_words()
+
+    @property
     def price(self) -> Fraction:
         """What the column costs one unit, exactly."""
         return self.times * self.claim * self.distance
@@ -116,6 +128,9 @@ class ColumnPlan:
         size, lies = self._error
         if self.keep:
             return "kept as it is"
+        if not self.protected:
+            promise: Any = None if self.mechanism is None else self.mechanism.guarantee
+            return f"expected distortion {upward(promise.distortion, 3)}"
         if size is None:
             return "expected error not known without the data"
         if lies:
@@ -171,13 +186,13 @@ class ColumnPlan:
         return min(known, default=BLOCK)
 
     def certificate(self, simulated: bool = False) -> Certificate | None:
-        """The certificate of the mechanism; ``simulated`` says that its draws are not for release. None for a kept column."""
-        if self.mechanism is None:
+        """The certificate of the mechanism; ``simulated``: its draws are not for release. None where no epsilon is promised."""
+        if self.mechanism is None or not self.protected:
             return None
         return certificate_once(self.mechanism, simulated)
 
     def certificates(self, simulated: bool = False) -> tuple[Certificate, ...]:
-        """All certificates of this part of a release: one, or none for a kept column."""
+        """All certificates of this part of a release: one, or none where no epsilon is promised."""
         found = self.certificate(simulated)
         return () if found is None else (found,)
 
@@ -252,7 +267,7 @@ class ColumnPlan:
     @cached_property
     def _error(self) -> tuple[float | None, bool]:
         """The expected error, and whether it is the probability of another value."""
-        if self.mechanism is None or self.secret is None:
+        if self.mechanism is None or self.secret is None or not self.protected:
             return None, False
         listed = any(kind.labels and not kind.numeric for kind in self.secret.kinds)
         words = self.mechanism.guarantee.metric.uniform or listed
@@ -287,7 +302,8 @@ def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataTy
     entry = registry[column.mechanism]
     secret = secret_of(column.names, own, entry, policy.types, policy.folder_path(column))
     try:
-        plan = _perturbed(column, position, secret, entry, policy.unit.rows)
+        made = _perturbed if entry.takes.claims else _changed
+        plan = made(column, position, secret, entry, policy.unit.rows)
         _try_out(plan, entry)
     except NoisewrightError as problem:
         raise type(problem)(f"{title_of(column.names)}: {problem}") from None
@@ -327,6 +343,29 @@ def _count(categories: Any) -> int:
 def _declared(column: ColumnPolicy, secret: Secret) -> tuple[Any, ...]:
     """The declared categories as they stand in the column."""
     return tuple(label(one, secret) for one in column.parameters["categories"])
+
+
+def _changed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry, times: int) -> ColumnPlan:
+    """Columns changed without an epsilon: they cost nothing, and count as not protected."""
+    made: Any = entry.make(**arguments(column.parameters, secret))
+    if made.columns != column.names:
+        raise ParameterError(
+            f"{entry.name} was trained on the columns {', '.join(made.columns)}; name these, in this order, and rename what "
+            "comes out if you like."
+        )
+    protects = f"no two values; {', '.join(made.hidden)} is harder to guess"
+    return ColumnPlan(
+        position,
+        column.names,
+        column.outputs,
+        secret.types,
+        made,
+        secret,
+        times,
+        protects=protects,
+        missing=column.missing,
+        fill=_fill(column, secret),
+    )
 
 
 def _fill(column: ColumnPolicy, secret: Secret) -> tuple[Any, ...] | None:

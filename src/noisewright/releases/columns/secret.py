@@ -148,6 +148,8 @@ class Secret:
         """One array for each column."""
         if isinstance(drawn, pa.StructArray):
             return list(drawn.flatten())
+        if isinstance(drawn, tuple):
+            return list(drawn)
         if isinstance(drawn, pa.Array):
             return [drawn]
         alone = self.output_kinds[0] if len(self.kinds) == 1 else None
@@ -239,7 +241,7 @@ def _taken(name: str, type_: pa.DataType, kind: Kind | None, entry: Entry) -> Ki
 
 def _takes(takes: Takes, kind: Kind) -> bool:
     """Whether a mechanism takes columns of a kind."""
-    if kind.name == takes.kind:
+    if kind.name == takes.kind or (takes.kind == "record" and (kind.numeric or kind.labels)):
         return True
     if takes.points:
         return kind.coordinate

@@ -132,6 +132,10 @@ def check_stated(policy: Policy, types: Mapping[str, pa.DataType]) -> None:
 
 def _of_column(column: ColumnPolicy) -> Iterator[Use]:
     takes, given = registry[column.mechanism or ""].takes, column.parameters
+    if not takes.claims:  # its file says what each column is
+        made: Any = registry[column.mechanism or ""].make(**given)
+        yield from ((name, LABELS, kind) for name, kind in zip(column.names, made.kinds, strict=False))
+        return
     for place, name in enumerate(column.names):
         labels = None if takes.points else _of_labels(given.get(takes.secrets or ""), place)
         if labels is not None:

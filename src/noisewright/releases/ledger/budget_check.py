@@ -21,6 +21,7 @@ from noisewright.releases.sources.source import Source
 __all__ = ["charges_of", "existing_ledger", "ledger_of", "protected_by", "rehearse", "spend"]
 
 KEPT_WORDS = "released as it is, not protected"
+CHANGED_WORDS = "changed by a learned privatiser: context-aware, no epsilon"
 
 
 AnyLedger = Ledger | str | os.PathLike[str] | None
@@ -91,7 +92,9 @@ def charges_of(plan: Plan) -> list[Charge]:
         else Charge(title(part), "query", part.price, part.delta, part.protects)
         for part in plan.parts
     ]
-    return found + [Charge(name, "kept", Fraction(0), guarantee=KEPT_WORDS) for name in plan.kept]
+    found += [Charge(name, "kept", Fraction(0), guarantee=KEPT_WORDS) for name in plan.kept]
+    changed = (name for column in plan.context_aware for name in column.names)
+    return found + [Charge(name, "kept", Fraction(0), guarantee=CHANGED_WORDS) for name in changed]
 
 
 def terms_of(plan: Plan, raise_budget: bool = False) -> Terms:

@@ -45,7 +45,7 @@ class ReleaseCertificate:
     @classmethod
     def build(cls, plan: Plan, simulated: bool) -> ReleaseCertificate:
         """The certificate of a planned release; ``simulated`` says that its draws are not for release."""
-        parts = [part for column in plan.columns if not column.keep for part in _column(column, simulated)]
+        parts = [part for column in plan.columns if column.protected for part in _column(column, simulated)]
         parts += [part for query in plan.queries for part in _query(query, simulated)]
         unit = plan.policy.unit
         document: dict[str, Any] = {
@@ -59,6 +59,7 @@ class ReleaseCertificate:
             "floating": plan.policy.floating,
             "parts": parts,
             "kept": list(plan.kept),
+            **({"context_aware": [_context(column) for column in plan.context_aware]} if plan.context_aware else {}),
             **({"order": plan.order} if plan.columns else {}),
             "exact": [q.name for q in plan.queries if all(s.noise is None for s in q.statistics)],
             "total": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)},
@@ -92,6 +93,15 @@ class ReleaseCertificate:
     def digest(self) -> str:
         """The SHA-256 that names this certificate."""
         return str(self.document["digest"])
+
+
+def _context(column: ColumnPlan) -> dict[str, Any]:
+    """Columns that were changed without an epsilon: by which public file, and what is promised in its place."""
+    return {
+        "columns": list(column.names),
+        "promise": column.context_aware,
+        "resources": [resource.to_json() for resource in column.resources],
+    }
 
 
 def _column(column: ColumnPlan, simulated: bool) -> Iterator[dict[str, Any]]:

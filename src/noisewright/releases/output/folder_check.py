@@ -33,7 +33,7 @@ from noisewright.releases.sources.open import source_of
 
 __all__ = ["FolderCheck", "verify_folder"]
 
-ABOUT = ("dataset", "unit", "neighbours", "floating", "kept", "order", "exact", "total", "randomness")
+ABOUT = ("dataset", "unit", "neighbours", "floating", "kept", "context_aware", "order", "exact", "total", "randomness")
 CERTIFIED = ("claim", "mechanism", "resources", "seed")
 PART = ("name", "kind", "statistic", "columns", "protects", "times", "distance", "price", "delta")
 

@@ -217,7 +217,10 @@ def _release(document: dict[str, Any]) -> Verification:
         "epsilon": str(found["epsilon"]),
         "delta": str(found["delta"]),
         "parts": [{**part, "price": str(part["price"]), "delta": str(part["delta"])} for part in found["parts"]],
-        "not_protected": found["kept"] + found["exact"],
+        "not_protected": found["kept"]
+        + [name for one in found["context_aware"] for name in one["columns"]]
+        + found["exact"],
+        "context_aware": found["context_aware"],
         "order": found["order"],
         "simulated": found["simulated"],
         "randomness": document["randomness"],

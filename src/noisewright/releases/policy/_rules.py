@@ -97,6 +97,9 @@ def _mechanism_rules(column: ColumnPolicy, mechanism: str, accepted: Accepts) ->
             ("epsilon",),
             "is missing; write epsilon = 1, the loss between two values that are protected from each other",
         )
+    for key in ("epsilon", "protect") if not accepted.takes.claims else ():
+        if getattr(column, key) not in (None, "any"):
+            yield (key,), f"does nothing here: {mechanism} promises none of it; remove it"
     if accepted.takes.delta and not column.delta:
         yield ("delta",), f"is missing: {mechanism} needs one above 0; write delta = 1e-6"
     if column.delta and not accepted.takes.delta:

@@ -29,7 +29,7 @@ def remains(plan: Plan) -> str:
     ]
     if plan.kept:
         items.append(f"{say.listed(plan.kept)}: everybody can read the true values, and link them with other sources.")
-    near = [c for c in plan.columns if not c.keep and c.protects.startswith("at most")]
+    near = [c for c in plan.columns if c.protected and c.protects.startswith("at most")]
     if near:
         items.append(
             f"Values that are farther apart than stated ({'; '.join(f'{say.listed(c.names)}: {c.protects}' for c in near)}) are "
@@ -156,6 +156,10 @@ def signing(plan: Plan, made: Made) -> str:
         checks.append(f"The total of {say.price(plan.epsilon, plan.delta)} is acceptable for those who will see this.")
     if plan.kept:
         checks.append(f"{say.listed(plan.kept)}: released unprotected, and points to nobody.")
+    for column in plan.context_aware:
+        checks.append(
+            f"{say.listed(column.names)}: changed without an epsilon; attackers were tried on what comes out."
+        )
     inner = "".join(f"<li>{spelled(check)}</li>" for check in checks)
     lines = "".join(f"<dt>{name}</dt><dd></dd>" for name in ("Name", "Role", "Date", "Signature"))
     return (

@@ -90,7 +90,7 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
         meta.append(f"{made.rows:,} rows")
     whole = say.promise(plan.epsilon, plan.delta)
     if not plan.parts:
-        sentences = ["Nothing is protected: every released column is kept as it is."]
+        sentences = [plan.in_words()]
     else:
         sentences = [
             f"This release protects {_whose(plan)}.",
@@ -101,6 +101,9 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
         ]
     if plan.kept:
         sentences.append(f"Not protected at all: {say.listed(plan.kept)}, released unchanged.")
+    for column in plan.context_aware:
+        words = f"No epsilon for {say.listed(column.names)}, changed by a learned privatiser."
+        sentences.append(f"{words} {column.context_aware}")
     if plan.order == "kept":
         sentences.append("Not protected either: the order of the rows, which is that of the table.")
     inner = "".join(f"<p>{spelled(sentence)}</p>" for sentence in sentences)
@@ -153,6 +156,9 @@ def _row(column: ColumnPlan) -> tuple[str, ...]:
     name = say.listed(column.names) + renamed
     if column.keep:
         return name, "kept unchanged: NOT protected", "nothing", "none", "certainty", "none"
+    if column.context_aware is not None:
+        done = "changed by a learned privatiser: no epsilon"
+        return name, done, "nothing", "none", "not bounded", column.error_words
     belief = say.belief(say.promise(column.price, column.delta))
     return name, say.done(column), say.apart(column.protects), _price(column), belief, say.error(column)
 
@@ -195,6 +201,8 @@ def _columns(plan: Plan, made: Made, marginals: Sequence[Marginal]) -> str:
         facts = []
         if column.keep:
             words = "Released unchanged, and NOT protected."
+        elif column.context_aware is not None:
+            words = f"Changed by a learned privatiser, as its file says; no epsilon is promised. {column.context_aware}"
         else:
             words = f"{say.capital(say.promised(column))}. Expected error: {say.error(column)}."
             facts += [("In the clear", f"{say.listed(column.in_the_clear)}: NOT protected")] * bool(column.in_the_clear)

@@ -12,15 +12,18 @@ __all__ = ["COMMAND", "LESSONS"]
 LESSONS = Addresses(
     "noisewright.commands.learn",
     "sub-command of learn",
-    {"optimum": "noisewright.cli.commands.learn.optimum:COMMAND"},
+    {name: f"noisewright.cli.commands.learn.{name}:COMMAND" for name in ("train", "optimum")},
 )
-"""What is known without training."""
+"""Training, and what is known without."""
 
 
 def learn(context: typer.Context) -> None:
-    """Hide a private value under a distortion budget: optimum finds the best mechanism for a known joint law."""
+    """Hide a private value under a distortion budget: learned from a table, or the best there is for a known joint law.
+
+    noisewright learn TABLE --private COLUMN --distortion D -o FILE.nwm is short for learn train.
+    """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
-COMMAND = Command(learn, table=LESSONS)
+COMMAND = Command(learn, table=LESSONS, files="train")

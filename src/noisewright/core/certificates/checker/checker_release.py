@@ -301,6 +301,10 @@ def verdict(found: dict[str, Any]) -> str:
     for what, names in (("kept as they are", found["kept"]), ("answered exactly", found["exact"])):
         if names:
             lines.append(f"  {what}, NOT protected: {', '.join(map(shown, names))}")
+    for one in found["context_aware"]:
+        names = ", ".join(map(shown, one["columns"]))
+        lines.append(f"  changed without an epsilon, NOT protected (context-aware, which is not proved): {names}")
+        lines.append(f"    its owner says: {one['promise']}")
     if found["order"] in ORDERS:
         lines.append(f"  {ORDERS[found['order']]}, NOT protected")
     if found["simulated"]:
@@ -328,13 +332,21 @@ def examine(document: Any) -> dict[str, Any]:
         raise NotProved("what is not protected is not listed properly.")
     if not isinstance(document["parts"], list) or len(document["parts"]) > MOST_PARTS:
         raise NotProved(f"the parts must be a list of at most {MOST_PARTS}.")
-    known = (
-        set(document) - {"order"} == FIELDS and set(unit) == {"column", "rows"} and set(total) == {"epsilon", "delta"}
-    )
+    known = set(document) - {"order", "context_aware"} == FIELDS
+    known = known and set(unit) == {"column", "rows"} and set(total) == {"epsilon", "delta"}
     if not known or not all(is_text(document[name]) for name in ("made_by", "dataset", "randomness")):
         raise NotProved("it has fields that this checker does not know, or lacks some, or they are not short texts.")
     order = document.get("order", "unsaid")  # as in certificates from before there was a choice
-    rowwise = bool(kept) or any(part["kind"] == "column" for part in document["parts"])
+    changed = document.get("context_aware", [])
+    if not isinstance(changed, list) or len(changed) > MOST_PARTS or ("context_aware" in document and not changed):
+        raise NotProved("what is changed without an epsilon is not listed properly.")
+    for one in changed:
+        if set(one) != {"columns", "promise", "resources"} or not is_text(one["promise"]) or not one["columns"]:
+            raise NotProved("what is changed without an epsilon is not listed properly.")
+        if not isinstance(one["columns"], list) or not all(map(shown, one["columns"])):
+            raise NotProved("what is changed without an epsilon is not listed properly.")
+    unprotected = [*kept, *(name for one in changed for name in one["columns"])]
+    rowwise = bool(unprotected) or any(part["kind"] == "column" for part in document["parts"])
     if "order" in document and (order not in ("random", "kept") or not rowwise):
         raise NotProved("the order of the rows is not stated properly.")
 
@@ -346,7 +358,7 @@ def examine(document: Any) -> dict[str, Any]:
             raise NotProved(f"there are two parts called {title}.")
         titles.add(title)
         if part["kind"] == "column" and (
-            neighbours != "replace" or part["times"] != rows or set(part["columns"]) & set(kept)
+            neighbours != "replace" or part["times"] != rows or set(part["columns"]) & set(unprotected)
         ):
             raise NotProved(
                 f"{title}: a column is protected where one unit's values are replaced, once for each row that a unit may have "
@@ -375,6 +387,7 @@ def examine(document: Any) -> dict[str, Any]:
     return {
         "parts": parts,
         "kept": kept,
+        "context_aware": changed,
         "exact": exact,
         "order": order if rowwise else None,
         "epsilon": epsilon,

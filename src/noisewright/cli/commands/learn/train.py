@@ -1,0 +1,190 @@
+"""``noisewright learn TABLE --private COLUMN``: train a privatiser that hides a private column, and write it to a file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisewright.cli.shared.commands import Command
+from noisewright.cli.shared.metrics import check_number
+from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural, printable, working
+from noisewright.cli.shared.targets import target_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import RenderableType
+
+    from noisewright.learned.privatiser import GAPPrivatiser
+
+__all__ = ["COMMAND", "train"]
+
+NOT_PUBLIC = (
+    "The file tells about the records that it was trained on (means, deviations, labels, weights): train on records that may "
+    "be told about, or keep it to yourself."
+)
+NO_EPSILON = "no epsilon and no differential privacy; single records may come out as they are"
+
+
+def train(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="Records to learn from: a file of any kind.")],
+    private: Annotated[
+        list[str], typer.Option(metavar="COLUMN", help="The column that is to be hidden; again for more of them.")
+    ],
+    distortion: Annotated[
+        str,
+        typer.Option(metavar="D,...", help="The expected distortion that is allowed; several are trained together."),
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.nwm", help="Where the privatiser is written.")],
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="The columns that are changed. Default: all but the private ones."),
+    ] = None,
+    categorical: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Columns of labels that look like numbers.")
+    ] = None,
+    given: Annotated[
+        str, typer.Option(metavar="x|xy", help="What it is given later: the record alone, or the private column too.")
+    ] = "x",
+    loss: Annotated[
+        str, typer.Option(metavar="LOSS", help="Of the adversary: log, or alpha:ORDER (alpha:20 is nearly guesses).")
+    ] = "log",
+    units: Annotated[
+        str, typer.Option(metavar="sd|raw", help="Changes of numbers count in standard deviations, or as they are.")
+    ] = "sd",
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=LOW:HIGH", help="The public range of a column, which releases keep to; again for more."
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(metavar="N", help="How often all records are learned from.", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="The seed of the training.", min=0)] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train a privatiser against an adversary who guesses the private column from what it releases.
+
+    A training that is stopped goes on where it was when it is started again with the same words. Use the file in a policy
+    (mechanism = "learned") or in Python, and try attackers on what it releases: noisewright attack private-attribute.
+    """
+    from noisewright.core.errors import DataError
+    from noisewright.files.endings import endings_as_exceptions
+    from noisewright.learned.privatiser import GAPPrivatiser
+
+    target = target_file(output, "a privatiser", (".nwm",), new=True)
+    checkpoint = Path(f"{target}.part")
+    budgets = [_number(part, "--distortion") for part in _listed(distortion)]
+    started = time.perf_counter()
+    with working("reading"):
+        records = _read(table)
+    names = _listed(columns) if columns is not None else [n for n in records.column_names if n not in private]
+    for name in (*private, *names):
+        if name not in records.column_names:
+            raise DataError(f"{Path(table).name} has no column {name!r}; name one that is in its header.")
+    made = GAPPrivatiser(
+        budgets[0] if len(budgets) == 1 else budgets,
+        given=given,
+        loss=loss,
+        units=units,
+        categorical=_listed(categorical) or None,
+        bounds=dict(map(_bound, bounds or ())) or None,
+        seed=seed,
+        settings=None if epochs is None else {"epochs": epochs},
+    )
+    try:
+        with endings_as_exceptions(), counting("epochs", "epochs") as progress:
+            made.fit(
+                records.select(names),
+                records.select(private),
+                progress=progress,
+                live=None if progress is None else _live(progress, budgets),
+                checkpoint=checkpoint,
+            )
+    except (KeyboardInterrupt, SystemExit):
+        if checkpoint.exists():
+            typer.echo(
+                f"Stopped. {checkpoint} has what was learned: start again with the same words to go on.", err=True
+            )
+        raise
+    made.save(target)
+    checkpoint.unlink(missing_ok=True)
+    data = {
+        "output": output,
+        "family": made.family_,
+        "columns": list(made.columns_.names),
+        "private": [one.name for one in made.private_],
+        "given": given,
+        "rows": made.rows_,
+        "points": [
+            vars(point) | {"guarantee": made.at(point.distortion).guarantee.to_json()} for point in made.points_
+        ],
+        "converged": all(point.converged for point in made.points_),
+        "seconds": round(time.perf_counter() - started, 1),
+        "note": NOT_PUBLIC,
+    }
+    emit(data, lambda: _page(made, data), as_json)
+
+
+def _read(path: str) -> pa.Table:
+    import pyarrow as pa
+
+    from noisewright.releases.sources.open import source_of
+
+    source = source_of(path)
+    return pa.Table.from_batches(source.batches(list(source.schema.names)), source.schema)
+
+
+def _listed(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def _number(text: str, option: str) -> float:
+    from noisewright.core.exact import as_fraction
+
+    return float(as_fraction(check_number(text, option), option))
+
+
+def _bound(text: str) -> tuple[str, tuple[float, float]]:
+    from noisewright.core.errors import ParameterError
+
+    name, equals, ends = text.rpartition("=")
+    low, colon, high = ends.partition(":")
+    if not equals or not colon:
+        raise ParameterError("--bounds is COLUMN=LOW:HIGH, such as age=0:120.")
+    return name.strip(), (_number(low, "--bounds"), _number(high, "--bounds"))
+
+
+def _live(progress: Callable[..., None], budgets: list[float]) -> Callable[[int, Any], None]:
+    """What is shown while it learns: of the middle budget."""
+    place = len(budgets) // 2
+
+    def told(done: int, course: Any) -> None:
+        spent, right = course.spent[-1, place], course.accuracy[-1, place]
+        progress(done, None, f"distortion {spent:.3g} of {budgets[place]:g}, adversary right {100 * right:.1f} %")
+
+    return told
+
+
+def _page(made: GAPPrivatiser, data: dict[str, Any]) -> list[RenderableType]:
+    rows = [
+        ("Hides", f"{', '.join(data['private'])}, by changing {', '.join(data['columns'])}"),
+        ("Given", "the record alone" if data["given"] == "x" else "the record and the private columns"),
+        ("Learned from", f"{plural(data['rows'], 'record')}, a fifth of which only measured the adversary"),
+    ]
+    for point in made.points_:
+        rows.append((f"Distortion {point.distortion:g}", point.in_words()))
+    rows += [
+        ("Promises", f"context-aware, measured on records held out; {NO_EPSILON}"),
+        ("Written to", f"{data['output']}, in {data['seconds']} seconds"),
+        ("Take care", NOT_PUBLIC),
+    ]
+    verdict = "" if data["converged"] else "NOT converged"
+    return [heading("privatiser", verdict or made.family_), facts((name, printable(text)) for name, text in rows)]
+
+
+COMMAND = Command(train)

@@ -1,0 +1,109 @@
+"""``noisewright learn TABLE --private COLUMN``: the page, the file, going on after Ctrl-C, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_support import Answer
+
+from noisewright.learned import GAPPrivatiser
+
+Cli = Callable[..., Answer]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    ill = rng.integers(0, 2, 600)
+    towns = np.where(rng.random(600) < 0.3, rng.integers(0, 2, 600), ill)
+    rows = [
+        f"{h:.3f},{'Ulm' if t else 'Bonn'},{'yes' if y else 'no'},{a}"
+        for h, t, y, a in zip(
+            1.7 + 0.1 * rng.normal(size=600) + 0.1 * ill, towns, ill, rng.integers(18, 80, 600), strict=True
+        )
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(["height,town,ill,age", *rows]) + "\n")
+    return tmp_path
+
+
+def test_a_curve_is_trained_and_written(call: Cli, here: Path) -> None:
+    words = ("--private", "ill", "--distortion", "0.3,1/2", "--columns", "height,town", "--epochs", "3", "-o", "p.nwm")
+    answer = call("learn", "people.csv", *words, "--bounds", "height=1:2.5", "--json")
+    found = answer.json
+    assert [point["distortion"] for point in found["points"]] == [0.3, 0.5]
+    assert (found["columns"], found["private"], found["rows"]) == (["height", "town"], ["ill"], 600)
+    assert found["points"][0]["guarantee"]["kind"] == "context-aware"
+    made = GAPPrivatiser.load(here / "p.nwm").at(0.5)
+    released = made.release({"height": np.full(50, 2.4), "town": np.array(["Ulm"] * 50)})
+    assert released["height"].max() <= 2.5
+    assert not list(here.glob("*.part"))
+    again = call("learn", "people.csv", *words)
+    assert again.code == 2
+    assert "is there already" in again.err
+
+
+def test_the_page_says_what_is_promised_and_what_the_file_tells(call: Cli, here: Path) -> None:
+    del here
+    words = ("--private", "ill", "--distortion", "0.2", "--columns", "town", "-o", "t.nwm")
+    answer = call("learn", "train", "people.csv", *words)
+    assert answer.code == 0
+    assert "privatiser: table" in answer.words
+    assert "no epsilon and no differential privacy" in answer.words
+    assert "tells about the records that it was trained on" in answer.words
+    short = call("learn", "people.csv", "--private", "ill", "--distortion", "0.2", "-o", "n.nwm", "--epochs", "1")
+    assert "privatiser: NOT converged" in short.words
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("people.csv", "--private", "sick"), "no column 'sick'"),
+        (("people.csv", "--private", "ill", "--columns", "weight"), "no column 'weight'"),
+        (("people.csv", "--private", "ill", "--bounds", "height"), "COLUMN=LOW:HIGH"),
+        (("people.csv", "--private", "ill", "--distortion", "-1"), "above 0"),
+        (("people.csv", "--private", "ill", "--distortion", "9"), "tells nothing at all"),
+        (("people.csv", "--private", "age"), "fewer than 20 rows"),
+        (("nobody.csv", "--private", "ill"), "nobody.csv"),
+        (("people.csv", "--private", "ill", "-o", "p.bin"), ".nwm"),
+        (("optimun", "x"), "Did you mean 'optimum'"),
+    ],
+)
+def test_bad_words_are_answered_in_a_sentence(call: Cli, here: Path, words: tuple[str, ...], said: str) -> None:
+    usual = [] if "--distortion" in words or words[0] == "optimun" else ["--distortion", "0.5"]
+    usual += [] if "-o" in words or words[0] == "optimun" else ["-o", "out.nwm"]
+    answer = call("learn", *words, *usual)
+    assert answer.code == 2
+    assert said in answer.err
+    assert "Traceback" not in answer.err
+    assert not list(here.glob("*.nwm*"))
+
+
+def test_a_training_that_was_stopped_goes_on_and_ends_alike(here: Path) -> None:
+    words = [sys.executable, "-m", "noisewright", "learn", "people.csv", "--private", "ill", "--distortion", "0.5"]
+    words += ["--columns", "height,town", "--epochs", "40", "--seed", "3"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    part = here / "a.nwm.part"
+    with subprocess.Popen(
+        [*words, "-o", "a.nwm"], cwd=here, stderr=subprocess.PIPE, text=True, env=environment
+    ) as running:
+        deadline = time.monotonic() + 120
+        while not part.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=120)
+    assert running.returncode == 130
+    assert "a.nwm.part has what was learned: start again with the same words to go on." in err
+    assert not (here / "a.nwm").exists()
+    for out in ("a.nwm", "b.nwm"):
+        subprocess.run([*words, "-o", out], cwd=here, check=True, capture_output=True, env=environment)
+    assert (here / "a.nwm").read_bytes() == (here / "b.nwm").read_bytes()
+    assert not part.exists()
