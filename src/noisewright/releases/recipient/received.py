@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from noisewright.core.choices import nearest_name
 from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
+from noisewright.mechanisms.registry import registry
 from noisewright.releases.columns.plan import ColumnPlan, compile_column
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.layout import CERTIFICATE, answer_files
@@ -22,7 +23,7 @@ from noisewright.releases.output.lock import LOCK, Lock
 from noisewright.releases.output.proving import Verification, verify
 from noisewright.releases.output.written_answers import read_answer
 from noisewright.releases.plan import Plan, make_plan
-from noisewright.releases.policy.policy import Policy
+from noisewright.releases.policy.policy import ColumnPolicy, Policy
 from noisewright.releases.recipient.estimating import ColumnEstimate, estimate_column
 from noisewright.releases.sources.written import read_written, written_batches
 
@@ -97,7 +98,12 @@ class Received:
 
     def estimates(self) -> list[ColumnEstimate]:
         """Every column that was perturbed, in the order of the table."""
-        return [self.estimate(column.outputs[0]) for column in self.policy.columns if not column.keep]
+        return [self.estimate(column.outputs[0]) for column in self.policy.columns if self._perturbed(column)]
+
+    @staticmethod
+    def _perturbed(column: ColumnPolicy) -> bool:
+        """Whether noise of a public law was added: kept and learned columns have none."""
+        return not column.keep and registry[column.mechanism or ""].takes.claims
 
     def _compiled(self, column: str) -> ColumnPlan:
         """The plan of one column alone, so that public files that another one needs may be missing here."""
@@ -106,6 +112,11 @@ class Received:
                 if one.keep:
                     raise ParameterError(
                         f"{column!r} was kept as it is: its values are the true ones, and nothing is left to estimate."
+                    )
+                if not self._perturbed(one):
+                    raise ParameterError(
+                        f"{column!r} was changed by a learned privatiser, which has no law of noise to estimate with; take its "
+                        "values as they are."
                     )
                 found = compile_column(one, place, self.lock.types, self.policy)
                 self._check(found)
