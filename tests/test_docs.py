@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -153,4 +154,26 @@ def test_pictures_are_drawn_by_their_script(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     drawn = {p.name for p in (tmp_path / "pictures").glob("*.png")}
-    assert drawn == {p.name for p in (ROOT / "docs/pictures").glob("*.png")}
+    there = {p.name for p in (ROOT / "docs/pictures").glob("*.png")}
+    assert drawn == there - {
+        "report.png"
+    }  # a photograph of a real report, by docs/make_report_picture.py and a browser
+
+
+def test_extras_that_pages_name_exist():
+    known = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    named = {
+        extra.strip()
+        for page in [*PAGES, ROOT / "Makefile", *(ROOT / "src").rglob("*.py")]
+        for group in re.findall(r"(?:noisewright|\.)\[([a-z, ]+)\]", page.read_text(encoding="utf-8"))
+        for extra in group.split(",")
+    }
+    assert {"plots", "spark", "java"} <= named <= known
+
+
+def test_the_glossary_is_in_order_and_has_the_words_of_the_report():
+    words = re.findall(
+        r"^\| \*\*([\w -]+)\*\* \|", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert words == sorted(words)
+    assert {"unit", "belief", "epsilon", "delta", "price", "expected error", "level", "radius", "protect"} <= set(words)

@@ -106,6 +106,11 @@ class Plan:
         return tuple(column for column in self.columns if column.context_aware is not None)
 
     @property
+    def only_answers(self) -> tuple[str, ...]:
+        """The columns that are not released, and that answers use."""
+        return tuple(name for name in self.dropped if name != self.policy.unit.column)
+
+    @property
     def order(self) -> Order | None:
         """In which order the rows are released; None without rows."""
         return self.policy.order if self.columns else None

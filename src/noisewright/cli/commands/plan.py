@@ -224,7 +224,10 @@ def dropped_row(found: Plan) -> tuple[str, str]:
     """What is not released row by row; no column is spoken of that the policy does not name."""
     if not found.columns:
         return "Dropped", "every column"
-    return "Dropped", ", ".join([*map(printable, found.dropped), "every column that the policy does not name"])
+    named = [
+        f"{printable(n)} (used only for answers)" if n in found.only_answers else printable(n) for n in found.dropped
+    ]
+    return "Dropped", ", ".join([*named, "every column that the policy does not name"])
 
 
 def order_row(found: Plan) -> list[tuple[str, str]]:

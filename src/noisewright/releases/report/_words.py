@@ -81,7 +81,7 @@ def capital(words: str) -> str:
 
 def not_released(plan: Plan) -> str:
     """What is not released row by row: columns that only answers use, the column of the unit, and everything unnamed."""
-    asked = [name for name in plan.dropped if name != plan.policy.unit.column]
+    asked = plan.only_answers
     unit = [f"{name} (says which rows belong together)" for name in plan.dropped if name not in asked]
     words = f"Not released at all: {listed([*unit, 'every column that the policy does not name'])}."
     return words + (f" Used only for answers: {listed(asked)}." if asked else "")
