@@ -268,7 +268,7 @@ def test_a_channel_is_loaded_and_saved_byte_for_byte(name: str, tmp_path: Path) 
 
 # Releases -----------------------------------------------------------------------------------------------------------------
 
-UNUSED = r'Dropped +[a-z, ]+\n( {6,}[a-z, ]+\n)*|"dropped": \[[^]]*\]|<p>Not released at all: [^<]*</p>'
+UNUSED = r'Dropped +[a-z, ()]+\n( {6,}[a-z, ()]+\n)*|"dropped": \[[^]]*\]|<p>Not released at all: [^<]*</p>'
 """What was said of columns that a policy does not use: nothing is said of them any more."""
 
 

@@ -60,7 +60,8 @@ def draw_face_risks(
         name = f"noise on pixels, {kind}, {'best' if 'best' in own[0] else 'parrot'}"
         risks = [row.get("best", row["parrot"]) for row in own]
         right.plot(risks, [row["ssim"] for row in own], label=name, color="#6b7680", **style)
-    known = [{**row, "best": row["best"] if "best" in row else row["parrot"]} for row in others]
+    known = [{**row, "best": row.get("best", row.get("parrot"))} for row in others]
+    known = [row for row in known if row["best"] is not None]
     for place, (key, name) in enumerate((("best", "one release"), ("best of two", "two releases"))):
         shown = [row for row in known if row.get(key) is not None]
         points: Any = {"color": COLOURS[3 + place], "marker": "Dv"[place], "linestyle": "none", "markersize": 5}
