@@ -311,7 +311,7 @@ def test_a_folder_tells_neither_sizes_nor_colours_of_faces(tmp_path: Path) -> No
     assert {one.size for one in done} == {(SIZE, SIZE, 3)}
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "certificate-12x12.json",
-        *(f"picture-{n}.png" for n in range(1, 5)),
+        *(f"picture-{n:06}.png" for n in range(1, 5)),
     ]
     strict = FaceMethod(private_faces(tiny_model(), epsilon=60))
     done = obfuscate_pictures(strict, files, tmp_path / "strict")

@@ -1,8 +1,8 @@
 r"""What an epsilon means for faces, measured on the public faces of a model instead of assumed.
 
 An epsilon on codes says nothing by itself: it is for opposite corners of a public box, and people are nearer to each other than
-that. So a model keeps the codes of some of its public faces (:mod:`~noisewright.images.faces.gallery`), and for a mechanism they
-tell
+that. So a model keeps the codes of some of its public faces (:mod:`~noisewright.images.faces.models.gallery`), and for a
+mechanism they tell
 
 * how far apart two people are, typically (the median) and at the closest, and two faces of one person;
 * the odds that epsilon allows at these distances, :math:`e^{\epsilon d}`;

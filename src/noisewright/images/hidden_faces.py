@@ -41,7 +41,7 @@ from noisewright.core.mechanism import Takes
 from noisewright.core.resource import Resource
 from noisewright.images.face_scale import FaceScale, measured_on_public_faces
 from noisewright.images.faces.code_space import LatentMetric, least_error_weights
-from noisewright.images.faces.model import FaceModel, as_model
+from noisewright.images.faces.models.model import FaceModel, as_model
 from noisewright.images.faces.obfuscator import TOGETHER, LatentObfuscator
 from noisewright.images.mechanism import Fit, PictureMechanism
 from noisewright.images.pictures.reading import Colours, Picture, read_picture

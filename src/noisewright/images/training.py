@@ -17,9 +17,9 @@ from typing import Any
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.loading.signatures import parameters_of
-from noisewright.images.faces.eigenfaces import Eigenfaces, train_eigenfaces
-from noisewright.images.faces.model import FaceModel
-from noisewright.images.faces.public_faces import PublicFaces
+from noisewright.images.faces.models.eigenfaces import Eigenfaces, train_eigenfaces
+from noisewright.images.faces.models.model import FaceModel
+from noisewright.images.faces.models.public_faces import PublicFaces
 
 __all__ = ["KINDS", "train_model"]
 

@@ -28,7 +28,7 @@ from scipy.special import softmax
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_number, is_whole
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.faces.basis import Basis
+from noisewright.images.faces.models.basis import Basis
 from noisewright.images.pictures.reading import Picture
 
 __all__ = ["Recogniser"]

@@ -26,10 +26,10 @@ from noisewright.images.attackers.recogniser import Recogniser
 from noisewright.images.attackers.risks import Attribute, FaceAttacks, Risk
 from noisewright.images.baselines.adhoc import blurred_picture, boxed, inpainted, noisy_singular_values, pixelised
 from noisewright.images.baselines.k_same import k_same_codes
-from noisewright.images.faces.eigenfaces import Eigenfaces, train_eigenfaces
-from noisewright.images.faces.model import FaceModel, open_model
+from noisewright.images.faces.models.eigenfaces import Eigenfaces, train_eigenfaces
+from noisewright.images.faces.models.model import FaceModel, open_model
+from noisewright.images.faces.models.public_faces import PublicFaces, read_faces
 from noisewright.images.faces.obfuscator import LatentObfuscator
-from noisewright.images.faces.public_faces import PublicFaces, read_faces
 from noisewright.images.faces.sprites import SIDE, sprite_faces
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region

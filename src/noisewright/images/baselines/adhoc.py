@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from noisewright.core.errors import ParameterError
-from noisewright.images.faces.model import FaceModel
+from noisewright.images.faces.models.model import FaceModel
 from noisewright.images.pictures.blocks import Blocks
 from noisewright.images.pictures.filling import filled
 from noisewright.images.pictures.reading import Picture

@@ -32,8 +32,8 @@ from scipy.spatial import Delaunay
 
 from noisewright.core.arrays import Floats, Indices
 from noisewright.core.errors import DataError
-from noisewright.images.faces.basis import Basis
 from noisewright.images.faces.code_space import CodeSpace
+from noisewright.images.faces.models.basis import Basis
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.writing import as_pixels
 

@@ -33,7 +33,7 @@ from scipy.spatial.distance import cdist
 from noisewright.core.arrays import Floats, Indices
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.faces.model import FaceModel
+from noisewright.images.faces.models.model import FaceModel
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.writing import as_pixels
 

@@ -9,7 +9,7 @@ Without ``components``, their number is the largest whose noise stays below ``al
 (:mod:`noisewright.images.faces.counting`).
 
 >>> import pathlib, tempfile
->>> from noisewright.images.faces.eigenfaces import train_eigenfaces
+>>> from noisewright.images.faces.models.eigenfaces import train_eigenfaces
 >>> public = np.random.default_rng(1).integers(0, 256, (20, 8, 8, 3), dtype=np.uint8)
 >>> model = train_eigenfaces(pathlib.Path(tempfile.mkdtemp(), "noise.nwm"), public)
 >>> hidden = LatentObfuscator(model, epsilon=20)
@@ -37,7 +37,7 @@ from noisewright.core.exact import Exact, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.images.faces.code_space import STEPS, CodeSpace
 from noisewright.images.faces.counting import ALPHA, component_count
-from noisewright.images.faces.model import FaceModel
+from noisewright.images.faces.models.model import FaceModel
 from noisewright.images.faces.noisy_codes import NoisyCodes
 from noisewright.images.pictures.reading import Picture
 from noisewright.noise.bits import Rng, bits_from

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.images.attackers.recogniser import Recogniser
-from noisewright.images.faces.basis import Basis
+from noisewright.images.faces.models.basis import Basis
 from noisewright.images.networks.attributes import Attribute
 from noisewright.images.pictures.reading import Picture
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from noisewright.core.choices import is_number, is_whole
 from noisewright.core.errors import ParameterError
-from noisewright.images.faces.public_faces import PublicFaces
+from noisewright.images.faces.models.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, run_course, seeded
 from noisewright.images.networks._readers import reads_attribute
 from noisewright.images.networks._torch import Module, Tensor, device_called, device_of, float_tensor, torch

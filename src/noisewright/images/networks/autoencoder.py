@@ -21,7 +21,7 @@ import numpy as np
 
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
-from noisewright.images.faces.public_faces import PublicFaces
+from noisewright.images.faces.models.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, cosine, run_course, seeded
 from noisewright.images.networks._layers import doubling, from_mean, halving, halvings
 from noisewright.images.networks._readers import reads_attribute

@@ -23,9 +23,9 @@ import numpy as np
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.faces.gallery import Gallery
 from noisewright.images.faces.identities import identity_weights
-from noisewright.images.faces.public_faces import PublicFaces
+from noisewright.images.faces.models.gallery import Gallery
+from noisewright.images.faces.models.public_faces import PublicFaces
 from noisewright.images.networks._course import Progress, batches, cosine, run_course, seeded
 from noisewright.images.networks._layers import doubling, from_mean, halvings, normal_start
 from noisewright.images.networks._readers import Reader, reads_attribute, reads_people

@@ -22,8 +22,8 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.core.resource import Resource
 from noisewright.files.model_file import read_model, write_model
-from noisewright.images.faces.basis import Basis
-from noisewright.images.faces.gallery import Gallery
+from noisewright.images.faces.models.basis import Basis
+from noisewright.images.faces.models.gallery import Gallery
 from noisewright.images.networks._readers import Reader, read_attribute
 from noisewright.images.networks._torch import Module, Tensor, arrays_of, device_of, filled, float_tensor, torch
 from noisewright.images.networks.attributes import Attribute, chosen

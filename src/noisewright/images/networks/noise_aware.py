@@ -15,8 +15,8 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import ParameterError
-from noisewright.images.faces.basis import Basis
 from noisewright.images.faces.counting import component_count
+from noisewright.images.faces.models.basis import Basis
 from noisewright.images.networks._torch import Tensor, float_tensor, torch
 
 __all__ = ["TrainingNoise"]

@@ -30,7 +30,7 @@ import numpy as np
 
 from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.resource import Resource
-from noisewright.images.faces.public_faces import PublicFaces
+from noisewright.images.faces.models.public_faces import PublicFaces
 from noisewright.images.networks._torch import Module, arrays_of, float_tensor, nn, torch
 from noisewright.images.networks.network import Arrays, EncodedFaces, encoded, pixels_of, public_codes, write_network
 from noisewright.images.pictures.reading import Picture

@@ -16,7 +16,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import parts_of
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.resource import Resource, in_place, look_in
-from noisewright.images.faces.model import COMES_ALONG
+from noisewright.images.faces.models.model import COMES_ALONG
 from noisewright.mechanisms.registry import registry
 from noisewright.text.embeddings.places import embedding_folders
 

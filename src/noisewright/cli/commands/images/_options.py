@@ -195,7 +195,7 @@ def _faces(
     resize: bool = False,
     **more: Any,
 ) -> FaceMethod:
-    from noisewright.images.faces.model import open_model
+    from noisewright.images.faces.models.model import open_model
     from noisewright.images.hidden_faces import private_faces
     from noisewright.images.methods import FaceMethod
 

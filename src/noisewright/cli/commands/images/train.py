@@ -98,7 +98,7 @@ def train(
 def _faces(folder: str | None, size: int, grey: bool) -> PublicFaces:
     """The faces of a folder, or those that come along."""
     from noisewright.images.faces import PublicFaces, read_faces, sprite_faces
-    from noisewright.images.faces.public_faces import square
+    from noisewright.images.faces.models.public_faces import square
 
     if folder is not None:
         with counting("faces read", "faces") as progress:

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.model_file import read_model, write_model
-from noisewright.images.faces.basis import Basis, ComponentFaces, Read
-from noisewright.images.faces.gallery import Gallery
+from noisewright.images.faces.models.basis import Basis, ComponentFaces, Read
+from noisewright.images.faces.models.gallery import Gallery
 from noisewright.images.pictures.reading import CHANNELS, Picture
 from noisewright.images.pictures.writing import as_pixels
 

@@ -25,12 +25,12 @@ from noisewright.core.errors import FileFormatError, ParameterError
 from noisewright.core.loading.addresses import Addresses
 from noisewright.core.resource import Resource
 from noisewright.files.model_file import kind_of
-from noisewright.images.faces.gallery import Gallery
+from noisewright.images.faces.models.gallery import Gallery
 from noisewright.images.pictures.reading import Picture
 
 __all__ = ["COMES_ALONG", "MODELS", "FaceModel", "as_model", "open_model", "shipped_model"]
 
-COMES_ALONG = Path(__file__).parents[1] / "data"
+COMES_ALONG = Path(__file__).parents[2] / "data"
 """The folder of files that come with Noisewright."""
 MEMBERS = ("resource", "shape", "low", "high", "spreads", "encode", "decode")
 
@@ -38,11 +38,11 @@ MODELS = Addresses(
     "noisewright.face_models",
     "kind of face model",
     {
-        "eigenfaces": "noisewright.images.faces.eigenfaces:Eigenfaces",
+        "eigenfaces": "noisewright.images.faces.models.eigenfaces:Eigenfaces",
         "autoencoder": "noisewright.images.networks.autoencoder:AutoEncoder",
         "identities": "noisewright.images.networks.identity_generator:IdentityGenerator",
         "attgan": "noisewright.images.networks.attgan:AttGan",
-        "onnx": "noisewright.images.faces.onnx_model:OnnxFaces",
+        "onnx": "noisewright.images.faces.models.onnx_model:OnnxFaces",
         "modules": "noisewright.images.networks.own:OwnFaces",
     },
 )

@@ -32,7 +32,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.resource import Resource
-from noisewright.images.faces.gallery import Gallery
+from noisewright.images.faces.models.gallery import Gallery
 from noisewright.images.pictures.reading import Picture
 
 __all__ = ["Basis", "ComponentFaces", "Read"]
