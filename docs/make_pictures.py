@@ -827,6 +827,46 @@ def how_many_bits() -> None:
     plt.close(figure)
 
 
+def learned_curve() -> None:
+    """How often the class of a number is guessed from what a learned network releases, beside noise and the optima."""
+    from noisewright.learned import GAPPrivatiser
+    from noisewright.learned.theory import Mixture, grid_game, shifts
+    from noisewright.plots.figure import COLOURS
+
+    law, rng, rows = Mixture(0.5, -3, 3), np.random.default_rng(1), 3_000 if QUICK else 20_000
+    y, fresh = rng.integers(0, 2, rows), rng.integers(0, 2, 50_000 if QUICK else 1_000_000)
+    x, other = (6.0 * one - 3 + rng.normal(size=len(one)) for one in (y, fresh))
+    settings = {"epochs": 1 if QUICK else 40, "hidden": 32, "adversary_hidden": 32, "adversary_steps": 3}
+    made = GAPPrivatiser([1, 2, 3, 5, 7, 9], units="raw", settings=settings).fit(x, y)
+    found = []
+    for point in made.points_:
+        one = made.at(point.distortion)
+        released = one.release(other, rng=rng)
+        counts = [np.histogram(released[fresh == label], np.linspace(-9, 9, 181))[0] for label in (0, 1)]
+        found.append((sum(one.distortion_of(other, released).values()), np.max(counts, axis=0).sum() / len(fresh)))
+    figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    budgets = np.linspace(0.2, 9.5, 20)
+    lines = (("noise alone", shifts.additive_noise), ("shrink and noise", shifts.shrink_and_noise))
+    for (name, family), colour in zip(lines, COLOURS, strict=False):
+        axes.plot(budgets, [family(law, d).accuracy for d in budgets], color=colour, label=name)
+    game, few = grid_game(law, points=41), budgets[::3]
+    axes.plot(
+        few, [float(game.optimum(float(d)).accuracy) for d in few], color=INK, label="the best there is against guesses"
+    )
+    axes.plot(few, [_guessed(game, float(d)) for d in few], "--", color=INK, label="the best there is for the log loss")
+    axes.plot(*zip(*found, strict=True), "o", color=ACCENT, label="learned by a network with the log loss")
+    axes.set(xlabel="distortion (squared)", ylabel="class guessed right", ylim=(0.48, 1.02))
+    axes.set_title("Two classes on a line, given the number alone")
+    axes.legend(frameon=False)
+    figure.savefig(PICTURES / "learned-curve.png", dpi=130)
+    plt.close(figure)
+
+
+def _guessed(game: Any, distortion: float) -> float:
+    """How often the class is guessed from the mechanism that tells least."""
+    return float(game.optimum(distortion, "log").accuracy)
+
+
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
     photographs()
@@ -857,3 +897,4 @@ if __name__ == "__main__":
     replacement_thresholds()
     replacement_families()
     replacement_lattices()
+    learned_curve()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,41 @@ def test_the_guarantee_is_context_aware_and_adds_to_no_budget(table: GAPPrivatis
         core.Accountant(["a", "b"]).add(promise)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"pick one with \.at"):
         _ = table.guarantee
+
+
+def test_certified_noise_behind_it_states_both_promises() -> None:
+    frame, y = people()
+    bounds = {"height": (1.2, 2.3), "age": (0, 120)}
+    made = GAPPrivatiser(1.0, bounds=bounds, settings=QUICK).fit(frame, y)
+    noisy = made.with_epsilon("7/2", frame)
+    context, proved = noisy.guarantees
+    assert (context.kind, context.accuracy) == ("context-aware", made.guarantee.accuracy)
+    assert context.distortion > made.guarantee.distortion + 0.5
+    assert str(proved) == "epsilon = 3.5 per unit of discrete"
+    assert sum(one.epsilon for one in noisy.certificates().values()) == Fraction(7, 2)
+    for one in noisy.certificates().values():
+        assert one.verify().startswith("epsilon")
+    out = noisy.release(frame)
+    assert out["height"].between(1.2, 2.3).all()
+    assert out["age"].dtype == np.int64
+    assert set(out["town"]) <= {"Bonn", "Kiel", "Ulm"}
+    assert core.Accountant(["a", "b"]).add(proved).guarantee().epsilon == pytest.approx(3.5)
+    with pytest.raises(ParameterError, match="public range of every column of numbers, and 'height' has none"):
+        GAPPrivatiser(1.0, settings=QUICK).fit(frame, y).with_epsilon(1, frame)
+    with pytest.raises(ParameterError, match="epsilon"):
+        made.with_epsilon(0, frame)
+
+
+def test_certified_noise_loses_no_more_than_it_promises_between_any_two_records() -> None:
+    """The channel of both together, from the table that is drawn from: randomised response behind a learned table."""
+    x, y = xor()
+    made = GAPPrivatiser(0.1, categorical=["x0"], settings={"epochs": 30}).fit(x, y)
+    noisy = made.with_epsilon(1, x)
+    whole = made.arrays_[0]["table"][:, 0] @ noisy.mechanisms["x0"].channel().matrix
+    assert np.abs(np.log(whole[0] / whole[1])).max() < 1
+    drawn = noisy.release(np.tile([0, 1], 50_000), rng=np.random.default_rng(1)).reshape(-1, 2)
+    shares = [np.bincount(drawn[:, place], minlength=2) / 50_000 for place in range(2)]
+    assert np.abs(np.array(shares) - whole).max() < 5 * 0.5 / 50_000**0.5  # five standard errors
 
 
 def test_failures_to_converge_are_said() -> None:

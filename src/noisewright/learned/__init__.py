@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from noisewright.learned import evaluation as evaluation
     from noisewright.learned import theory as theory
     from noisewright.learned import training as training
+    from noisewright.learned.certified_noise import CertifiedPrivatiser as CertifiedPrivatiser
     from noisewright.learned.columns import Columns as Columns
     from noisewright.learned.drawing import Drawer as Drawer
     from noisewright.learned.in_policies import ChangedColumns as ChangedColumns

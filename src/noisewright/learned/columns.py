@@ -26,7 +26,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_number
 from noisewright.core.errors import DataError, ParameterError
 
-__all__ = ["Category", "Codes", "Columns", "Number", "as_columns", "codes_of", "labels_of"]
+__all__ = ["Category", "Codes", "Columns", "Number", "as_columns", "codes_of", "labels_of", "like"]
 
 Codes = NDArray[np.int64]
 
@@ -122,7 +122,7 @@ class Columns:
             out[number.name] = _whole(new, old.dtype) if number.whole else new
         for place, label in enumerate(self.labels):
             out[label.name] = _array(label.labels)[codes[:, place]]
-        return _like(table, {name: out[name] for name in given})
+        return like(table, {name: out[name] for name in given})
 
     def costs(self, weights: Mapping[Any, float] | None, units: str) -> list[float]:
         """The weight of each column in the distortion, numbers first and in standard deviations."""
@@ -289,7 +289,7 @@ def _whole(values: Floats, dtype: Any) -> NDArray[Any]:
     return np.clip(np.rint(values), float(ends.min), float(ends.max) * (1 - 2**-53)).astype(ends.dtype)
 
 
-def _like(table: Any, columns: dict[str, NDArray[Any]]) -> Any:
+def like(table: Any, columns: dict[str, NDArray[Any]]) -> Any:
     """Columns in the form that a table was given in."""
     module = type(table).__module__.partition(".")[0]
     if isinstance(table, Mapping):

@@ -37,8 +37,10 @@ from numpy.typing import NDArray
 
 from noisewright.core.choices import is_number, one_of
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import Exact
 from noisewright.core.guarantee import ContextAware
 from noisewright.core.resource import Resource
+from noisewright.learned.certified_noise import CertifiedPrivatiser, certified
 from noisewright.learned.columns import Codes, Columns
 from noisewright.learned.drawing import Drawer, drawer_of
 from noisewright.learned.model_files import check_suffix, read_privatiser, write_privatiser
@@ -218,6 +220,17 @@ class GAPPrivatiser:
         return drawer_of(
             self.family_, arrays, len(self.columns_.numbers), self.columns_.categories, classes, self.given
         )
+
+    def with_epsilon(self, epsilon: Exact, X: Any, y: Any = None) -> CertifiedPrivatiser:
+        """Certified noise behind it: ``epsilon`` between any two records, proved, beside what was learned.
+
+        Every column of numbers needs public ``bounds``, and lists of labels must be public. The distortion of both together is
+        measured on ``X``.
+        """
+        self._check_fitted()
+        if len(self.points_) != 1:
+            raise ParameterError("this is a curve of several budgets; pick one with .at(distortion).")
+        return certified(self, epsilon, X, y)
 
     def save(self, path: str | os.PathLike[str]) -> Resource:
         """Write it to a file (``.nwm``: arrays and JSON). It tells about the records that it was trained on."""

@@ -26,7 +26,18 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.loading.addresses import Addresses
 from noisewright.core.mechanism import Mechanism, Takes
 
-__all__ = ["Entry", "Stated", "build", "entries", "foreign", "forget", "names", "register", "registry"]
+__all__ = [
+    "Entry",
+    "Stated",
+    "build",
+    "entries",
+    "foreign",
+    "forget",
+    "names",
+    "register",
+    "registry",
+    "without_epsilon",
+]
 
 
 @dataclass(frozen=True)
@@ -184,6 +195,11 @@ def entries() -> list[Entry]:
         with suppress(ParameterError):
             found.append(registry[name])
     return found
+
+
+def without_epsilon() -> list[str]:
+    """What policies know by name beside, which promises no epsilon."""
+    return sorted(_WITHOUT_EPSILON)
 
 
 def names() -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from noisewright.mechanisms.registry import registry
+from noisewright.mechanisms.registry import registry, without_epsilon
 from noisewright.releases.kinds.registry import kind_names
 from noisewright.releases.policy._numbers import IS_NUMBER, IS_PLACE
 from noisewright.releases.policy.parameters import WORDS, Accepts, accepts, offered
@@ -34,7 +34,7 @@ def policy_schema(policy: type[Policy]) -> dict[str, Any]:
         schema["$defs"][kind]["title"] = title
         schema["$defs"][kind]["description"] = schema["$defs"][kind]["description"].partition("\n")[0].replace("``", "")
     _columns(schema["$defs"]["ColumnPolicy"])
-    _mechanism(schema["$defs"]["QueryPolicy"])
+    _mechanism(schema["$defs"]["QueryPolicy"], offered())
     schema["properties"]["types"]["additionalProperties"] = {"enum": list(kind_names())}
     schema["anyOf"] = [{"required": ["columns"]}, {"required": ["queries"]}]
     return {"$schema": DIALECT, **schema}
@@ -51,9 +51,10 @@ TITLES = {
 
 def _columns(schema: dict[str, Any]) -> None:
     """Mechanisms with their parameters."""
-    _mechanism(schema)
+    named = [*offered(), *without_epsilon()]
+    _mechanism(schema, named)
     own = list(schema["properties"])
-    takers = {name: accepts(name) for name in offered()}
+    takers = {name: accepts(name) for name in named}
     for parameter in sorted({p for accepted in takers.values() for p in accepted.allowed}):
         users = [name for name, accepted in takers.items() if parameter in accepted.allowed]
         words, example = WORDS.get(parameter) or _words(parameter, [takers[name] for name in users])
@@ -101,15 +102,15 @@ def _one(name: str, own: list[str]) -> dict[str, Any]:
     return {"if": {"properties": {"mechanism": {"const": name}}, "required": ["mechanism"]}, "then": then}
 
 
-def _mechanism(schema: dict[str, Any]) -> None:
+def _mechanism(schema: dict[str, Any], named: list[str]) -> None:
     """The names of mechanisms, and what each of them does."""
     given = schema["properties"]["mechanism"]
-    summaries = "; ".join(f"{name}: {registry[name].summary}" for name in offered())
+    summaries = "; ".join(f"{name}: {registry[name].summary}" for name in named)
     schema["properties"]["mechanism"] = {
         "title": given["title"],
         "description": f"{given['description']} {summaries}.",
         "type": "string",
-        "enum": offered(),
+        "enum": named,
     }
 
 

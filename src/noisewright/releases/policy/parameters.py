@@ -108,9 +108,10 @@ WORDS = {
         'sampler = "enumeration"',
     ),
     "model": (
-        "The public file of a model of faces; without one, the small model that comes along.",
+        "The public file of a model of faces (without one, the small model that comes along), or of a privatiser.",
         'model = "faces.nwm"',
     ),
+    "distortion": ("Which budget of a privatiser that was trained for several.", "distortion = 0.5"),
     "components": ("How many elements of the code of a face come out.", "components = 20"),
     "weights": ("How elements of a code share epsilon: even or least-error.", 'weights = "even"'),
     "attributes": ("What of a face passes around the noise, in the clear.", 'attributes = ["expression"]'),
