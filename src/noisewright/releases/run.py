@@ -194,7 +194,8 @@ def _in_kind(done: Release, source: Source) -> Release:
     """With answers, and a table that is read from files, of the kind that came in; a reader, read once, gives tables."""
     if source.kind in ("file", "arrow", "reader"):
         return done
-    return replace(done, answers={name: source.wrap(table) for name, table in done.answers.items()}, wrap=source.wrap)
+    wrap = None if source.kind == "spark" else source.wrap  # a table in files may be more than a driver holds
+    return replace(done, answers={name: source.wrap(table) for name, table in done.answers.items()}, wrap=wrap)
 
 
 def reached(phase: str) -> None:

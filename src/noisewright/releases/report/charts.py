@@ -106,7 +106,7 @@ def _estimate(marginal: Marginal, k: int) -> str:
     """An estimate in as many digits as its whisker leaves."""
     assert marginal.estimated is not None
     if marginal.low is None or marginal.high is None or marginal.high[k] <= marginal.low[k]:
-        return short(marginal.estimated[k])
+        return short(round(marginal.estimated[k]))
     unit = 10.0 ** max(0, math.floor(math.log10(marginal.high[k] - marginal.low[k])) - 1)
     return short(round(marginal.estimated[k] / unit) * unit)
 

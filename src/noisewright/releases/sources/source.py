@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -155,7 +156,9 @@ class Source:
             case "duckdb":
                 return duckdb.from_arrow(table)
             case "spark":
-                return self.held.sparkSession.createDataFrame(table)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", FutureWarning)  # PySpark's own, about versions of pandas
+                    return self.held.sparkSession.createDataFrame(table)
             case _:
                 return table
 
