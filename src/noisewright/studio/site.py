@@ -76,4 +76,19 @@ PAGES = (
         "Say what is public about each column, see what a release would promise and cost, and leave with a table that is proved.",
         "release",
     ),
+    Page(
+        "/ledger",
+        "Ledger",
+        "Read a ledger",
+        "What was spent of every budget, when and for what, and what is left.",
+        "ledger",
+    ),
+    Page(
+        "/survey",
+        "Survey",
+        "Ask a sensitive question",
+        "Find coins, dice or cards with which people can answer safely, print the card, and estimate the truth behind answers.",
+        "survey",
+        "/{part}",
+    ),
 )

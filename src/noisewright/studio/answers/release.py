@@ -15,7 +15,7 @@ from noisewright.core.errors import BudgetError, FileFormatError
 from noisewright.core.exact import upward
 from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.curator.starting import starting_policy
-from noisewright.releases.ledger.ledger import Ledger, default_path
+from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.ledger.records import downward
 from noisewright.releases.output.proving import certificate_bytes, examined
 from noisewright.releases.plan import Plan, title
@@ -34,7 +34,6 @@ __all__ = [
     "gauge_of",
     "given_example",
     "given_table",
-    "ledger_path",
     "make_release",
     "part_rows",
     "planned",
@@ -208,8 +207,3 @@ def zipped(done: Released) -> Path:
         for file in sorted(p for p in folder.rglob("*") if p.is_file()):
             archive.write(file, Path("release") / file.relative_to(folder))
     return target
-
-
-def ledger_path(text: str) -> str:
-    """The ledger that is meant: a file by its path, or that of this user."""
-    return os.path.abspath(os.path.expanduser(text)) if text.strip() else str(default_path())

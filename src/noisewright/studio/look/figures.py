@@ -76,6 +76,58 @@ def lines(
     return figure(data, x, y, dark, showlegend=len(series) > 1, **layout)
 
 
+def banded(
+    at: Sequence[Any], middle: ArrayLike, low: ArrayLike, high: ArrayLike, x: str, y: str, dark: bool, **layout: Any
+) -> dict[str, Any]:
+    """Estimates with intervals: a line in its band over numbers, columns with whiskers over anything else."""
+    values, ends = np.asarray(middle, dtype=np.float64), [np.asarray(e, dtype=np.float64) for e in (low, high)]
+    if all(isinstance(place, (int, float)) and not isinstance(place, bool) for place in at):
+        edge = {"width": 0}
+        data: list[dict[str, Any]] = [
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": list(at),
+                "y": rounded(ends[0]),
+                "line": edge,
+                "hoverinfo": "skip",
+            },
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": list(at),
+                "y": rounded(ends[1]),
+                "line": edge,
+                "fill": "tonexty",
+                "fillcolor": "rgba(77,143,191,0.35)",
+                "hoverinfo": "skip",
+            },
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "x": list(at),
+                "y": rounded(values),
+                "line": {"color": COLOURS[0], "width": 2},
+            },
+        ]
+        return figure(data, x, y, dark, showlegend=False, **layout)
+    whiskers = {
+        "type": "data",
+        "symmetric": False,
+        "array": rounded(np.maximum(ends[1] - values, 0)),
+        "arrayminus": rounded(np.maximum(values - ends[0], 0)),
+        "color": INK["dark" if dark else "light"][0],
+    }
+    shown = {
+        "type": "bar",
+        "x": [str(place) for place in at],
+        "y": rounded(values),
+        "error_y": whiskers,
+        "marker": {"color": COLOURS[2]},
+    }
+    return figure([shown], x, y, dark, showlegend=False, **{"xaxis": {"type": "category"}, **layout})
+
+
 def bars(
     series: Sequence[tuple[str, Sequence[Any], ArrayLike]], x: str, y: str, dark: bool, **layout: Any
 ) -> dict[str, Any]:

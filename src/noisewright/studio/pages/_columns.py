@@ -122,6 +122,9 @@ class Trading:
             slider.props["aria-label"] = f"epsilon of {column.title}"
         number.on_value_change(lambda e: self._type(place, e.value or ""))
         slider.on("update:model-value", lambda e: self._slide(place, float(e.args)), throttle=0.1)
+        slider.on(
+            "change", lambda e: self._slide(place, float(e.args))
+        )  # where the hand came to rest, whatever was skipped
         self.numbers.append(number)
         self.sliders.append(slider)
 

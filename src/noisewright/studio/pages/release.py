@@ -13,6 +13,7 @@ from noisewright.core.errors import NoisewrightError, ParameterError
 from noisewright.core.exact import upward
 from noisewright.releases.plan import Plan
 from noisewright.studio.answers.examples import EXAMPLES
+from noisewright.studio.answers.ledgers import ledger_path
 from noisewright.studio.answers.policies import Form, policy_text
 from noisewright.studio.answers.release import (
     TABLES,
@@ -22,7 +23,6 @@ from noisewright.studio.answers.release import (
     gauge_of,
     given_example,
     given_table,
-    ledger_path,
     make_release,
     part_rows,
     planned,

@@ -11,6 +11,13 @@ __all__ = ["build"]
 
 DOORS = (
     ("A table", "a row for each person, to be released with noise and a proof", "/release?example=clinic"),
+    ("A survey question", "that people would rather not answer openly", "/survey"),
+    (
+        "Answers of a survey",
+        "or other private reports, to estimate the truth behind them",
+        "/survey/estimate?example=sport",
+    ),
+    ("A budget", "what was spent of it so far, and what is left", "/ledger"),
     ("A number", "an age, a salary, a count, with the range it lies in", "/design/number"),
     ("Categories", "an answer out of a list, such as yes and no", "/design/category"),
     ("Places", "points of a plane or coordinates on a map", "/design/place"),

@@ -1,0 +1,233 @@
+"""Plan a survey on a sensitive question, and estimate the truth behind its answers."""
+
+from __future__ import annotations
+
+from html import escape
+
+from nicegui import ui
+from starlette.requests import Request
+
+from noisewright.core.errors import NoisewrightError
+from noisewright.core.exact import upward
+from noisewright.estimation.survey.plan import Shares, Survey
+from noisewright.studio.answers.surveys import (
+    DEVICES,
+    EXAMPLE,
+    FLAGS,
+    counted,
+    option_table,
+    plan_code,
+    planned_survey,
+)
+from noisewright.studio.look import figures, words
+from noisewright.studio.look.buttons import button
+from noisewright.studio.look.fields import epsilon_field
+from noisewright.studio.look.frame import is_dark
+from noisewright.studio.look.live import Live
+from noisewright.studio.look.plot import Plot
+from noisewright.studio.look.proof import SameElsewhere
+from noisewright.studio.pages._reports import Reports
+from noisewright.studio.task import Task, read_query
+
+__all__ = ["build"]
+
+TABS = {"": "Plan a survey", "estimate": "Estimate from reports"}
+FIELDS = (
+    ("respondents", "how many people are asked", ""),
+    ("target_margin", "or the margin of error that is wanted", "such as 0.03"),
+    ("prevalence", "a guess at the share of the sensitive answer", "empty: the worst; for accuracy alone"),
+    ("categories", "the possible answers", "commas between, the sensitive one last"),
+    ("delta", "delta", "an extra probability; empty: 0"),
+    ("confidence", "confidence", "of the margin; empty: 0.95"),
+)
+SWITCHES = {
+    "whole_population": "everybody is asked, so nothing comes from sampling",
+    "allow_certain_disclosure": "answers may give a truth away for certain, to a share of at most delta",
+}
+OURS = ("question",)
+
+
+def build(request: Request) -> None:
+    """Tabs, and one of the two parts."""
+    part = request.path_params.get("part", "")
+    if part not in TABS:
+        ui.html(words.alarm("There is no such page about surveys."), sanitize=False)
+        return
+    tabs = "".join(
+        f'<a href="/survey{"/" + key if key else ""}"{" aria-current=page" if key == part else ""}>{escape(title)}</a>'
+        for key, title in TABS.items()
+    )
+    ui.html(f'<nav class="nw-tabs" aria-label="Parts of a survey">{tabs}</nav>', sanitize=False)
+    asked = read_query(request.query_params)
+    if part:
+        Reports(asked).build()
+    else:
+        _Planner(asked).build()
+
+
+class _Planner:
+    def __init__(self, asked: dict[str, str]) -> None:
+        self.shown = {key: asked.pop(key) for key in OURS if key in asked}
+        self.given = {key: text for key, text in asked.items() if key in _known()} or dict(EXAMPLE)
+        self.counts: dict[str, str] = {}
+        self.plan: Survey | None = None
+        self.answers: tuple[str, ...] = ()
+        self.dark = is_dark()
+
+    def build(self) -> None:
+        """The fields beside the plan."""
+        with ui.element("div").classes("nw-columns"):
+            with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The survey"'):
+                ui.html("<h2>The survey</h2>", sanitize=False)
+                self._fields()
+            with ui.element("div").classes("nw-stack"):
+                self._results()
+        self.elsewhere = SameElsewhere()
+        self.live = Live(self._show, self._refuse)
+        self._ask()
+
+    def _fields(self) -> None:
+        question = ui.input("the question, for the card", value=self.shown.get("question", ""))
+        question.props("outlined dense debounce=300").on_value_change(lambda e: self._question(e.value or ""))
+        epsilon_field("epsilon *", self.given.get("epsilon", "1"), lambda text: self._type("epsilon", text))
+        for key, label, hint in FIELDS:
+            entry = ui.input(label, value=self.given.get(key, "")).props("outlined dense debounce=300 stack-label")
+            entry.props["hint"] = hint
+            entry.on_value_change(lambda e, key=key: self._type(key, e.value or ""))
+        chosen = self.given.get("device", "")
+        pick = ui.select(
+            {"": "the handiest that is good enough", **{name: name for name in DEVICES}},
+            value=chosen if chosen in DEVICES else "",
+            label="what lots are drawn with",
+        ).props("outlined dense")
+        pick.on_value_change(lambda e: self._type("device", e.value or ""))
+        for key, label in SWITCHES.items():
+            ui.switch(label, value=key in self.given).on_value_change(lambda e, key=key: self._switch(key, e.value))
+
+    def _results(self) -> None:
+        with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The card"'):
+            ui.html("<h2>The card for the interview</h2>", sanitize=False)
+            self.card = ui.html("", sanitize=False)
+            with ui.element("div").classes("nw-row"):
+                button("Print the card", lambda: ui.run_javascript("window.print()"), icon="print")
+                button("Download the certificate", self._download, icon="download")
+        with ui.element("section").classes("nw-panel").props('aria-label="The promise" aria-live="polite"'):
+            ui.html("<h2>What is promised, and how exact it is</h2>", sanitize=False)
+            self.promise = ui.html("", sanitize=False)
+        with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The answers"'):
+            ui.html("<h2>When the answers are counted</h2>", sanitize=False)
+            self.boxes = ui.element("div").classes("nw-row")
+            self.shares = ui.html("", sanitize=False)
+            self.plot = Plot()
+
+    def _type(self, key: str, text: str) -> None:
+        self.given = {k: v for k, v in {**self.given, key: text}.items() if v.strip() or k in FLAGS}
+        self._ask()
+
+    def _switch(self, key: str, on: bool) -> None:
+        self.given = {k: v for k, v in self.given.items() if k != key} | ({key: ""} if on else {})
+        self._ask()
+
+    def _question(self, text: str) -> None:
+        self.shown = {"question": text} if text else {}
+        self._ask()
+
+    def _ask(self) -> None:
+        given = dict(self.given)
+        self.live.ask(lambda: planned_survey(given))
+
+    def _refuse(self, sentence: str) -> None:
+        self.plan = None
+        self.promise.content = words.alarm(sentence)
+        self.card.content = ""
+
+    def _show(self, plan: Survey) -> None:
+        self.plan = plan
+        self.card.content = _card(plan, self.shown.get("question", ""))
+        head, rows = option_table(plan)
+        self.promise.content = (
+            words.said(plan.guarantee.in_words())
+            + words.facts(_facts(plan))
+            + words.table(head, rows, "Ways to ask", numbers=range(1, len(head)))
+        )
+        answers = tuple(str(answer) for answer in plan.device.answers)
+        if answers != self.answers:
+            self.answers, self.counts = answers, {}
+            self._count_boxes()
+        self._count()
+        options = {key: text for key, text in self.given.items() if text or key in FLAGS}
+        self.elsewhere.show(Task("/survey", ("survey",), options, self.shown), plan_code(self.given))
+
+    def _count_boxes(self) -> None:
+        self.boxes.clear()
+        with self.boxes:
+            for answer in self.answers:
+                entry = ui.input(f"how many said {answer}").props("outlined dense debounce=300")
+                entry.on_value_change(lambda e, answer=answer: self._counted(answer, e.value or ""))
+
+    def _counted(self, answer: str, text: str) -> None:
+        self.counts[answer] = text
+        self._count()
+
+    def _count(self) -> None:
+        typed = {answer: text for answer, text in self.counts.items() if text.strip()}
+        if self.plan is None or not typed:
+            self.shares.content = words.note("Type how often each answer was given.")
+            self.plot.show(None)
+            return
+        try:
+            found = counted(self.plan, typed)
+        except NoisewrightError as problem:
+            self.shares.content = words.alarm(str(problem))
+            self.plot.show(None)
+            return
+        self.shares.content = _shares(found)
+        low, high = zip(*found.intervals.values(), strict=True)
+        names, values = [str(answer) for answer in found.shares], list(found.shares.values())
+        self.plot.show(figures.banded(names, values, low, high, "true answer", "share of people", self.dark))
+
+    def _download(self) -> None:
+        if self.plan is not None:
+            ui.download.content(self.plan.certificate().to_json().encode(), "device.json")
+
+
+def _known() -> set[str]:
+    return {"epsilon", "device", *FLAGS, *(key for key, *_ in FIELDS)}
+
+
+def _card(plan: Survey, question: str) -> str:
+    """What is read out or handed over; the only thing that is printed."""
+    first, *rules = plan.device.instruction().split("\n")
+    asked = f"<p><strong>{escape(question)}</strong></p>" if question else ""
+    lines = "".join(f"<li>{escape(rule)}</li>" for rule in rules)
+    return (
+        f'<div class="nw-card-print" role="group" aria-label="card">{asked}<p>{escape(first)}</p><ul>{lines}</ul></div>'
+    )
+
+
+def _facts(plan: Survey) -> list[tuple[str, str]]:
+    at = "at the worst prevalence" if plan.prevalence is None else f"at prevalence {float(plan.prevalence):g}"
+    sure = f"{100 * plan.confidence:g} %"
+    plan.certificate().verify()  # refused where it were not so
+    rows: list[tuple[str, str]] = [
+        ("Guarantee", f"{plan.guarantee}; proved in whole numbers"),
+        ("Margin", f"± {plan.margin:.4f} with {plan.respondents:,} respondents, {at} ({sure}, normal)"),
+        ("At worst", f"± {plan.safe_margin:.4f} whatever the prevalence, without approximation"),
+    ]
+    if plan.needed is not None and plan.target_margin is not None:
+        rows.append(("Needs", f"{plan.needed:,} respondents for a margin of {float(plan.target_margin):g}"))
+    more = f"{upward(100 * plan.loss, 3)} % more respondents" if plan.loss < float("inf") else "no such comparison"
+    rows.append(("Costs", f"{more} than the {plan.ideal_name}, for the same margin"))
+    if plan.device.chances().discloses():
+        rows.append(("Beware", "some answers give the truth away for certain, as was allowed"))
+    return rows
+
+
+def _shares(found: Shares) -> str:
+    rows = [
+        (str(answer), f"{share:.4f}", f"{found.intervals[answer][0]:.4f} to {found.intervals[answer][1]:.4f}")
+        for answer, share in found.shares.items()
+    ]
+    head = ("true answer", "share", f"{100 * found.confidence:g} % interval")
+    table = words.table(head, rows, f"Of {found.respondents:,} people", numbers=(1, 2))
+    return table + (words.listed(found.warnings, "To think about") if found.warnings else "")
