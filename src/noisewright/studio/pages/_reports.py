@@ -112,7 +112,9 @@ class Reports:
         drawn = range(len(found.secrets)) if numbers else order
         drawing = figures.banded(
             [found.secrets[i] for i in drawn],
-            *([float(ends[i]) for i in drawn] for ends in (found.probabilities, found.low, found.high)),
+            found.probabilities[list(drawn)],
+            found.low[list(drawn)],
+            found.high[list(drawn)],
             "true value",
             "share of people",
             self.dark,
