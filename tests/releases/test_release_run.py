@@ -214,7 +214,7 @@ def test_the_published_files_hold_no_hash_of_the_data(tmp_path, book):
     path = tmp_path / "visits.parquet"
     pq.write_table(visits(), path)
     nw.release(POLICY, path, output=tmp_path / "out", ledger=book)
-    nw.release(POLICY, path, output=tmp_path / "again", ledger=book)
+    nw.release(POLICY, path, output=tmp_path / "again", ledger=book, again=True)
     nw.release(POLICY, path, output=tmp_path / "other", ledger=tmp_path / "another.sqlite")
     locks = [json.loads((tmp_path / name / "policy.lock").read_text()) for name in ("out", "again", "other")]
     assert len({lock["data"] for lock in locks}) == 3  # the same data look different, also to the same ledger

@@ -44,6 +44,10 @@ __all__ = ["LARGE_EPSILON", "BudgetLeft", "Plan", "left_over", "listed", "make_p
 
 LARGE_EPSILON = 10
 """Above this, odds may change more than twenty thousandfold, and a warning says so."""
+NO_PROMISE = 50
+"""From this on nobody could tell the promise from none, and a warning says that."""
+BEYOND_SENSE = 700
+"""A part that costs more is refused: the odds that it allows are beyond what a float holds, e^709."""
 LIKE_A_GUESS = 0.9
 """A category that is wrong this often, beside how often a blind guess is, tells hardly anything."""
 
@@ -375,7 +379,12 @@ def _warnings(plan: Plan) -> list[str]:
     """What a person should think about before signing; those that need the data are found by the engine."""
     found = []
     for part in plan.parts:
-        if part.price > LARGE_EPSILON:
+        if part.price >= NO_PROMISE:
+            found.append(
+                f"{title(part)} costs epsilon {upward(part.price)}, which promises nothing: odds may change by a factor of "
+                f"e^{upward(part.price, 3)}, so whoever sees the output may be certain; an epsilon of 1 is usual."
+            )
+        elif part.price > LARGE_EPSILON:
             found.append(
                 f"{title(part)} costs epsilon {upward(part.price)}: odds may change by a factor of up to "
                 f"e^{upward(part.price, 3)}, which is close to no protection; an epsilon of 1 is usual, above 10 is not."

@@ -18,8 +18,10 @@ epsilon = 1 between two tables that differ in one unit (a unit is one row), for 
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import secrets
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -39,6 +41,7 @@ from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
+from noisewright.releases.engines.local import rows_writer
 from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, spend
 from noisewright.releases.ledger.ledger import Balance, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
@@ -79,6 +82,8 @@ class Release:
     page: str = ""
     """The report, as HTML."""
     table: Any = None
+    converted: Path | None = None
+    """The folder of the same release in another format, of which this is a copy; nothing was drawn for it."""
     warnings: tuple[str, ...] = ()
     """What a person should think about. Some of it was found by a look at the true data: it is for the curator's eyes, and no
     part of what is published."""
@@ -144,9 +149,11 @@ def release(
     ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; what comes back is of the same kind. ``output``: a
     folder for the table, the answers, the certificate, the report and the lock; it appears whole or not at all. If it holds the
     release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
-    the whole price again. ``replace``: an earlier output of something else may be replaced, if nothing else lies in its folder.
-    ``ledger``: where the spend is recorded; the policy's, or that of this user, by default. ``seed`` makes a simulation:
-    repeatable, not recorded, and marked as not for release. ``warn`` is called with each caution before anything is spent.
+    the whole price again. A folder beside it that holds that release is recognised, too: another ``format`` of it is a copy
+    of the same rows, which costs nothing. ``replace``: an earlier output of something else may be replaced, if nothing else
+    lies in its folder. ``ledger``: where the spend is recorded; the policy's, or that of this user, by default. ``seed`` makes
+    a simulation: repeatable, not recorded, and marked as not for release. ``warn`` is called with each caution before anything
+    is spent.
     """
     policy = as_policy(policy)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
@@ -163,6 +170,8 @@ def release(
             _mend(output, book)
             if not again and (found := open_release(output, plan, source, book)):
                 return _in_kind(found, source)
+            if not again and (found := _made_beside(output, format, replace, plan, source, book)):
+                return _in_kind(_converted(found, output, format, replace, source, book), source)
             staging = stack.enter_context(Staging(output, replace or again, belongs=partial(belongs_to, book)))
             content = b"" if seed is not None else content_digest(source)
         exact = check_data(plan, runner, source, spends=seed is None)
@@ -243,6 +252,66 @@ def open_release(folder: str | os.PathLike[str], plan: Plan, source: Source, boo
         page=page,
         warnings=plan.warnings,
     )
+
+
+def _made_beside(
+    output: str | os.PathLike[str], format: OutputFormat, replace: bool, plan: Plan, source: Source, book: Ledger | None
+) -> Release | None:
+    """The release of these data under this policy in another folder beside the output; in the wanted format, if one has it."""
+    target = Path(os.path.realpath(output))
+    if book is None or (os.path.lexists(target) and not replace):
+        return None
+    found: list[Release] = []
+    with suppress(OSError):
+        folders = [lock.parent for lock in sorted(target.parent.glob(f"*/{LOCK}")) if lock.parent != target]
+        found = [one for folder in folders if (one := open_release(folder, plan, source, book)) is not None]
+    wanted = [one for one in found if one.folder is not None and (one.folder / f"data.{format}").exists()]
+    return next(iter([*wanted, *found]), None)
+
+
+def _converted(
+    found: Release,
+    output: str | os.PathLike[str],
+    format: OutputFormat,
+    replace: bool,
+    source: Source,
+    book: Ledger | None,
+) -> Release:
+    """The same rows in another format: nothing is drawn and nothing spent. Refused where that would be no other format."""
+    assert found.folder is not None
+    table = next(iter(sorted(found.folder.glob("data.*"))), None)
+    if table is None or table.suffix == f".{format}" or table.is_dir():
+        raise ParameterError(
+            f"{found.folder} is the release of these data under this policy already, and a new draw would cost its price again: "
+            "use that folder, copy it with another format for nothing, or draw anew with again=True, --again."
+        )
+    lock = Lock.from_json((found.folder / LOCK).read_text(encoding="utf-8"))
+    plan, name = found.plan, f"data.{format}"
+    with Staging(output, replace, belongs=partial(belongs_to, book)) as staging:
+        folder = staging.folder
+        page = found.page.replace(table.name, name)
+        (folder / REPORT).write_text(page, encoding="utf-8")
+        shutil.copy(found.folder / CERTIFICATE, folder / CERTIFICATE)
+        for file in answer_files(plan):
+            (folder / ANSWERS).mkdir(exist_ok=True)
+            shutil.copy(found.folder / file, folder / file)
+        with rows_writer(folder / name, format, pa.schema(list(plan.output_types.items()))) as write:
+            for batch in written_batches(table, plan.output_types):
+                write(batch)
+        outputs = {file: folder / file for file in (name, REPORT, CERTIFICATE, *answer_files(plan))}
+        assert book is not None
+        mark = Mark.new(book, content_digest(source))
+        own = Lock.build(
+            plan.policy,
+            Making(lock.document["release"], lock.document["engine"]),
+            Given(mark.fingerprint, mark.nonce, plan.types, lock.table_rows, plan.resources),
+            outputs,
+            rows=lock.rows,
+            sealing=Sealing(book.seal, book.head()),
+        )
+        (folder / LOCK).write_text(own.to_json(), encoding="utf-8")
+        staging.publish()
+    return dataclasses.replace(found, folder=staging.target, page=page, converted=found.folder)
 
 
 def _mend(output: str | os.PathLike[str], book: Ledger | None) -> None:

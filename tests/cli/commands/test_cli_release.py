@@ -243,14 +243,50 @@ def test_cautions_come_before_the_price_is_paid(call, clinic):
     assert "Warning: smoker and age are perturbed one by one" in again.words
     assert again.err == ""
     asked = ("release", clinic / "policy.toml", clinic / "visits.parquet", *ledger(clinic))
-    assert call(*asked, "-o", clinic / "second").code == 0
-    refused = call(*asked, "-o", clinic / "third")
+    assert call(*asked, "-o", clinic / "second", "--again").code == 0
+    refused = call(*asked, "-o", clinic / "third", "--again")
     *cautions, last = refused.err.splitlines()
     assert refused.code == 2
     assert len(cautions) == 2
     assert all(line.startswith("Warning: ") for line in cautions)
     assert last.startswith("noisewright: this release asks for epsilon 1.75, but only 0.5")
     assert len(Ledger(clinic / "ledger.sqlite").entries("clinic")) == 2 * 3
+
+
+def test_another_format_is_a_copy_and_another_draw_is_asked_for(call, clinic):
+    """Beside the release of these data under this policy, nobody pays twice by mistake."""
+    call(*words(clinic, *ledger(clinic)))
+    asked = ("release", clinic / "policy.toml", clinic / "visits.parquet", *ledger(clinic))
+    copied = call(*asked, "-o", clinic / "copy", "--format", "csv", "--json").json
+    assert (copied["drawn"], copied["copy_of"], copied["left_epsilon"]) == (False, str(clinic / "out"), 2.25)
+    same, other = pq.read_table(clinic / "out/data.parquet"), pyarrow.csv.read_csv(clinic / "copy/data.csv")
+    assert same.to_pylist() == other.to_pylist()
+    assert (clinic / "copy/certificate.json").read_bytes() == (clinic / "out/certificate.json").read_bytes()
+    assert "data.parquet" not in (clinic / "copy/report.html").read_text()
+    assert call("verify", clinic / "copy", *ledger(clinic)).code == 0
+    refused = call(*asked, "-o", clinic / "third")
+    assert refused.code == 2
+    assert "is the release of these data under this policy already" in refused.err
+    assert refused.err.endswith("or draw anew with again=True, --again.\n")
+    assert not (clinic / "third").exists()
+    assert len(Ledger(clinic / "ledger.sqlite").entries("clinic")) == 3
+    pq.write_table(visits(1999), clinic / "visits.parquet")  # other data are another release
+    assert call(*asked, "-o", clinic / "third", "--json").json["drawn"]
+
+
+def test_an_epsilon_beyond_all_sense(call, clinic):
+    path = clinic / "policy.toml"
+    for epsilon, told in (("60", "which promises nothing"), ("800", "beyond the 700 up to which odds can be computed")):
+        path.write_text(
+            POLICY.replace("epsilon = 4", "epsilon = 4000").replace("epsilon = 1\n", f"epsilon = {epsilon}\n")
+        )
+        assert told in call("plan", path, clinic / "visits.parquet", *ledger(clinic)).words
+    refused = call(*words(clinic, *ledger(clinic)))
+    assert refused.code == 2
+    line = path.read_text().splitlines().index("epsilon = 800") + 1
+    assert f"policy.toml, line {line}: smoker would cost epsilon 800" in refused.err
+    assert not (clinic / "ledger.sqlite").exists()
+    assert call(*words(clinic, "--seed", "1")).code == 0  # a simulation promises nothing to anybody
 
 
 def test_csv_in_csv_out(call, clinic):

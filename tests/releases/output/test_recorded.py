@@ -122,7 +122,7 @@ def test_a_simulation_belongs_to_no_ledger(here: Path) -> None:
 def test_a_ledger_that_is_older_than_the_lock_of_a_release_is_refused(here: Path) -> None:
     release(here)
     shutil.copy(here / "ledger", here / "older")
-    release(here, "second")
+    release(here, "second", again=True)
     spent = Ledger(here / "ledger").remaining("clinic").spent_epsilon
     shutil.copy(here / "older", here / "ledger")
     for options in ({}, {"again": True}, {"replace": True}):
@@ -138,7 +138,7 @@ def test_a_ledger_that_is_older_than_the_lock_of_a_release_is_refused(here: Path
 def test_the_locks_of_one_ledger_end_one_after_the_other(here: Path) -> None:
     places = []
     for name in ("a", "b", "c"):
-        release(here, name)
+        release(here, name, again=True)
         places.append(check_record(here / name, Ledger(here / "ledger")).record)
     assert places == sorted(set(places))
     heads = {json.loads((here / name / "policy.lock").read_text())["head"] for name in "abc"}

@@ -207,7 +207,13 @@ def test_another_ledger_and_a_release_that_broke_off(folder):
         f"{stranger.path} did not seal this lock: it is of another ledger, or it was changed.",
     )
     shutil.copy(folder.parent / "ledger", folder.parent / "backup")  # from before the second release
-    nw.release(POLICY, folder.parent / "visits.parquet", output=folder.parent / "b", ledger=folder.parent / "ledger")
+    nw.release(
+        POLICY,
+        folder.parent / "visits.parquet",
+        output=folder.parent / "b",
+        ledger=folder.parent / "ledger",
+        again=True,
+    )
     backup = Ledger(folder.parent / "backup")
     assert verify_folder(folder, backup).problems == ()
     (problem,) = verify_folder(folder.parent / "b", backup).problems

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMAND",
     "Dataset",
+    "LedgerFile",
     "PolicyFile",
+    "data_of",
+    "default_ledger",
     "order_row",
     "parts_table",
     "plan",
@@ -96,8 +99,16 @@ def plan(
             refusal = str(problem)  # why it would be refused is what the owner asks for
             emit({"fits": False, "refusal": refusal, **own}, lambda: _refused(policy, refusal, looked_at), as_json)
             return
-    page = partial(_page, policy, found, bool(target_error), looked_at)
+    book = None if ledger is not None or read.ledger_path() is not None else default_ledger()
+    page = partial(_page, policy, found, bool(target_error), looked_at, book)
     emit({**found.to_json(), **own} if as_json else {}, page, as_json)
+
+
+def default_ledger() -> str:
+    """The file of this user's ledger, which is used where neither the command nor the policy names one."""
+    from noisewright.releases.ledger.ledger import default_path
+
+    return str(default_path())
 
 
 def data_of(policy: Policy, data: str | None) -> Any:
@@ -142,7 +153,7 @@ def _refused(file: str, refusal: str, looked_at: Sequence[Inspected]) -> Iterabl
 
 
 def _page(
-    file: str, found: Plan, solved: bool, looked_at: Sequence[Inspected] | None = None
+    file: str, found: Plan, solved: bool, looked_at: Sequence[Inspected] | None = None, book: str | None = None
 ) -> Iterable[RenderableType]:
     from rich.text import Text
 
@@ -157,6 +168,7 @@ def _page(
             *measured_rows(found),
             *_data_row(found),
             _budget_row(found),
+            *([] if book is None else [("Ledger", f"{book}, that of this user; --ledger names another")]),
             ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
             *changed_rows(found),
             dropped_row(found),

@@ -13,6 +13,7 @@ from noisewright.cli.commands.plan import (
     PolicyFile,
     changed_rows,
     data_of,
+    default_ledger,
     dropped_row,
     order_row,
     parts_table,
@@ -106,7 +107,8 @@ def release(
             progress=progress,
             warn=None if as_json or seed is not None else caution,
         )
-    emit(_document(done, output), lambda: _page(done, output, details), as_json)
+    book = None if ledger is not None or read.ledger_path() is not None or done.simulated else default_ledger()
+    emit(_document(done, output), lambda: _page(done, output, details, book), as_json)
 
 
 def _document(done: Release, output: str) -> dict[str, Any]:
@@ -119,6 +121,7 @@ def _document(done: Release, output: str) -> dict[str, Any]:
         "output": output,
         "rows": done.rows,
         "drawn": not done.reread,
+        "copy_of": None if done.converted is None else str(done.converted),
         "simulated": done.simulated,
         "left_epsilon": None if balance is None else left_over(balance.left_epsilon),
         "left_delta": None if balance is None else left_over(balance.left_delta),
@@ -127,13 +130,15 @@ def _document(done: Release, output: str) -> dict[str, Any]:
     }
 
 
-def _page(done: Release, output: str, details: bool) -> Iterable[RenderableType]:
+def _page(done: Release, output: str, details: bool, book: str | None = None) -> Iterable[RenderableType]:
     from noisewright.core.exact import upward
     from noisewright.releases.ledger.ledger import downward
 
     plan, counted = done.plan, plural(len(done.answers), "answer") if done.answers else ""
     what = " and ".join(filter(None, ["" if done.rows is None else f"{done.rows:,} rows", counted]))
-    if done.reread:
+    if done.converted is not None:
+        yield heading(output, f"a copy of {done.converted} in another format; nothing is drawn, nothing is spent")
+    elif done.reread:
         yield heading(output, "this release was made already; nothing is drawn, nothing is spent (--again draws anew)")
     elif done.simulated:
         yield heading(output, f"{what} SIMULATED, not for release", "yellow")
@@ -147,6 +152,8 @@ def _page(done: Release, output: str, details: bool) -> Iterable[RenderableType]
     if (left := done.balance) is not None:
         delta = f", delta {downward(left.left_delta)} of {upward(left.delta)}" if left.delta else ""
         rows.append(("Budget", f"epsilon {downward(left.left_epsilon)} of {upward(left.epsilon)}{delta} left"))
+    if book is not None:
+        rows.append(("Ledger", f"{book}, that of this user; --ledger names another"))
     if plan.kept:
         rows.append(("Kept", f"{', '.join(plan.kept)}: NOT protected"))
     rows += changed_rows(plan)

@@ -30,7 +30,10 @@ def verify(
     ] = None,
     ledger: Annotated[
         str | None,
-        typer.Option(metavar="LEDGER", help="For folders: check also that this ledger recorded the release."),
+        typer.Option(
+            metavar="LEDGER",
+            help="For folders: the ledger that recorded the release. Default: this user's, if it did.",
+        ),
     ] = None,
     recompute: Annotated[
         bool,
@@ -71,8 +74,22 @@ def _result(path: str, content: bytes, ledger: str | None, recompute: bool) -> d
     from noisewright.releases.output.proving import examined
 
     folder = Path(path).is_dir()
+    ledger = _own_ledger(path) if folder and ledger is None else ledger
     found = examined(content, path, ledger if folder else None, recompute=recompute)
     return {"file": path, **found.to_json(), **({"ledger": ledger} if folder else {})}
+
+
+def _own_ledger(folder: str) -> str | None:
+    """The ledger of this user, if it is there and sealed the lock in the folder."""
+    from noisewright.core.errors import NoisewrightError
+    from noisewright.releases.ledger.ledger import Ledger
+    from noisewright.releases.output.recorded import sealed_lock
+
+    try:
+        book = Ledger(create_missing=False)
+        return None if sealed_lock(Path(folder), book) is None else str(book.path)
+    except (NoisewrightError, OSError):
+        return None
 
 
 def _export(path: str) -> list[str]:

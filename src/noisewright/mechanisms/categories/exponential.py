@@ -24,6 +24,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_down
 from noisewright.core.labels import as_labels
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Line, Metric, as_metric
 from noisewright.mechanisms.categories.finite import FiniteMechanism, closest, log_weights
@@ -33,6 +34,7 @@ from noisewright.mechanisms.registry import Entry
 __all__ = ["exponential", "exponential_channel"]
 
 
+@guided
 def exponential(points: Iterable[Hashable], *, epsilon: Exact, metric: Metric | None = None) -> FiniteMechanism:
     """The exponential mechanism over ``points`` (secrets and outputs alike) with true epsilon ``epsilon``."""
     names, metric = as_labels(points, "points"), as_metric(metric, Line())

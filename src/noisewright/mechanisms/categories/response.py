@@ -30,6 +30,7 @@ from noisewright.core.channels.certified import check_budget
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import Exact
 from noisewright.core.labels import encode_label
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.categories.categorical import (
     OverCategories,
@@ -60,6 +61,7 @@ LARGEST_PLAIN = 600
 """The largest epsilon for which a channel holds probabilities themselves, not their logarithms."""
 
 
+@guided
 def randomised_response(categories: Iterable[Hashable] | int, *, epsilon: Exact) -> ResponseMechanism:
     """k-ary randomised response over the given categories (or over ``0 .. k-1`` for a number ``k``)."""
     names = distinct_categories(categories, "randomised response")

@@ -35,6 +35,7 @@ from functools import partial
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, log_bounds
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import BITS, LaplaceLaw, lattice_delta
 from noisewright.mechanisms.numbers.additive import (
@@ -50,6 +51,7 @@ from noisewright.mechanisms.registry import Entry
 __all__ = ["approximate_laplace", "laplace_delta", "laplace_scale"]
 
 
+@guided
 def approximate_laplace(
     *,
     epsilon: Exact,

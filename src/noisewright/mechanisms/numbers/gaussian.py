@@ -38,6 +38,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker.checker_noise import gaussian_delta
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import Indices, smallest_epsilon
 from noisewright.mechanisms.laws.roots import root
@@ -61,6 +62,7 @@ RUNS = 1 << 13
 SMALLEST_DELTA = Fraction(1, 1 << 100)
 
 
+@guided
 def gaussian(
     *,
     epsilon: Exact,

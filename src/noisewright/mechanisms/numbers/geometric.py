@@ -42,6 +42,7 @@ from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.algebra import line_in
 from noisewright.mechanisms.foreign_columns import in_kind
@@ -53,6 +54,7 @@ from noisewright.noise.laws.geometric import discrete_laplace
 __all__ = ["GeometricMechanism", "check_range", "geometric"]
 
 
+@guided
 def geometric(
     *,
     epsilon: Exact,

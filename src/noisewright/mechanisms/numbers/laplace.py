@@ -54,6 +54,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee, Scope
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import check_dense
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
 __all__ = ["LaplaceMechanism", "laplace"]
 
 
+@guided
 def laplace(
     *,
     epsilon: Exact,

@@ -32,6 +32,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, float_down, float_up
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Mechanism, Takes, as_mechanism
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.additive import LaplaceLaw
@@ -52,6 +53,7 @@ from noisewright.noise.lattice import Lattice
 __all__ = ["SnappedMechanism", "snapped", "snapped_laplace", "unsnapped"]
 
 
+@guided
 def snapped_laplace(
     *,
     epsilon: Exact,

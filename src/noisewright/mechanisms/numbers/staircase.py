@@ -35,6 +35,7 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.exact import Exact, float_up
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import Indices
 from noisewright.mechanisms.numbers.additive import (
@@ -52,6 +53,7 @@ from noisewright.noise.laws.staircase import staircase_noise
 __all__ = ["StaircaseLaw", "staircase", "staircase_density"]
 
 
+@guided
 def staircase(
     *,
     epsilon: Exact,

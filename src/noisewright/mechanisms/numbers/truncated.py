@@ -41,6 +41,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.laws.additive import LaplaceLaw
 from noisewright.mechanisms.laws.cell_masses import from_cdf, from_density
@@ -65,6 +66,7 @@ __all__ = [
 ]
 
 
+@guided
 def truncated_laplace(
     *,
     epsilon: Exact,

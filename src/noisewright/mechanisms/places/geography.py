@@ -51,6 +51,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, figure, float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
@@ -69,6 +70,7 @@ HALF, MOST = 1.6783469900166612, 4.743864518390577
 no library of special functions for it."""
 
 
+@guided
 def geo_laplace(
     *,
     level: Exact,

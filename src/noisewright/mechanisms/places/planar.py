@@ -43,6 +43,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
 from noisewright.core.exact import Exact, float_up, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee, factor_in_words
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
 from noisewright.core.metrics.metric import Discrete, Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
@@ -75,6 +76,7 @@ LARGEST_LOSS = 10**6
 """A loss for one lattice step above this hides nothing, and is refused."""
 
 
+@guided
 def planar_laplace(
     *,
     epsilon: Exact | None = None,

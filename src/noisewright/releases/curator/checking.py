@@ -20,9 +20,11 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from noisewright.core.errors import DataError
+from noisewright.core.errors import DataError, PolicyError
+from noisewright.core.exact import upward
+from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines.engine import Engine
-from noisewright.releases.plan import Plan, has_public_rows
+from noisewright.releases.plan import BEYOND_SENSE, Plan, has_public_rows, title
 from noisewright.releases.sources.source import Source
 
 __all__ = ["Results", "check_data", "without_rows"]
@@ -37,6 +39,13 @@ def check_data(plan: Plan, engine: Engine, source: Source, spends: bool = True) 
     A release that spends nothing, a simulation, may be of a table without rows.
     """
     policy = plan.policy
+    for part in plan.parts if spends else ():
+        if part.price > BEYOND_SENSE:
+            kind = "columns" if isinstance(part, ColumnPlan) else "queries"
+            raise PolicyError(
+                f"{policy.line(kind, part.position, 'epsilon')}: {title(part)} would cost epsilon {upward(part.price)}, beyond "
+                f"the {BEYOND_SENSE} up to which odds can be computed; it would protect nobody, so lower it, or say keep = true."
+            )
     if spends and has_public_rows(policy) and engine.is_empty(source):
         raise DataError(
             "the table has no rows: a release would spend its price and tell nothing; give the table that is meant."

@@ -35,7 +35,7 @@ from noisewright.releases.sources.duck import quiet
 from noisewright.releases.sources.formulas import harmless_name, harmless_rows
 from noisewright.releases.sources.source import BATCH, Source
 
-__all__ = ["LocalEngine", "check_writable", "needed"]
+__all__ = ["LocalEngine", "check_writable", "needed", "rows_writer"]
 
 GROUPED = 8
 """Blocks in a row group of the Parquet output."""
@@ -121,7 +121,7 @@ class LocalEngine:
 
         schema, size = output_schema(plans, source.schema), GROUPED * block_rows(plans)
         with (
-            _writer(target, format, schema) as write,
+            rows_writer(target, format, schema) as write,
             closing(self._released(source, plans, unit, seed, order, tell)) as released,
         ):
             for group in in_blocks(released, size):
@@ -236,7 +236,7 @@ def check_writable(format: OutputFormat, schema: pa.Schema) -> None:
 
 
 @contextmanager
-def _writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
+def rows_writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
     """A function that appends rows to a new file; on an error that file, and no other, is removed."""
     _check_known(format)
     with _on_disk(target):
