@@ -9,6 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.core.errors import ParameterError
+from noisewright.core.loading.signatures import hints_of
 
 GUESSES = {
     "nw.laplace(1)": "laplace takes its parameters by name; write laplace(epsilon=1).",
@@ -31,5 +32,6 @@ def test_a_guess_is_answered_in_one_sentence(call: str) -> None:
 
 def test_a_guided_constructor_is_otherwise_the_same() -> None:
     assert list(inspect.signature(nw.geometric).parameters) == ["epsilon", "sensitivity", "within", "outside"]
+    assert set(hints_of(nw.geometric)) == {"epsilon", "sensitivity", "within", "outside"}
     assert pickle.loads(pickle.dumps(nw.laplace)) is nw.laplace
     assert nw.randomised_response(categories=["a", "b"], epsilon=1) == nw.randomised_response(["a", "b"], epsilon=1)

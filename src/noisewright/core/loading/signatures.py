@@ -32,6 +32,7 @@ def hints_of(constructor: Callable[..., Any]) -> dict[str, Any]:
     """The types of the parameters; the return type may be one that is only imported for type checkers."""
     if isinstance(constructor, type):
         return hints_of(constructor.__init__)  # type: ignore[misc]
+    constructor = inspect.unwrap(constructor)  # its annotations name what its own module has
     named = {key: hint for key, hint in getattr(constructor, "__annotations__", {}).items() if key != "return"}
     try:
         holder = types.SimpleNamespace(__annotations__=named)
