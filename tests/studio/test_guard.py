@@ -128,6 +128,10 @@ def test_a_file_keeps_its_ending_and_no_path(tmp_path: Path) -> None:
     where = visit.keep("../../etc/passwd.csv", b"a\n1\n")
     assert where.parent == tmp_path / "visit"
     assert where.name == "given-0.csv"
+    again = visit.keep("passwd.csv", b"b\n2\n")
+    other = visit.keep("other.csv", b"c\n3\n")
+    assert [path.read_bytes() for path in (where, again, other)] == [b"a\n1\n", b"b\n2\n", b"c\n3\n"]
+    assert visit.said(f"{again} has no column, {other.name} has") == "passwd.csv has no column, other.csv has"
     with pytest.raises(DataError, match="is wanted here"):
         visit.keep("model.pkl", b"")
     visit.end()

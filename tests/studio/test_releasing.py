@@ -83,6 +83,30 @@ def test_from_a_csv_to_a_verified_release(visit: Callable[..., Page], visits: Pa
         expect(page.get_by_label("command line")).to_contain_text(f"noisewright {line}")
 
 
+def test_a_release_can_be_cancelled_and_made_again_and_another_table_is_another_release(
+    visit: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = visit("/release")
+    result = page.get_by_label("What was released")
+    for rows, total in ((40, "2"), (41, "4")):
+        path = tmp_path / f"poll-{rows}.csv"
+        path.write_text("smoker\n" + "yes\n" * rows)
+        open_file(page, path)
+        expect(page.get_by_label("The table")).to_contain_text(f"{path.name}: 1 column.")
+        page.get_by_label("all possible values").fill("yes,no")
+        page.get_by_label("name in the ledger").fill("cancelled")
+        page.get_by_label("budget: epsilon of all releases").fill("4")
+        page.get_by_role("textbox", name="epsilon of smoker").fill("2")
+        go = page.get_by_role("button", name="Release, for epsilon 2")
+        if rows == 40:
+            go.click()
+            page.get_by_role("button", name="Cancel").click()
+            expect(page.get_by_label("Release", exact=True).get_by_role("alert")).to_have_text("Cancelled.")
+            expect(page.get_by_label("The plan", exact=True)).to_contain_text("nothing spent yet, 2 for this one")
+        go.click()
+        expect(result).to_contain_text(f"{rows} rows were released; epsilon {4 - int(total)} of 4 is left.")
+
+
 def test_one_column_gets_more_and_the_others_less(visit: Callable[..., Page]) -> None:
     page = visit("/release?example=commuters")
     go = page.get_by_role("button", name="Release, for epsilon 3")

@@ -44,6 +44,8 @@ class Visit:
     folder: Path
     names: dict[str, Path] = field(default_factory=dict)
     """What the person called a file, and where it is."""
+    kept: int = 0
+    """How many files were given; two of one name are two files."""
 
     def keep(self, name: str, content: bytes, allowed: tuple[str, ...] = SUFFIXES) -> Path:
         """Write a file that was given; its name is only remembered, its ending only where it is one of those allowed."""
@@ -51,7 +53,8 @@ class Visit:
         if suffix not in allowed:
             raise DataError(f"a file that ends with {', '.join(allowed)} is wanted here.")
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        target = self.folder / f"given-{len(self.names)}{suffix}"
+        target = self.folder / f"given-{self.kept}{suffix}"
+        self.kept += 1
         target.write_bytes(content)
         self.names[Path(name.replace("\\", "/")).name] = target
         return target

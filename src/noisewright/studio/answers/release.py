@@ -37,6 +37,7 @@ __all__ = [
     "make_release",
     "part_rows",
     "planned",
+    "stamp_of",
     "zipped",
 ]
 
@@ -81,6 +82,15 @@ def given_example(key: str, folder: Path) -> Given:
     found = given_table(str(target), target.name)
     columns = tuple(c.having(**example.known.get(c.names[0], {})) for c in found.form.columns)
     return replace(found, form=replace(found.form, columns=columns), example=key)
+
+
+def stamp_of(path: str) -> str:
+    """A path and when what is there was changed: another content is another table."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):  # a table of a database, say
+        return path
+    return f"{path} {found.st_mtime_ns} {found.st_size}"
 
 
 def planned(form: Form, path: str, ledger: str | None) -> Plan:

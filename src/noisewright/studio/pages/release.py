@@ -26,6 +26,7 @@ from noisewright.studio.answers.release import (
     make_release,
     part_rows,
     planned,
+    stamp_of,
     zipped,
 )
 from noisewright.studio.look import words
@@ -307,7 +308,7 @@ class _ReleasePage:
         """Where this release belongs: the same one always at the same place, so that it is not paid for twice."""
         assert self.given is not None
         assert self.form is not None
-        told = "\0".join((policy_text(self.form), self.given.path, self.ledger, self.format))
+        told = "\0".join((policy_text(self.form), stamp_of(self.given.path), self.ledger, self.format))
         return str(self.visit.place(f"release-{hashlib.sha256(told.encode()).hexdigest()[:16]}"))
 
     def _refuse_work(self, sentence: str) -> None:
