@@ -70,6 +70,20 @@ PAGES = (
         "audit",
     ),
     Page(
+        "/text",
+        "Text",
+        "Hide the author of a text",
+        "Every word is drawn anew among words of similar meaning, so that the topic stays and the writer does not.",
+        "text",
+    ),
+    Page(
+        "/pictures",
+        "Pictures",
+        "Hide what is on a picture",
+        "Draw blocks of pixels, or whole faces, anew; slide epsilon, and see what is left.",
+        "pictures",
+    ),
+    Page(
         "/release",
         "Release",
         "Release a table",

@@ -41,9 +41,9 @@ def parameter_field(parameter: Parameter, value: str | None, changed: Changed) -
         ui.html(f'<p class="nw-note">{_escaped(parameter.help)}</p>', sanitize=False)
 
 
-def epsilon_field(label: str, value: str, changed: Callable[[str], None]) -> None:
+def epsilon_field(label: str, value: str, changed: Callable[[str], None], ends: tuple[float, float] = EPSILONS) -> None:
     """Epsilon: a slider in equal factors, and the number itself as it is typed, ``1/3`` say."""
-    low, high = map(math.log10, EPSILONS)
+    low, high = map(math.log10, ends)
 
     def slid(position: float) -> None:
         text = f"{10**position:.2g}"

@@ -23,6 +23,8 @@ DOORS = (
     ("Places", "points of a plane or coordinates on a map", "/design/place"),
     ("Vectors", "a few numbers that belong together", "/design/vector"),
     ("A question", "for which you want the best mechanism there is", "/design/best"),
+    ("Documents", "texts whose topic may be known, and whose author may not", "/text"),
+    ("Pictures", "photographs, or the faces on them", "/pictures"),
     ("Two mechanisms", "to see whether one may replace the other", "/compare"),
     ("A mechanism to check", "a table of probabilities, or a certificate", "/audit"),
 )

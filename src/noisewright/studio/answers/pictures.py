@@ -1,0 +1,100 @@
+"""A picture that is being hidden: before and after, how alike they are, and what an attacker can still tell."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from noisewright.cli.shared.metrics import check_number
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import positive_fraction
+from noisewright.images.faces.sprites import sprite_faces
+from noisewright.images.hidden_faces import private_faces
+from noisewright.images.methods import PIXELS, FaceMethod, Method, PixelMethod
+from noisewright.images.pictures.reading import Picture, read_picture
+from noisewright.images.pictures.similarity import ssim
+from noisewright.images.pictures.writing import png_of
+
+__all__ = ["METHODS", "HiddenPicture", "example_picture", "given_picture", "hidden_picture", "picture_code"]
+
+METHODS = (*PIXELS, "faces")
+MOST_PIXELS = 1_000_000
+
+
+@dataclass(frozen=True)
+class HiddenPicture:
+    """A picture before and after, as addresses of pages."""
+
+    before: str
+    after: str
+    alike: float | None
+    """The structural similarity, 1 for the same; None where the sizes differ."""
+    promise: str
+    proved: str
+    measured: tuple[str, ...]
+    """What epsilon means on public faces, for faces."""
+
+
+def example_picture() -> Picture:
+    """A drawn face of nobody."""
+    return sprite_faces().pictures[0]
+
+
+def given_picture(where: Path) -> Picture:
+    """A picture that somebody gave."""
+    found = read_picture(where)
+    if found.shape[0] * found.shape[1] > MOST_PIXELS:
+        raise DataError(
+            f"pictures of up to {MOST_PIXELS:,} pixels are shown here; noisewright images obfuscate takes larger ones."
+        )
+    return found
+
+
+def hidden_picture(picture: Picture, given: Mapping[str, str]) -> HiddenPicture:
+    """Draw a picture once, and say what that promises."""
+    method = _method(given.get("method", "laplace"), given.get("epsilon", "").strip(), given.get("block", "").strip())
+    drawn, many = method.drawn(picture)
+    height, width, channels = picture.shape
+    measured = method.faces.measured if isinstance(method, FaceMethod) else ()
+    return HiddenPicture(
+        _address(picture),
+        _address(drawn),
+        ssim(picture, drawn) if drawn.shape == picture.shape else None,
+        method.promise(height, width, channels, many).words,
+        method.certificate(height, width, channels).verify(),
+        tuple(measured),
+    )
+
+
+def picture_code(given: Mapping[str, str]) -> str:
+    """Lines of Python that do the same to a file."""
+    method, epsilon = given.get("method", "laplace"), given.get("epsilon", "")
+    if method == "faces":
+        made = f'nw.images.FaceMethod(nw.images.private_faces(epsilon={epsilon!r}, fit="resize"))'
+    else:
+        made = f'nw.images.PixelMethod("{method}", Fraction({epsilon!r}), {{"block": {given.get("block") or 16}}})'
+    return (
+        "from fractions import Fraction\n\nimport noisewright as nw\n\n"
+        f"method = {made}\n"
+        'shown = method.obfuscated(nw.images.read_picture("photograph.png"))\n'
+        'open("shown.png", "wb").write(nw.images.png_of(shown))'
+    )
+
+
+@lru_cache(maxsize=16)
+def _method(kind: str, epsilon: str, block: str) -> Method:
+    if kind not in METHODS:
+        raise ParameterError(f"a method is one of {', '.join(METHODS)}.")
+    budget = positive_fraction(check_number(epsilon, "epsilon"), "epsilon")
+    if kind == "faces":
+        return FaceMethod(private_faces(epsilon=budget, fit="resize"))
+    if block and not block.isdecimal():
+        raise ParameterError("the side of a block is a whole number of pixels.")
+    return PixelMethod(kind, budget, {"block": int(block)} if block else {"block": 16})
+
+
+def _address(picture: Picture) -> str:
+    return "data:image/png;base64," + base64.b64encode(png_of(picture)).decode()

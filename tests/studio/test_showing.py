@@ -1,0 +1,97 @@
+"""The pages of texts and pictures show what the library draws."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+import noisewright as nw
+from noisewright.core.errors import DataError, ParameterError
+from noisewright.studio.answers.pictures import METHODS, example_picture, hidden_picture, picture_code
+from noisewright.studio.answers.texts import EXAMPLE, hidden_text, marked, text_code
+
+pytestmark = pytest.mark.xdist_group("studio")
+
+
+def test_words_that_come_out_are_as_many_as_asked_and_marks_are_counted() -> None:
+    found = hidden_text(EXAMPLE, {"epsilon": "8", "size": "12"})
+    assert len(found.after) == 12
+    assert found.kept == sum(same for _, same in marked(found.after, found.before))
+    assert found.blind < found.guess < 1
+    chances = [chance for _, chance in found.becomes]
+    assert chances == sorted(chances, reverse=True)
+
+
+def test_the_law_of_a_word_is_that_of_its_draws() -> None:
+    found = hidden_text("journey", {"epsilon": "6", "size": "1"})
+    made = nw.text.exact_words(nw.text.shipped(), epsilon=6)
+    drawn = made.release(np.array(["journey"] * 4000), np.random.default_rng(3))
+    likeliest, chance = found.becomes[0]
+    assert abs((drawn == likeliest).mean() - chance) < 5 * np.sqrt(chance * (1 - chance) / 4000)
+
+
+def test_more_epsilon_tells_more_about_a_word() -> None:
+    guesses = [hidden_text(EXAMPLE, {"epsilon": e}).guess for e in ("2", "8", "20")]
+    assert guesses == sorted(guesses)
+    assert guesses[0] < 0.3
+    assert guesses[2] > 0.8
+
+
+def test_the_code_of_a_text_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(text_code({"epsilon": "8", "size": "5"}).replace("your text", "a long journey"), {})
+    assert len(capsys.readouterr().out.splitlines()[0].split()) == 5
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_picture_is_drawn_and_proved(method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = hidden_picture(example_picture(), {"method": method, "epsilon": "500", "block": "8"})
+    assert found.proved.startswith("epsilon = 500")
+    assert found.after.startswith("data:image/png;base64,")
+    assert found.after != found.before
+    assert bool(found.measured) == (method == "faces")
+    Image.fromarray(np.squeeze(example_picture())).save(tmp_path / "photograph.png")
+    monkeypatch.chdir(tmp_path)
+    exec(picture_code({"method": method, "epsilon": "500", "block": "8"}), {})
+    assert Image.open(tmp_path / "shown.png").size[0] > 0
+
+
+def test_nonsense_is_refused_in_a_sentence() -> None:
+    with pytest.raises(DataError, match="paste a text"):
+        hidden_text("  ", {"epsilon": "1"})
+    with pytest.raises(ParameterError, match="whole number"):
+        hidden_text("a word", {"epsilon": "1", "size": "x"})
+    with pytest.raises(ParameterError, match="a method is one of"):
+        hidden_picture(example_picture(), {"method": "blur", "epsilon": "1"})
+
+
+def test_a_person_hides_a_text(visit: Callable[..., Page]) -> None:
+    page = visit("/text")
+    shown = page.get_by_label("Before and after")
+    expect(shown).to_contain_text("20 words that come out")
+    page.get_by_label("words that come out").fill("7")
+    expect(shown).to_contain_text("7 words that come out")
+    page.get_by_label("text in English").fill("")
+    expect(shown.get_by_role("alert")).to_contain_text("paste a text")
+    assert "journey" not in page.url
+
+
+def test_a_person_hides_a_picture(visit: Callable[..., Page], tmp_path: Path) -> None:
+    page = visit("/pictures")
+    after = page.get_by_alt_text("the picture that may be shown")
+    expect(after).to_be_visible()
+    content = io.BytesIO()
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 56, 3), np.uint8)).save(content, "PNG")
+    (tmp_path / "mine.png").write_bytes(content.getvalue())
+    page.set_input_files("input[type=file]", tmp_path / "mine.png")
+    expect(page.get_by_label("The picture", exact=True)).to_contain_text("Loaded: mine.png")
+    expect(page.get_by_label("command line")).to_contain_text("--method laplace --epsilon 1000 --block 8")
+    page.wait_for_function("document.querySelectorAll('img.nw-picture')[1].naturalWidth == 56")
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    page.set_input_files("input[type=file]", tmp_path / "broken.png")
+    expect(page.get_by_label("Before and after").get_by_role("alert")).not_to_be_empty()
