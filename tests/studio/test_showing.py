@@ -58,7 +58,8 @@ def test_a_picture_is_drawn_and_proved(method: str, tmp_path: Path, monkeypatch:
     Image.fromarray(np.squeeze(example_picture())).save(tmp_path / "photograph.png")
     monkeypatch.chdir(tmp_path)
     exec(picture_code({"method": method, "epsilon": "500", "block": "8"}), {})
-    assert Image.open(tmp_path / "shown.png").size[0] > 0
+    with Image.open(tmp_path / "shown.png") as shown:
+        assert shown.size == (48, 48)
 
 
 def test_nonsense_is_refused_in_a_sentence() -> None:

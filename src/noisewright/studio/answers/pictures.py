@@ -77,10 +77,10 @@ def picture_code(given: Mapping[str, str]) -> str:
     else:
         made = f'nw.images.PixelMethod("{method}", Fraction({epsilon!r}), {{"block": {given.get("block") or 16}}})'
     return (
-        "from fractions import Fraction\n\nimport noisewright as nw\n\n"
+        "from fractions import Fraction\nfrom pathlib import Path\n\nimport noisewright as nw\n\n"
         f"method = {made}\n"
         'shown = method.obfuscated(nw.images.read_picture("photograph.png"))\n'
-        'open("shown.png", "wb").write(nw.images.png_of(shown))'
+        'Path("shown.png").write_bytes(nw.images.png_of(shown))'
     )
 
 
