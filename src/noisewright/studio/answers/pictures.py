@@ -40,7 +40,8 @@ class HiddenPicture:
 
 def example_picture() -> Picture:
     """A drawn face of nobody."""
-    return sprite_faces().pictures[0]
+    face: Picture = sprite_faces().pictures[0]
+    return face
 
 
 def given_picture(where: Path) -> Picture:
