@@ -117,6 +117,23 @@ def test_of_every_record_all_draws_are_in_one_part_and_one_is_asked_about():
     assert sum(found.records) == 500
 
 
+def test_a_release_that_knows_its_records_is_judged_on_fresh_ones():
+    """A mechanism that hides exactly the records that it knows, and no others: only fresh records show it."""
+    rng = np.random.default_rng(8)
+    y = classes(1200)
+    known = np.arange(1200) < 600
+    released = np.where(known, rng.normal(size=1200), 4.0 * y + rng.normal(size=1200))[:, None]
+    parts = _parts(y, 0, ~known)
+    assert set(parts[0].tolist()) == set(range(600))
+    assert min(parts[1].min(), parts[2].min()) >= 600
+    found = attack_release(released, y, fresh=~known, attackers=["quadratic logistic"])
+    assert found.records == (600, 200, 400)
+    with pytest.raises(DataError, match="known and several that are fresh"):
+        attack_release(released, y, fresh=np.ones(1200, dtype=bool))
+    with pytest.raises(DataError, match="True or False"):
+        attack_release(released, y, fresh=np.ones(3))
+
+
 def test_several_draws_to_learn_from_help_the_attacker():
     """More draws of the same records: the noise is learned better. The same held-out records, so the difference is theirs."""
     rng = np.random.default_rng(6)

@@ -54,6 +54,7 @@ def attack_release(
     private: Any,
     *,
     original: Any = None,
+    fresh: Any = None,
     bins: int | None = None,
     attackers: Iterable[str] | None = None,
     optimum: Optimum | None = None,
@@ -62,8 +63,10 @@ def attack_release(
 ) -> Attack:
     """What fresh attackers guess of ``private`` from a released table, or from a list of several draws of one release.
 
-    Rows are the same records in the same order. ``original``: the records before, which are attacked as well. ``bins``: a
-    private number is cut into so many ranges.
+    Rows are the same records in the same order. ``original``: the records before, which are attacked as well. ``fresh``: for
+    each record whether whoever made the release never learned from it; attackers are then judged on these alone, because a
+    learned mechanism may hide the records that it knows better than others. ``bins``: a private number is cut into so many
+    ranges.
     """
     tables = [Columns.of(one, "the release") for one in (released if _several(released) else [released])]
     before = None if original is None else Columns.of(original, "the original")
@@ -77,7 +80,7 @@ def attack_release(
     makers, level = chosen_attackers(attackers), chance(confidence, "confidence", inside=True)
     if not is_whole(seed) or seed < 0:
         raise ParameterError("seed is a whole number of 0 or more.")
-    parts = _parts(classes, int(seed))
+    parts = _parts(classes, int(seed), fresh)
     changed = None if before is None else distortion_of(before, tables[0])
     found = _attacked(tables, classes, parts, makers, level, int(seed))
     cautions = []
@@ -168,19 +171,31 @@ def _attacked(
     )
 
 
-def _parts(classes: Indices, seed: int) -> tuple[Indices, Indices, Indices]:
-    """Records learned from, chosen by and held out, each private value divided alike."""
+def _parts(classes: Indices, seed: int, fresh: Any = None) -> tuple[Indices, Indices, Indices]:
+    """Records learned from, chosen by and held out, each private value divided alike; the last two of fresh ones alone."""
     if len(classes) < FEWEST_RECORDS:
         raise DataError(
             f"an attack needs {FEWEST_RECORDS} records or more: some to learn from, some to choose the best attacker by, and "
             "some to be asked about."
         )
+    new = None if fresh is None else np.asarray(fresh)
+    if new is not None and (new.shape != classes.shape or new.dtype != np.bool_):
+        raise DataError(
+            "fresh says True or False for each record: whether the release was made without learning from it."
+        )
     rng = np.random.default_rng(seed)
     found: tuple[list[Indices], ...] = ([], [], [])
     for y in range(int(classes.max()) + 1):
         mine = rng.permutation(np.flatnonzero(classes == y))
-        first = round(PARTS[0] * len(mine))
-        second = first + max(1, round(PARTS[1] * len(mine)))
+        if new is None:
+            first, rest = round(PARTS[0] * len(mine)), PARTS[1] * len(mine)
+        else:
+            mine = mine[np.argsort(new[mine], kind="stable")]  # known ones first
+            first = int((~new[mine]).sum())
+            rest = PARTS[1] / (1 - PARTS[0]) * (len(mine) - first)
+        second = first + max(1, round(rest))
+        if first < 1 or second >= len(mine):
+            raise DataError("every private value needs records that are known and several that are fresh.")
         for part, places in zip(found, np.split(mine, [first, second]), strict=True):
             part.append(places)
     learn, choose, held = (np.sort(np.concatenate(part)) for part in found)

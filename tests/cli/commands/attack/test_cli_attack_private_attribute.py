@@ -121,3 +121,30 @@ def test_what_cannot_be_attacked_is_refused_in_one_sentence(call, tables, words,
 def test_a_private_number_is_cut_into_ranges(call, tables):
     data = run(call, tables, "public", "one", "--json", private="age", bins="3", columns="town").json
     assert data["private_values"] == 3
+
+
+def test_a_saved_privatiser_releases_the_original_itself(call, tables):
+    pytest.importorskip("torch")
+    from noisewright.learned import GAPPrivatiser
+
+    read = pyarrow.csv.read_csv(tables / "public.csv").select(["town", "ill"])
+    pyarrow.csv.write_csv(read, tables / "towns.csv")
+    town, ill = (np.asarray(read.column(name).to_pylist()) for name in ("town", "ill"))
+    for given in ("x", "xy"):
+        made = GAPPrivatiser(0.2, given=given).fit({"town": town}, ill)
+        made.save(tables / f"{given}.nwm")
+        answer = call(
+            "attack", "private-attribute", tables / "towns.csv", tables / f"{given}.nwm", "--private", "ill", "--json"
+        )
+        data = answer.json
+        assert data["draws"] == 5
+        assert data["distortion"]["columns"]["town"] == pytest.approx(0.2, abs=0.08)
+        assert data["accuracy"]["value"] < data["raw"]["accuracy"]["value"]
+    page = call("attack", "private-attribute", tables / "towns.csv", tables / "x.nwm", "--private", "ill").out
+    assert "rows that it never saw" in " ".join(page.split())
+    refused = call("attack", "private-attribute", tables / "other.csv", tables / "x.nwm", "--private", "height")
+    assert "the privatiser takes columns that the original has not ('town')" in refused.err
+    twice = call(
+        "attack", "private-attribute", tables / "towns.csv", tables / "x.nwm", tables / "x.nwm", "--private", "ill"
+    )
+    assert "attacked alone" in twice.err

@@ -21,6 +21,8 @@ __all__ = ["COMMAND"]
 SUMMARY = "what a released table tells about a private column, by attackers that learn from such releases"
 NOT_PRIVATE = "These numbers are computed from the records themselves; keep them as you keep the records."
 ORDER = "name with --key a column that both have, or put both in one order"
+MODEL = ".nwm"
+LEARNED = "if the privatiser learned from these rows, it may hide them better than others; attack it with rows that it never saw"
 NO_BOUND = "No attacker here proves that nobody can do better: somebody cleverer, or who knows more, may find more."
 
 
@@ -33,7 +35,8 @@ def command(
         list[str],
         typer.Argument(
             metavar="RELEASED...",
-            help="The released table, with the same rows in the same order; several, if it was released more than once.",
+            help="The released table, with the same rows in the same order; several, if it was released more than once. Or a "
+            "saved privatiser (.nwm), which then releases ORIGINAL.",
         ),
     ],
     private: Annotated[str, typer.Option(metavar="COLUMN", help="The column of ORIGINAL that should not be guessed.")],
@@ -51,7 +54,10 @@ def command(
         int | None,
         typer.Option(metavar="N", help="Cut a private number into so many ranges of equal size.", min=2, max=50),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="The seed of the attackers.", min=0)] = 0,
+    draws: Annotated[
+        int, typer.Option(metavar="N", help="How often a saved privatiser releases every row.", min=1, max=100)
+    ] = 5,
+    seed: Annotated[int, typer.Option(metavar="N", help="The seed of attackers and draws.", min=0)] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Attack a private column: attackers learn from some released rows whose private values they know, and guess the rest.
@@ -66,10 +72,18 @@ def command(
         before = _read(original)
         if private not in before.names:
             raise DataError(f"{Path(original).name} has no column {private!r}; name one that is in its header.")
-        after = [_read(name) for name in released]
-        if key is not None:
-            before, *after = _in_order(key, (original, *released), [before, *after])
-        seen = [_seen(table, name, before, private, key, columns) for table, name in zip(after, released, strict=True)]
+        if released[0].lower().endswith(MODEL):
+            if len(released) > 1 or key is not None:
+                raise DataError(
+                    "a saved privatiser is attacked alone, and needs no --key: it releases ORIGINAL itself."
+                )
+            seen, names = _drawn(before, private, released[0], columns, draws, seed)
+            before = before.only([*(name for name in before.names if name in names), private])
+        else:
+            after = [_read(name) for name in released]
+            if key is not None:
+                before, *after = _in_order(key, (original, *released), [before, *after])
+            seen = [_seen(t, name, before, private, key, columns) for t, name in zip(after, released, strict=True)]
     public = before.only([name for name in before.names if name not in (private, key)] or [private])
     with working("attacking"):
         try:
@@ -105,6 +119,30 @@ def _read(path: str) -> Columns:
     source = source_of(path)
     names = list(source.schema.names)
     return Columns.of(pa.Table.from_batches(source.batches(names), source.schema), Path(path).name)
+
+
+def _drawn(
+    original: Columns, private: str, path: str, columns: str | None, draws: int, seed: int
+) -> tuple[list[Columns], list[str]]:
+    """Several releases of the original by a saved privatiser, and the columns that it takes."""
+    import numpy as np
+
+    from noisewright.core.errors import DataError
+    from noisewright.learned.evaluation.tables import Columns
+    from noisewright.learned.privatiser import GAPPrivatiser
+
+    made = GAPPrivatiser.load(path)
+    names = list(made.columns_.names)
+    lacking = [name for name in names if name not in original.names or name == private]
+    if lacking:
+        shown = ", ".join(map(repr, lacking[:3])) + (", ..." if len(lacking) > 3 else "")
+        raise DataError(
+            f"the privatiser takes columns that the original has not ({shown}); give a table that has them."
+        )
+    rng, records = np.random.default_rng(seed), {name: original.values[name] for name in names}
+    truth = original.values[private] if made.given == "xy" else None
+    tables = [Columns.of(made.release(records, truth, rng=rng), Path(path).name) for _ in range(draws)]
+    return [_seen(table, path, original, private, None, columns) for table in tables], names
 
 
 def _seen(table: Columns, path: str, original: Columns, private: str, key: str | None, columns: str | None) -> Columns:
@@ -209,6 +247,7 @@ def _page(found: Attack, data: dict[str, Any], private: str, optimum: str | None
     )
     ends = [
         ("How", how),
+        *([("Caution", LEARNED)] if data["released"][0].lower().endswith(MODEL) else []),
         *(("Caution", text.replace("put both in one order first", ORDER)) for text in found.cautions),
         ("No bound", NO_BOUND),
         ("NOT private", NOT_PRIVATE),
