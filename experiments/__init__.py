@@ -37,5 +37,6 @@ NAMES = (
     "learned_binary",
     "learned_gaussian",
     "learned_histograms",
+    "learned_on_real_data",
 )
 """All experiments, those of one publication together."""
