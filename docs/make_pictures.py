@@ -774,6 +774,19 @@ def face_networks() -> None:
     (PICTURES / "face-networks.png").write_bytes(png_of(strip(titled, columns=len(some))))
 
 
+def learned_on_real_data() -> None:
+    """The experiment of that name; with ``--quick`` without what is trained for minutes."""
+    from importlib import import_module
+
+    from noisewright.cli.shared.checkout import from_checkout
+
+    from_checkout("experiments")
+    experiment = import_module("experiments.learned_on_real_data")
+    experiment.result(quick=QUICK)
+    experiment.figure().savefig(PICTURES / "learned-on-real-data.png", dpi=110)
+    plt.close("all")
+
+
 QUICK = "--quick" in sys.argv
 ATTGAN = {"scale": 1 / 8, "epochs": 100, "rate": 1e-3, "critic_turns": 2}
 """Narrow and fast, for a processor."""
@@ -876,6 +889,7 @@ if __name__ == "__main__":
     face_networks()
     faces_in_photographs()
     faces_without_guarantee()
+    learned_on_real_data()
     how_many_bits()
     price_of_a_public_seed()
     certified_against_raw()

@@ -92,7 +92,8 @@ CHANGED = {
             "survey_designs, survey_tallies, noise_shapes, d_vulnerability_shape, replacement_thresholds, "
             "family_tables, attribute_inference, recovering_a_distribution, author_and_topic, "
             "vanilla_hashing, private_hashing, recall_and_attributes, noisy_photographs, noisy_pixels, faces_by_eigenfaces, "
-            "faces_by_identities, learned_binary, learned_gaussian, learned_histograms.\n",
+            "faces_by_identities, learned_binary, learned_gaussian, learned_histograms, "
+            "learned_on_real_data.\n",
         ),
     ),
     "design unknown": Changed(
