@@ -121,7 +121,7 @@ def _document(done: Release, output: str) -> dict[str, Any]:
         "output": output,
         "rows": done.rows,
         "drawn": not done.reread,
-        "copy_of": None if done.converted is None else str(done.converted),
+        **({} if done.converted is None else {"copy_of": str(done.converted)}),
         "simulated": done.simulated,
         "left_epsilon": None if balance is None else left_over(balance.left_epsilon),
         "left_delta": None if balance is None else left_over(balance.left_delta),
