@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from noisewright.core.errors import FileFormatError, ParameterError
@@ -36,27 +36,41 @@ def test_a_model_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert not (tmp_path / "o.nwm").exists()
 
 
-def test_any_byte_of_the_header_that_changes_is_found_or_changes_what_is_read(tmp_path: Path) -> None:
-    arrays = {"a": np.arange(4.0), "b": np.arange(3)}
+def test_any_byte_that_changes_is_found(tmp_path: Path) -> None:
     path = tmp_path / "m.nwm"
-    write_model(path, "kind", {"n": 1}, arrays)
+    write_model(path, "kind", {"n": 1}, {"a": np.arange(4.0), "b": np.arange(3)})
     content = path.read_bytes()
-    end = 16 + int.from_bytes(content[8:16], "little")
-    assert json.loads(content[16:end])["format"] == 1
+    assert content[-32:] == hashlib.sha256(content[:-32]).digest()
+    numbers = content.index(np.arange(4.0).tobytes())
 
-    @settings(max_examples=60, deadline=None)
-    @given(place=st.integers(0, end - 1), byte=st.integers(0, 255))
-    def changed(place: int, byte: int) -> None:
+    @settings(max_examples=100, deadline=None)
+    @given(place=st.integers(0, len(content) - 1), change=st.integers(1, 255))
+    @example(place=numbers + 8, change=1)
+    @example(place=len(content) - 1, change=128)
+    def changed(place: int, change: int) -> None:
         bad = tmp_path / "bad.nwm"
-        bad.write_bytes(content[:place] + bytes([byte]) + content[place + 1 :])
-        try:
-            about, found = read_model(Resource.at(bad), "kind")
-        except FileFormatError:
-            return
-        same = about == {"n": 1} and list(found) == ["a", "b"] and all((found[k] == arrays[k]).all() for k in found)
-        assert same == (bad.read_bytes() == content)
+        bad.write_bytes(content[:place] + bytes([content[place] ^ change]) + content[place + 1 :])
+        with pytest.raises(FileFormatError, match="digest" if place >= numbers else None):
+            read_model(Resource.at(bad), "kind")
 
     changed()
+
+
+def test_what_is_said_about_a_model_is_under_the_digest(tmp_path: Path) -> None:
+    path = tmp_path / "m.nwm"
+    write_model(path, "kind", {"source": "public faces"}, {"a": np.arange(4.0)})
+    path.write_bytes(path.read_bytes().replace(b"public faces", b"secret faces"))
+    with pytest.raises(FileFormatError, match=r"^m\.nwm was changed since it was written: .* copy it once more\.$"):
+        read_model(Resource.at(path), "kind")
+
+
+@pytest.mark.parametrize("cut", [1, 32, 33, 64])
+def test_a_file_that_is_cut_short_or_has_no_digest_is_no_model(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "m.nwm"
+    write_model(path, "kind", {}, {"a": np.arange(4.0)})
+    path.write_bytes(path.read_bytes()[:-cut])
+    with pytest.raises(FileFormatError, match=r"^m\.nwm is not a model of Noisewright, or is cut short; "):
+        read_model(Resource.at(path), "kind")
 
 
 def test_a_model_of_a_later_format_is_named_as_such(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from noisewright.files.channels import save as save
     from noisewright.files.endings import endings_as_exceptions as endings_as_exceptions
     from noisewright.files.folders import files_in as files_in
+    from noisewright.files.folders import numbered_name as numbered_name
     from noisewright.files.folders import own_names as own_names
     from noisewright.files.folders import whole_folder as whole_folder
     from noisewright.files.model_file import read_model as read_model

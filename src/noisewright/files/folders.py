@@ -13,7 +13,10 @@ from noisewright.core.errors import FileFormatError
 from noisewright.files.atomic import rename_new, sync_folder
 from noisewright.files.endings import endings_as_exceptions
 
-__all__ = ["files_in", "own_names", "whole_folder"]
+__all__ = ["files_in", "numbered_name", "own_names", "whole_folder"]
+
+DIGITS = 6
+"""Numbers in names are as long: the number of files that were given, done or not, is nobody's business."""
 
 
 def files_in(given: Iterable[str | os.PathLike[str]], suffixes: Sequence[str], what: str) -> list[Path]:
@@ -45,6 +48,15 @@ def own_names(files: Sequence[Path], suffix: str) -> list[str]:
     if len(set(names)) < len(names):
         raise FileFormatError("two files have the same name; leave out --keep-names, or rename one.")
     return names
+
+
+def numbered_name(stem: str, number: int, suffix: str) -> str:
+    """A name that tells of nothing but its number.
+
+    >>> numbered_name("picture", 7, ".png")
+    'picture-000007.png'
+    """
+    return f"{stem}-{number:0{DIGITS}}{suffix}"
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 r"""Models in files, of faces or of privatisers: some JSON and named arrays of numbers, one after another, and never a program.
 
 ``MAGIC``, the length of the header as a little-endian 64-bit integer, the header (JSON: the ``kind`` of model, what is said
-``about`` it, and the name, type and shape of each array), and then the arrays, each from the next multiple of 64 bytes on.
-Nothing follows. A file is a :class:`~noisewright.core.resource.Resource`: it is named by its SHA-256 and mapped into memory
-once.
+``about`` it, and the name, type and shape of each array), and then the arrays, each from the next multiple of 64 bytes on. The
+last 32 bytes are the SHA-256 of all before, and a file in which it is another is refused. A file is a
+:class:`~noisewright.core.resource.Resource`: it is named by its own SHA-256 and mapped into memory once.
 
 >>> import pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp(), "tiny.nwm")
@@ -15,6 +15,7 @@ once.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -34,6 +35,7 @@ SUFFIX = ".nwm"
 MAGIC = b"\x89NWM\r\n\x1a\n"
 """Like that of PNG: a copy that changed the ends of lines is noticed."""
 ALIGN = 64
+DIGEST = 32
 LONGEST_HEADER = 1 << 20
 TYPES = ("<f2", "<f4", "<f8", "<i8", "|u1")
 MOST_NUMBERS = 1 << 36
@@ -50,15 +52,17 @@ def write_model(
         told.append({"name": name, "type": dtype, "shape": list(array.shape)})
     start = _start({"format": 1, "kind": kind, "about": dict(about), "arrays": told})
     with whole_file(path) as file:
-        place = file.write(start)
+        place, digest = file.write(start), hashlib.sha256(start)
         for entry, array in zip(told, arrays.values(), strict=True):
-            place += file.write(bytes(-place % ALIGN))
-            place += file.write(np.ascontiguousarray(array, entry["type"]).tobytes())
+            for part in (bytes(-place % ALIGN), np.ascontiguousarray(array, entry["type"]).tobytes()):
+                place += file.write(part)
+                digest.update(part)
+        file.write(digest.digest())
     return Resource.at(path)
 
 
 def read_model(resource: Resource, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What a file says about its model, and the arrays, mapped and read-only; every lie about sizes is found."""
+    """What a file says about its model, and the arrays, mapped and read-only; every damage is found."""
     content = resource.open()
     header = _header(content, resource.name)
     if header["kind"] != kind:
@@ -72,8 +76,13 @@ def read_model(resource: Resource, kind: str) -> tuple[dict[str, Any], dict[str,
             raise _wrong(resource.name)
         found[entry["name"]] = resource.array(entry["type"], tuple(entry["shape"]), place)
         place += length
-    if place != len(content) or len(found) != len(header["arrays"]):
+    if place + DIGEST != len(content) or len(found) != len(header["arrays"]):
         raise _wrong(resource.name)
+    if hashlib.sha256(content[:place]).digest() != content[place:].tobytes():
+        raise FileFormatError(
+            f"{resource.name} was changed since it was written: its numbers do not have the digest at its end; train it again "
+            "or copy it once more."
+        )
     return header["about"], found
 
 
