@@ -54,6 +54,17 @@ def test_an_interrupt_leaves_nothing_behind(files: list[Path], tmp_path: Path) -
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_options_that_no_picture_could_have_are_refused_at_once() -> None:
+    for kind, options, said in (
+        ("exponential", {"quality": "best"}, "quality must be 'absolute' or 'squared', not 'best'"),
+        ("windows", {"quality": "absolute"}, "quality must be 'clipped' or 'shifted', not 'absolute'"),
+        ("laplace", {"blur": -1}, "blur is the sigma of a Gaussian"),
+    ):
+        with pytest.raises(ParameterError, match=said):
+            PixelMethod(kind, Fraction(50), options)
+    PixelMethod("windows", Fraction(50), {"window": 32, "levels": 256, "block": 40})  # whatever a small picture is
+
+
 def test_results_are_in_the_order_of_the_files_and_nothing_is_overwritten(files: list[Path], tmp_path: Path) -> None:
     done = obfuscate_pictures(METHOD, files, tmp_path / "out", workers=4)
     assert [one.source for one in done] == files

@@ -249,7 +249,7 @@ def test_files_are_obfuscated_into_a_folder_without_their_names(tiny: Embedding,
     files = sorted(source.iterdir())
     done = obfuscate_files(private_documents(tiny, epsilon=3, size=3), files, tmp_path / "out")
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == [CERTIFICATE, *(f"document-{number:02}.txt" for number in range(1, 31))]
+    assert names == [CERTIFICATE, *(f"document-{number:06}.txt" for number in range(1, 31))]
     assert [one.source for one in done] == files
     assert [one.target.name for one in done] != sorted(one.target.name for one in done)  # wrong once in 30! runs
     for one in done:

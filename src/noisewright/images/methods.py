@@ -113,6 +113,9 @@ class PixelMethod(Method):
         if self.mask is not None:
             object.__setattr__(self, "regions", (Region.around(self.mask),))
         _apart(self.regions)
+        side, least = self.options.get("block", 16), {"between": "pixels", "colours": "grey"}
+        # For a small picture and epsilon = 1: what is wrong with the options for all pictures is said now, and once.
+        PIXELS[self.kind](epsilon=1, width=side, height=side, **{**self.options, **least})
 
     def drawn(self, picture: Picture, rng: Rng = None, source: Path | None = None) -> tuple[Picture, int]:
         """The picture, or its regions, through the mechanism."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
 from noisewright.files.atomic import check_free, write_atomically
-from noisewright.files.folders import files_in, own_names, whole_folder
+from noisewright.files.folders import files_in, numbered_name, own_names, whole_folder
 from noisewright.images.methods import Method
 from noisewright.images.pictures.metadata import IN_THE_CLEAR, kept_metadata
 from noisewright.images.pictures.reading import Colours, Picture, read_picture
@@ -29,8 +29,6 @@ __all__ = ["SUFFIXES", "Obfuscated", "obfuscate_picture", "obfuscate_pictures", 
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 """Files of a folder that are taken for pictures."""
-DIGITS = 6
-"""Numbers in names are as long: the number of files that were given, done or not, is nobody's business."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +120,7 @@ def obfuscate_pictures(
                 results[place] = Obfuscated(files[place], None, wrong)
             else:
                 done += 1
-                name = names[place] if names else f"picture-{done:0{DIGITS}}.png"  # numbers follow the random order
+                name = names[place] if names else numbered_name("picture", done, ".png")  # in the random order
                 (staged / name).write_bytes(content)
                 results[place] = Obfuscated(files[place], folder / name, None, size, small, places)
                 sizes.add(size)

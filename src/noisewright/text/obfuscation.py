@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from noisewright.files.folders import own_names, whole_folder
+from noisewright.files.folders import numbered_name, own_names, whole_folder
 from noisewright.noise.integers import random_order
 from noisewright.text.documents.files import text_of
 from noisewright.text.noisy_documents import PrivateDocuments
@@ -92,5 +92,4 @@ def _names(files: Sequence[Path], keep: bool) -> list[str]:
     """Their own names, or numbers that are dealt out at random."""
     if keep:
         return own_names(files, ".txt")
-    width = len(str(len(files)))
-    return [f"document-{number + 1:0{width}}.txt" for number in random_order(len(files))]
+    return [numbered_name("document", number + 1, ".txt") for number in random_order(len(files))]

@@ -131,7 +131,7 @@ def test_one_file_with_regions(call: Any, photos: Path, tmp_path: Path) -> None:
     assert certificate.read_bytes() == before
     assert not out.exists()
     assert call(*again, "--replace").code == 0
-    assert "epsilon = 40 per unit of discrete" in call("verify", certificate).words
+    assert "Claim epsilon 40 between any two" in call("verify", certificate).words
 
 
 def test_faces_in_several_regions_cost_epsilon_each(call: Any, photos: Path, tmp_path: Path) -> None:
@@ -172,6 +172,11 @@ def test_a_mask_and_some_pixels(call: Any, photos: Path, tmp_path: Path) -> None
         (("--region", "1,2"), "a region is written x,y,width,height"),
         (("--region", "0,0,9,9", "--region", "5,5,9,9"), "two regions overlap"),
         (("--quality", "best"), "--quality must be 'clipped' or 'shifted'"),
+        (
+            ("--method", "exponential", "--quality", "clipped"),
+            "--quality must be 'absolute' or 'squared', not 'clipped'",
+        ),
+        (("--sampler", "quick"), "--sampler must be 'auto', 'rejection' or 'enumeration'"),
         (("--sampler", "enumeration", "--window", "5"), "or say --sampler rejection."),
     ],
 )
@@ -182,6 +187,7 @@ def test_bad_options_are_refused_before_anything_is_written(
     done = call("images", "obfuscate", photos, "-o", tmp_path / "out", *epsilon, *words)
     assert done.code == 2
     assert said in done.err
+    assert "not one picture could be done" not in done.err  # it is no matter of single files
     assert not (tmp_path / "out").exists()
 
 

@@ -60,7 +60,11 @@ def test_a_folder_is_obfuscated_and_its_certificate_proved(call, notes, few, tmp
         "--json",
     ).json
     assert (said["documents"], said["words"], said["in_the_clear"], said["numerics"]) == (2, 12, [], "exact")
-    assert sorted(path.name for path in out.iterdir()) == ["certificate.json", "document-1.txt", "document-2.txt"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "certificate.json",
+        "document-000001.txt",
+        "document-000002.txt",
+    ]
     published = "".join(path.read_text(encoding="utf-8") for path in out.glob("*.txt"))
     assert len(published.split()) == 12
     for secret in ("Zylberstein", "0171", "example.org", "smith"):
