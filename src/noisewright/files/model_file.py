@@ -78,7 +78,7 @@ def read_model(resource: Resource, kind: str) -> tuple[dict[str, Any], dict[str,
         place += length
     if place + DIGEST != len(content) or len(found) != len(header["arrays"]):
         raise _wrong(resource.name)
-    if hashlib.sha256(content[:place]).digest() != content[place:].tobytes():
+    if hashlib.sha256(content[:place].data).digest() != content[place:].tobytes():
         raise FileFormatError(
             f"{resource.name} was changed since it was written: its numbers do not have the digest at its end; train it again "
             "or copy it once more."
