@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from noisewright.images.pixels.laplace import pixel_laplace as pixel_laplace
     from noisewright.images.pixels.mechanism import BlockMechanism as BlockMechanism
     from noisewright.images.pixels.window_choice import WindowChoice as WindowChoice
+    from noisewright.images.pixels.window_classes import WindowClasses as WindowClasses
     from noisewright.images.pixels.windows import PixelWindows as PixelWindows
     from noisewright.images.pixels.windows import pixel_windows as pixel_windows
 else:
