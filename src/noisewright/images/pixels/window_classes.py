@@ -5,7 +5,7 @@ given one: SSIM grows with the covariance, and that is greatest where both are i
 class is found from one window, and proposals need not be uniform.
 
 >>> classes = WindowClasses.of(cells=4, levels=3)
->>> len(classes.counts), classes.counts.sum(), classes.codes[classes.starts[1] :][:4].tolist()
+>>> len(classes.counts), len(classes.codes), classes.codes[classes.starts[1] :][:4].tolist()
 (15, 81, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 """
 
