@@ -125,3 +125,9 @@ def test_faces_in_regions_cost_epsilon_each_and_the_whole_their_sum() -> None:
     assert told.each is not None
     assert (told.each.epsilon, told.guarantee.epsilon) == (60, 180)
     assert told.words.startswith("Epsilon is for each of the regions, of which a picture has 3 at most: 180 for all of")
+    one, three = FaceMethod(private_faces(epsilon=60), method.regions[:1]), method.certificate(40, 40, 3)
+    (drawn,), (alone,) = (made.document["proof"]["parts"] for made in (three, one.certificate(40, 40, 3)))
+    assert drawn["count"] == 3 * alone["count"]
+    assert f"over {drawn['count']} independent parts" in three.verify()
+    assert "that 3 regions are drawn, each of them for epsilon: 180 for all of them" in three.verify()
+    assert "regions are drawn" not in one.certificate(40, 40, 3).verify()

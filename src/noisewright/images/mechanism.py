@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from noisewright.core.certificates.certificate import Certificate
+from noisewright.core.certificates.product import Part, parts_of, product_certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import CertificateError, DataError, NoChannelError, NoLossError
 from noisewright.core.guarantee import Guarantee
@@ -24,7 +26,7 @@ from noisewright.images.pictures.resizing import resized
 from noisewright.images.pictures.writing import png_of
 from noisewright.noise.bits import Bits, bits_from
 
-__all__ = ["Fit", "PictureMechanism", "no_rebuild"]
+__all__ = ["Fit", "PictureMechanism", "no_rebuild", "of_all_draws"]
 
 Fit = Literal["refuse", "resize"]
 
@@ -166,6 +168,28 @@ def no_rebuild(certificate: Certificate) -> PictureMechanism:
     """A certificate is about the values that are drawn; how they lie in a picture is none of its business."""
     raise CertificateError(
         "a certificate of pictures does not state their width and height; make the mechanism again from its parameters."
+    )
+
+
+def of_all_draws(certificate: Certificate, draws: int) -> Certificate:
+    """The certificate of so many draws together.
+
+    Between any two contents the losses of draws add up. For each unit of a distance, the distances do: whoever is shown in n
+    draws is n times as far from somebody else as in one. What was measured about one draw is left out then.
+    """
+    document = certificate.document
+    if draws < 2:
+        return certificate
+    parts = [Part(part.certificate, (part.count or 1) * draws) for part in parts_of(certificate)]
+    share, _, metric = document["claim"]["metric"].rpartition(" * ")
+    return product_certificate(
+        document["mechanism"],
+        parts,
+        metric=metric,
+        unit=1 / Fraction(share) if share else Fraction(1),
+        simulated=certificate.simulated,
+        in_the_clear=document["in_the_clear"],
+        **({"resources": document["resources"]} if "resources" in document else {}),
     )
 
 

@@ -31,7 +31,7 @@ from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up, upward
 from noisewright.core.guarantee import Guarantee, split
 from noisewright.images.hidden_faces import PrivateFaces
-from noisewright.images.mechanism import PictureMechanism
+from noisewright.images.mechanism import PictureMechanism, of_all_draws
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region, replaced
 from noisewright.images.pictures.resizing import recoloured, resized
@@ -81,7 +81,7 @@ class Method(Protocol):
         """What pictures of this size are drawn by."""
 
     def certificate(self, height: int, width: int, channels: int) -> Certificate:
-        """What is published with pictures of this size: of the whole picture, or of each face where epsilon is for each."""
+        """What is published with pictures of this size: of the whole picture, or of each place where that is said."""
         return self.mechanisms(height, width, channels)[0].certificate()
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
@@ -178,8 +178,15 @@ class FaceMethod(Method):
 
     def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
         """One, whatever comes along: it is the same for every region."""
-        around = (SIZE, OUTSIDE) if self.regions else ()
+        around, many = (SIZE, OUTSIDE) if self.regions else (), len(self.regions)
+        if many > 1:
+            most = upward(many * self.faces.epsilon)
+            around += (f"that {many} regions are drawn, each of them for epsilon: {most} for all of them",)
         return (replace(self.faces, clear=(*self.faces.clear, *around)),)
+
+    def certificate(self, height: int, width: int, channels: int) -> Certificate:
+        """Of all regions together: per unit of the distance of codes, and their distances add up."""
+        return of_all_draws(super().certificate(height, width, channels), len(self.regions))
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
         """Of all regions together, and of each."""

@@ -34,6 +34,9 @@ LOST = (4, 5)
 """The picture of the face is blurred in these frames, as by a quick turn."""
 
 
+TOGETHER = "how many places are hidden, all of them together for epsilon, and where they are, how large and how tilted"
+
+
 def head(number: int) -> tuple[slice, slice]:
     """Where the face is in a frame: it moves to the right."""
     return slice(60, 110), slice(48 + 4 * number, 92 + 4 * number)
@@ -79,6 +82,7 @@ def test_a_face_is_held_where_it_is_lost_and_drawn_once(film: Path, tmp_path: Pa
     assert (done.frames, done.tracks, done.draws, done.longest) == (FRAMES, 1, 1, 1)
     assert done.certificate.verify().startswith("epsilon = 50 per unit of discrete, over 48 independent parts")
     assert "where each face is in every frame" in done.certificate.verify()
+    assert TOGETHER in done.certificate.document["in_the_clear"]
     assert (tmp_path / "out.certificate.json").read_text() == done.certificate.to_json()
     for number, changed in enumerate(changes(film, tmp_path / "out.avi")):
         assert changed[head(number)].mean() > 0.7
@@ -92,6 +96,7 @@ def test_drawn_in_every_frame_the_losses_add_up(film: Path, tmp_path: Path) -> N
     done = hide_video(method(), film, tmp_path / "out.avi", draw="every", rng=np.random.default_rng(1))
     assert (done.tracks, done.draws, done.longest) == (1, FRAMES, FRAMES)
     assert done.certificate.verify().startswith("epsilon = 500 per unit of discrete, over 480 independent parts")
+    assert TOGETHER in done.certificate.document["in_the_clear"]
 
 
 def test_frames_without_a_face_are_refused_hidden_or_kept(film: Path, tmp_path: Path) -> None:
@@ -99,7 +104,8 @@ def test_frames_without_a_face_are_refused_hidden_or_kept(film: Path, tmp_path: 
         hide_video(method(), film, tmp_path / "out.avi", hold=0)
     assert list(tmp_path.iterdir()) == []
     done = hide_video(method(no_face="whole"), film, tmp_path / "whole.avi", hold=0, rng=np.random.default_rng(1))
-    assert done.draws == done.tracks + len(LOST)
+    assert (done.draws, done.whole) == (done.tracks + len(LOST), len(LOST))
+    assert done.longest == 1 + len(LOST)  # who is followed may be in the whole frames too
     shown = changes(film, tmp_path / "whole.avi")
     assert shown[LOST[0]].mean() > 0.5
     assert shown[0][150:].mean() < 0.01
@@ -131,6 +137,9 @@ def test_all_draws_of_a_model_are_in_the_certificate(film: Path, tmp_path: Path)
     farthest = Fraction(alone["claim"]["epsilon"]) * 4096 * drawn["count"]
     assert farthest == 100 * done.draws
     assert f"over {drawn['count']} independent parts" in done.certificate.verify()
+    told = f"per unit of distance, which adds up over {done.draws} draws to {100 * done.draws} for all of them"
+    assert told in done.certificate.verify()
+    assert "each of them" not in done.certificate.verify()
 
 
 def test_a_model_draws_one_face_for_the_whole_track(film: Path, tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ frame in which no face is found or held for sure is refused, unless such frames 
 
 **What a face costs.** With ``draw="once"``, a face that is followed is drawn from once, in one frame, and what was drawn is shown
 in all its frames: ``epsilon`` for the whole track, however long. With ``draw="every"``, it is drawn anew in every frame, and a
-track of n frames costs n epsilon. Who comes back after being lost is another track, and their costs add up. The certificate is
-about all that was drawn, whoever it was: the sum over all tracks.
+track of n frames costs n epsilon. Who comes back after being lost is another track, and their costs add up. A frame that is hidden
+as a whole is always drawn anew, and costs epsilon for everybody who may be in it. The certificate is about all that was drawn,
+whoever it was: the sum over all tracks and whole frames.
 
 In the clear, beside what is with photographs: where every face is in each frame, so how it moves; how long the video is. Sound
 and metadata do not come out.
@@ -26,13 +27,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.product import Part, parts_of, product_certificate
 from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
+from noisewright.core.exact import upward
 from noisewright.files.atomic import write_atomically
+from noisewright.images.mechanism import of_all_draws
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pipeline.detection import Face
-from noisewright.images.pipeline.finding import CERTAIN, FoundFaces
+from noisewright.images.pipeline.finding import CERTAIN, WHERE, FoundFaces, hidden_where
 from noisewright.images.pipeline.frame_boxes import OwnFrames
 from noisewright.images.pipeline.frames import Video, new_video, open_video
 from noisewright.images.pipeline.heads import aligned_head
@@ -61,7 +63,9 @@ class HiddenVideo:
     draws: int
     """How often the mechanism was drawn from, over all tracks."""
     longest: int
-    """How often for one track, at most."""
+    """How often for one person, at most: for one track, and for every whole frame, which somebody may be in who was missed."""
+    whole: int
+    """How many frames were drawn as a whole."""
     certificate: Certificate
     """About all draws together."""
 
@@ -122,11 +126,12 @@ def hide_video(
         made = method.mechanisms(video.height, video.width, 3)[0].certificate(
             rng if isinstance(rng, np.random.Generator) else None
         )
-        certificate = _of_all(made.with_clear([*made.document.get("in_the_clear", ()), MOVES]), drawn)
+        certificate = of_all_draws(_stated(made, drawn), drawn)
         write_atomically(beside, certificate.to_json().encode())
-    shown = Counter(one.track for hide in plan for one in hide if one.track != WHOLE)
-    longest = max(shown.values(), default=0) if draw == "every" else min(1, len(shown))
-    return HiddenVideo(path, len(plan), len(shown), drawn, longest, certificate)
+    shown = Counter(one.track for hide in plan for one in hide)
+    whole = shown.pop(WHOLE, 0)
+    longest = whole + (max(shown.values(), default=0) if draw == "every" else min(1, len(shown)))
+    return HiddenVideo(path, len(plan), len(shown), drawn, longest, whole, certificate)
 
 
 def _plan(video: Video, where: FoundFaces, hold: int, progress: Progress | None) -> list[list[_Hide]]:
@@ -207,27 +212,15 @@ def _as_planned(video: Video, plan: list[list[_Hide]]) -> Iterator[tuple[int, Pi
         raise changed
 
 
+def _stated(certificate: Certificate, draws: int) -> Certificate:
+    """With what is in the clear in a video; its claim is about all places, not about each as that of a photograph is."""
+    told, claim = "all of them together for epsilon", certificate.document["claim"]
+    if draws > 1 and claim["metric"] != "discrete":
+        most = upward(draws * Fraction(claim["epsilon"]))
+        told = f"for epsilon per unit of distance, which adds up over {draws:,} draws to {most} for all of them"
+    clear = [hidden_where(told) if one == WHERE else one for one in certificate.document["in_the_clear"]]
+    return certificate.with_clear([*clear, MOVES])
+
+
 def _cover(hide: list[_Hide], video: Video) -> Cover:
     return Cover.of([one.place for one in hide], video.height, video.width, views=[one.view for one in hide])
-
-
-def _of_all(certificate: Certificate, draws: int) -> Certificate:
-    """The certificate of so many draws together.
-
-    Between any two contents the losses of draws add up. For each unit of a distance, the distances do: whoever is shown in n
-    draws is n times as far from somebody else as in one. What was measured about one draw is left out then.
-    """
-    document = certificate.document
-    if draws < 2:
-        return certificate
-    parts = [Part(part.certificate, (part.count or 1) * draws) for part in parts_of(certificate)]
-    share, _, metric = document["claim"]["metric"].rpartition(" * ")
-    return product_certificate(
-        document["mechanism"],
-        parts,
-        metric=metric,
-        unit=1 / Fraction(share) if share else Fraction(1),
-        simulated=certificate.simulated,
-        in_the_clear=document["in_the_clear"],
-        **({"resources": document["resources"]} if "resources" in document else {}),
-    )

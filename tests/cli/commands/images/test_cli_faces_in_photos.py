@@ -199,7 +199,14 @@ def test_a_video_is_hidden_and_what_a_face_costs_is_said(call: Any, tmp_path: Pa
     proved = call("verify", tmp_path / "out.certificate.json")
     assert (proved.code, "where each face is in every frame" in proved.words) == (0, True)
     page = call("images", "video", film, "-o", tmp_path / "once.mp4", *words[:-1])
-    assert "epsilon = 20 for one of them" in page.words
+    assert "epsilon = 20 for one person, at most; 1 draw in all" in page.words
+    lawn = tmp_path / "lawn.avi"
+    with new_video(lawn, Video(lawn, 96, 96, 10)) as write:
+        for _ in range(3):
+            write(np.full((96, 96, 3), (60, 120, 60), np.uint8))
+    nobody = call("images", "video", lawn, "-o", tmp_path / "whole.avi", *words, "--no-face", "whole").json
+    assert (nobody["faces_followed"], nobody["whole_frames"], nobody["draws"]) == (0, 3, 3)
+    assert nobody["epsilon_of_one_face"] == "60"  # the detector may have missed somebody in all of them
     done = call("images", "video", film, "-o", tmp_path / "out.avi", *words)
     assert (done.code, "is there already" in done.json["error"]) == (2, True)
     (tmp_path / "boxes.json").write_text('{"1-3": [[20, 10, 90, 90]]}')

@@ -141,6 +141,8 @@ def test_faces_in_several_regions_cost_epsilon_each(call: Any, photos: Path, tmp
     assert said["guarantee_of_each"].startswith("epsilon = 60 per unit of ")
     assert said["faces_at_most"] == 2
     assert "120 for all of them" in said["promise"]
+    proved = call("verify", tmp_path / "shown.certificate-48x32.json")
+    assert (proved.code, "each of them for epsilon: 120 for all of them" in proved.words) == (0, True)
 
 
 def test_a_mask_and_some_pixels(call: Any, photos: Path, tmp_path: Path) -> None:

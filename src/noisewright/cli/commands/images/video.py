@@ -100,6 +100,7 @@ def video(
         "frames": done.frames,
         "faces_followed": done.tracks,
         "draws": done.draws,
+        "whole_frames": done.whole,
         "draws_of_one_face": done.longest,
         "epsilon_of_one_face": each,
         "claim": done.certificate.verify().partition(";")[0],
@@ -107,7 +108,8 @@ def video(
     }
     rows = [
         ("faces followed", f"{done.tracks}; who left and came back is counted again, and pays again"),
-        ("promise", f"epsilon = {each} for one of them, at most; drawn from {plural(done.draws, 'time')} in all"),
+        ("promise", f"epsilon = {each} for one person, at most; {plural(done.draws, 'draw')} in all"),
+        *([("whole frames", f"{done.whole}, each drawn anew: who may be in them pays for all")] if done.whole else []),
         ("certificate", f"of all draws together, beside it: {data['claim']}"),
         ("in the clear", ", ".join(clear)),
         ("sound, metadata", "none comes out"),
