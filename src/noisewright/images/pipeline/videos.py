@@ -6,7 +6,7 @@ frame in which no face is found or held for sure is refused, unless such frames 
 
 **What a face costs.** With ``draw="once"``, a face that is followed is drawn from once, in one frame, and what was drawn is shown
 in all its frames: ``epsilon`` for the whole track, however long. With ``draw="every"``, it is drawn anew in every frame, and a
-track of n frames costs n epsilon. Who comes back after being lost is another track, and their costs add up. A frame that is hidden
+track of n frames costs n epsilon. Who comes back after being lost is another track, and their costs add up. A frame hidden
 as a whole is always drawn anew, and costs epsilon for everybody who may be in it. The certificate is about all that was drawn,
 whoever it was: the sum over all tracks and whole frames.
 
