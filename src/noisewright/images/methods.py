@@ -178,10 +178,10 @@ class FaceMethod(Method):
 
     def mechanisms(self, height: int, width: int, channels: int) -> tuple[PictureMechanism, ...]:
         """One, whatever comes along: it is the same for every region."""
-        around, many = (SIZE, OUTSIDE) if self.regions else (), len(self.regions)
+        around, many = [SIZE, OUTSIDE] if self.regions else [], len(self.regions)
         if many > 1:
             most = upward(many * self.faces.epsilon)
-            around += (f"that {many} regions are drawn, each of them for epsilon: {most} for all of them",)
+            around.append(f"that {many} regions are drawn, each of them for epsilon: {most} for all of them")
         return (replace(self.faces, clear=(*self.faces.clear, *around)),)
 
     def certificate(self, height: int, width: int, channels: int) -> Certificate:
