@@ -787,6 +787,55 @@ def learned_on_real_data() -> None:
     plt.close("all")
 
 
+def steps_of_a_network() -> None:
+    """Made-up people who turn aside before walls of all colours, at epsilon 200, by five auto-encoders: each is one step further.
+
+    Training takes some minutes and is kept in out/, but for ``--quick``; see :func:`face_networks`.
+    """
+    from scipy.ndimage import label
+
+    from noisewright.images import png_of, train_model
+    from noisewright.images.faces import LatentObfuscator, PublicFaces, open_model, sprite_faces
+    from noisewright.images.pictures import strip
+    from noisewright.images.pictures.resizing import resized
+
+    sprites, rng = sprite_faces(), np.random.default_rng(10)
+    around = [label((face == face[0, 0]).all(-1))[0] for face in sprites.pictures]
+    heads = np.stack([found != found[0, 0] for found in around])
+    turns = rng.integers(-6, 7, len(heads))
+    walls = np.linspace(*rng.integers(0, 256, (2, len(heads), 1, 3)), num=48, axis=2)  # from left to right
+    turned = [np.roll(face, turn, 1) for face, turn in zip(sprites.pictures, turns, strict=True)]
+    masks = np.stack([np.roll(head, turn, 1) for head, turn in zip(heads, turns, strict=True)])[..., None]
+    photos = np.where(masks, turned, walls).astype(np.uint8)
+    cut = np.where(masks, turned, 128).astype(np.uint8)
+    photos, cut = (np.stack([resized(face, 32, 32) for face in faces]) for faces in (photos, cut))
+    inside = np.stack([resized(np.repeat(mask * np.uint8(255), 3, -1), 32, 32) for mask in masks]) / 255
+    public = sprites.people < 68
+    pose = {"pose": turns[public] / 6}
+    some = [8 * person + person % 8 for person in (69, 71, 80, 89, 94, 102, 109, 120, 126, 133)]
+    titled = [("original" if not place else "", face) for place, face in enumerate(photos[some])]
+    folder = PICTURES.parents[1] / "out" / "face-steps"
+    folder.mkdir(parents=True, exist_ok=True)
+    for step, title, pictures, labels, options in (
+        ("a", "a long code", photos, {}, {"code": 512, "noisy": False}),
+        ("b", "a short code", photos, {}, {"noisy": False}),
+        ("c", "learned with noise", photos, {}, {}),
+        ("d", "told the pose", photos, pose, {}),
+        ("e", "head alone", cut, pose, {}),
+    ):
+        path = folder / f"{step}{'-quick' if QUICK else ''}.nwm"
+        learned = PublicFaces(pictures[public], sprites.people[public], labels, source="made-up faces drawn by facesjs")
+        course = {**options, "epochs": 1 if QUICK else 40}
+        model = open_model(path) if path.exists() else train_model("autoencoder", path, learned, **course)
+        known = model.keeping(*labels).rows_of({"pose": turns[some] / 6}) if labels else None
+        drawn = LatentObfuscator(model.keeping(*labels), epsilon=200).release(pictures[some], rng, attributes=known)
+        if step == "e":
+            drawn = np.rint(inside[some] * drawn + (1 - inside[some]) * photos[some]).astype(np.uint8)
+        titled += [(f"{step}: {title}" if not place else "", face) for place, face in enumerate(drawn)]
+    larger = [(title, np.repeat(np.repeat(face, 2, 0), 2, 1)) for title, face in titled]
+    (PICTURES / "face-steps.png").write_bytes(png_of(strip(larger, columns=len(some))))
+
+
 QUICK = "--quick" in sys.argv
 ATTGAN = {"scale": 1 / 8, "epochs": 100, "rate": 1e-3, "critic_turns": 2}
 """Narrow and fast, for a processor."""
@@ -887,6 +936,7 @@ if __name__ == "__main__":
     badges()
     face_risks()
     face_networks()
+    steps_of_a_network()
     faces_in_photographs()
     faces_without_guarantee()
     learned_on_real_data()
