@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -9,11 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from picture_support import drawing, small_picture
+from picture_support import drawing, full_disk, small_picture
 
 from noisewright.core.errors import FileFormatError, ParameterError
-from noisewright.images import FaceMethod, PixelMethod, obfuscate_pictures, obfuscation, private_faces
+from noisewright.images import (
+    FaceMethod,
+    PixelMethod,
+    obfuscate_picture,
+    obfuscate_pictures,
+    obfuscation,
+    private_faces,
+)
 from noisewright.images.pictures import Region
+from noisewright.images.pictures.writing import png_of
 
 METHOD = PixelMethod("laplace", Fraction(50), {"block": 2})
 
@@ -105,7 +115,7 @@ def test_pixels_are_counted_over_all_regions(kind: str) -> None:
     assert [one.epsilon for one in method.mechanisms(32, 24, 3)] == [Fraction(8, 10)] * 2
     told = method.promise(32, 24, 3)
     assert told.guarantee.bound(10) == pytest.approx(8)
-    assert "differ in at most 10 pixels" in told.words
+    assert "differ in at most 10 pixels of the 2 regions, and nowhere else" in told.words
     assert method.certificate(32, 24, 3).verify().startswith("epsilon = 0.8 per unit of ")
     assert PixelMethod(kind, Fraction(8), {"block": 2}, regions, pixels=64).mechanisms(32, 24, 3)
     with pytest.raises(ParameterError, match="cannot be for 65 pixels where 64 are drawn"):
@@ -131,3 +141,81 @@ def test_faces_in_regions_cost_epsilon_each_and_the_whole_their_sum() -> None:
     assert f"over {drawn['count']} independent parts" in three.verify()
     assert "that 3 regions are drawn, each of them for epsilon: 180 for all of them" in three.verify()
     assert "regions are drawn" not in one.certificate(40, 40, 3).verify()
+
+
+def test_one_region_and_a_mask_are_not_called_the_picture() -> None:
+    """The picture has 24 x 32 pixels; what is drawn of it has 4 x 4."""
+    mask = np.zeros((32, 24), bool)
+    mask[4:8, 4:8] = True
+    for more, said in (
+        ({"regions": (Region(4, 4, 4, 4),)}, "any two pictures that differ in the region, and nowhere else change"),
+        ({"mask": mask}, "any two pictures that differ in what the mask marks, and nowhere else change"),
+        (
+            {"regions": (Region(4, 4, 4, 4),), "pixels": 3},
+            "in at most 3 pixels of the region, and nowhere else, change",
+        ),
+    ):
+        told = PixelMethod("laplace", Fraction(8), {"block": 2}, **more).promise(32, 24, 3).words  # type: ignore[arg-type]
+        assert said in told
+        assert "4 x 4" not in told
+
+
+LARGE = PixelMethod("laplace", Fraction(50), {"block": 1})
+"""Its certificates are smaller than what it makes of 150 x 120 pixels."""
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Path:
+    """A picture with its certificate, made for epsilon = 7, and files to replace it by."""
+    for name, size in (("small", (30, 20)), ("large", (150, 120))):
+        (tmp_path / f"{name}.jpg").write_bytes(png_of(drawing(*size)))
+    (tmp_path / "out").mkdir()
+    before = PixelMethod("laplace", Fraction(7), {"block": 1})
+    obfuscate_picture(before, tmp_path / "large.jpg", tmp_path / "out" / "shown.png")
+    return tmp_path / "out" / "shown.png"
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_full_disk_leaves_what_was_there_and_nothing_else(shown: Path, tmp_path: Path) -> None:
+    before = content(shown.parent)
+    picture, proof = before["shown.png"], before["shown.certificate-150x120.json"]
+    for name, replace in (("shown.png", True), ("new.png", False)):
+        with full_disk((len(picture) + len(proof)) // 2), pytest.raises(FileFormatError, match="cannot be written"):
+            obfuscate_picture(LARGE, tmp_path / "large.jpg", shown.with_name(name), replace=replace)
+        assert content(shown.parent) == before
+    assert len(proof) < len(picture)  # so that it was the picture that did not fit
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_no_certificate_stands_beside_a_picture_it_is_not_about(
+    shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """Whichever of the two files cannot be moved to its place, as by a signal in between."""
+    old, moved, move = shown.read_bytes(), [], os.replace
+
+    def stop(source: str, target: Path) -> None:
+        moved.append(target)
+        if len(moved) == step:
+            raise KeyboardInterrupt
+        move(source, target)
+
+    monkeypatch.setattr(os, "replace", stop)
+    with pytest.raises(KeyboardInterrupt):
+        obfuscate_picture(LARGE, tmp_path / "large.jpg", shown, replace=True)
+    assert (shown.read_bytes() == old) is (step == 1)
+    assert list(content(shown.parent)) == ["shown.png"]
+
+
+def test_a_picture_of_another_size_takes_the_old_certificate_along(shown: Path, tmp_path: Path) -> None:
+    other = shown.with_name("shown.certificate-of-birth.json")
+    other.write_text("of somebody")
+    shown.unlink()
+    with pytest.raises(FileFormatError, match=r"shown\.certificate-150x120\.json is there already"):
+        obfuscate_picture(LARGE, tmp_path / "small.jpg", shown)
+    obfuscate_picture(LARGE, tmp_path / "small.jpg", shown, replace=True)
+    assert sorted(content(shown.parent)) == ["shown.certificate-30x20.json", other.name, "shown.png"]
+    stated = json.loads(shown.with_name("shown.certificate-30x20.json").read_text())
+    assert Fraction(stated["claim"]["epsilon"]) == 50

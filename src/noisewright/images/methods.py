@@ -35,7 +35,7 @@ from noisewright.images.mechanism import PictureMechanism, of_all_draws
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region, replaced
 from noisewright.images.pictures.resizing import recoloured, resized
-from noisewright.images.pixels.distances import DifferentParts
+from noisewright.images.pixels.distances import ChangedPixels, DifferentParts
 from noisewright.images.pixels.exponential import pixel_exponential
 from noisewright.images.pixels.laplace import pixel_laplace
 from noisewright.images.pixels.mechanism import BlockMechanism, whole_certificate
@@ -144,8 +144,13 @@ class PixelMethod(Method):
         """Of all regions together."""
         made = self.mechanisms(height, width, channels)
         found, many = made[0].guarantee, len(made)
-        if many > 1 and made[0].between == "pictures":
-            told = f"the {many} regions, which share epsilon by their sizes, and nowhere else"
+        inside = (
+            "what the mask marks" if self.mask is not None else "the region" if many == 1 else f"the {many} regions"
+        )
+        if self.regions and isinstance(found.metric, ChangedPixels):
+            found = Guarantee(found.epsilon, ChangedPixels(found.metric.name, inside))
+        elif self.regions and made[0].between == "pictures":
+            told = f"{inside}{', which share epsilon by their sizes' if many > 1 else ''}, and nowhere else"
             found = Guarantee(float_up(sum((one.epsilon for one in made), Fraction(0))), DifferentParts(told))
         return Promise(found, f"{found.in_words(self.pixels or 1)} {made[0].clear_in_words()}")
 

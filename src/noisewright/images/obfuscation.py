@@ -8,7 +8,9 @@ in one sentence, and the rest is done. Pictures stream through: a few at a time 
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,7 +19,7 @@ from pathlib import Path
 
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
-from noisewright.files.atomic import check_free, write_atomically
+from noisewright.files.atomic import check_free, whole_file
 from noisewright.files.folders import files_in, numbered_name, own_names, whole_folder
 from noisewright.images.methods import Method
 from noisewright.images.pictures.metadata import IN_THE_CLEAR, kept_metadata
@@ -77,12 +79,21 @@ def obfuscate_picture(
         raise FileFormatError(f"{file.name}: {problem}")
     name, certificate = _certificate(method, size, [IN_THE_CLEAR] if keep_metadata else [])
     beside = path.with_name(f"{path.stem}.{name}")
-    check_free(beside, replace)
+    others = _certificates_of(path)
+    for taken in (beside, *others):
+        check_free(taken, replace)
     done = Obfuscated(file, path, None, size, small, places)
     if before is not None:
         before([done])
-    write_atomically(beside, certificate)
-    write_atomically(path, content)
+    with whole_file(beside) as proof, whole_file(path) as picture:
+        for file_of, what in ((proof, certificate), (picture, content)):
+            file_of.write(what)
+            file_of.flush()
+            os.fsync(file_of.fileno())
+        # All is on the disk. The old certificates go, the picture appears, and then its certificate: whenever this ends, none
+        # stands beside a picture that it is not about.
+        for taken in others:
+            taken.unlink(missing_ok=True)
     return done
 
 
@@ -173,6 +184,14 @@ def thumbnail(picture: Picture, side: int = 160) -> bytes:
     """The bytes of a small PNG of a picture, at most so many pixels wide and high."""
     step = max(1, -(-max(picture.shape[:2]) // side))
     return png_of(picture[::step, ::step].copy())
+
+
+def _certificates_of(picture: Path) -> list[Path]:
+    """The certificates that stand beside a picture, whatever its size was."""
+    found = picture.parent.glob(f"{glob.escape(picture.stem)}.certificate-*.json")
+    return [
+        path for path in found if re.fullmatch(r"certificate-\d+x\d+(-grey)?\.json", path.name[len(picture.stem) + 1 :])
+    ]
 
 
 def _certificate(method: Method, size: tuple[int, int, int], also: Sequence[str] = ()) -> tuple[str, bytes]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from photo_support import astronaut
+from picture_support import full_disk
 from PIL import Image, ImageFilter
 
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
@@ -25,6 +26,7 @@ from noisewright.images.pipeline import (
     hide_video,
     in_frames,
     open_video,
+    videos,
 )
 from noisewright.images.pipeline.frames import new_video
 from noisewright.images.pipeline.networks import vision
@@ -249,3 +251,31 @@ def test_ranges_of_frames_are_written_in_one_way(key: str) -> None:
         OwnFrames.of({key: []}, "boxes.json")
     with pytest.raises(FileFormatError, match="listed by frames"):
         OwnFrames.of({"1": None}, "boxes.json")
+
+
+@pytest.mark.parametrize("suffix", [".avi", ".mp4"])
+def test_a_full_disk_leaves_no_video(film: Path, tmp_path: Path, suffix: str) -> None:
+    own = in_frames(
+        PixelMethod("laplace", Fraction(50), {"block": 32}), OwnFrames.of({"1-10": [[20, 30, 90, 90]]}, "b")
+    )
+    done = hide_video(own, film, tmp_path / f"whole{suffix}", rng=np.random.default_rng(1))
+    size = done.target.stat().st_size
+    before = sorted(tmp_path.iterdir())
+    with full_disk(size * 6 // 10), pytest.raises(FileFormatError, match="not all of its frames are in the file"):
+        hide_video(own, film, tmp_path / f"out{suffix}", rng=np.random.default_rng(1))
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_video_is_not_left_without_its_certificate(
+    film: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise FileFormatError(f"{path} cannot be written: No space left on device.")
+
+    monkeypatch.setattr(videos, "write_atomically", full)
+    own = in_frames(
+        PixelMethod("laplace", Fraction(50), {"block": 32}), OwnFrames.of({"1-10": [[20, 30, 90, 90]]}, "b")
+    )
+    with pytest.raises(FileFormatError, match="No space left"):
+        hide_video(own, film, tmp_path / "out.avi")
+    assert not list(tmp_path.iterdir())

@@ -114,14 +114,32 @@ def new_video(target: str | os.PathLike[str], like: Video) -> Iterator[Any]:
             raise FileFormatError(
                 f"{path} cannot be written: OpenCV has no coder for {codec} here; try another ending."
             )
+        written = 0
+
+        def write(frame: Picture) -> None:
+            nonlocal written
+            writer.write(cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
+            written += 1
+
         try:
-            yield lambda frame: writer.write(cv2.cvtColor(frame, cv2.COLOR_RGB2BGR))
+            yield write
         finally:
             writer.release()
+        _check_written(staged, path, written)
         try:
             rename_new(staged, path)
         except OSError as problem:
             raise FileFormatError(f"{path} cannot be written: {problem.strerror}.") from None
+
+
+def _check_written(staged: Path, path: Path, frames: int) -> None:
+    """Refuse what cannot be read again: the coder does not say when a disk is full."""
+    try:
+        there = sum(1 for _ in open_video(staged).frames())
+    except DataError:
+        there = 0
+    if there != frames:
+        raise FileFormatError(f"{path} cannot be written: not all of its frames are in the file; is the disk full?")
 
 
 def _capture(path: Path) -> Any:

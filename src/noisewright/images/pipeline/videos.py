@@ -127,7 +127,11 @@ def hide_video(
             rng if isinstance(rng, np.random.Generator) else None
         )
         certificate = of_all_draws(_stated(made, drawn), drawn)
+    try:
         write_atomically(beside, certificate.to_json().encode())
+    except BaseException:
+        path.unlink(missing_ok=True)  # it was made here, and is not shown without its certificate
+        raise
     shown = Counter(one.track for hide in plan for one in hide)
     whole = shown.pop(WHOLE, 0)
     longest = whole + (max(shown.values(), default=0) if draw == "every" else min(1, len(shown)))

@@ -60,6 +60,8 @@ class ChangedPixels(Metric):
     """
 
     name: str
+    inside: str = ""
+    """What alone they may differ in, in words; without it, wherever they like."""
     finite = True
     secrets = "pictures"
 
@@ -73,7 +75,8 @@ class ChangedPixels(Metric):
 
     def pairs(self, distance: Fraction) -> str:
         """Which two pictures are at most so far apart."""
-        return f"any two pictures of one size that differ in at most {_many(distance, 'pixel')}"
+        inside = f" of {self.inside}, and nowhere else," if self.inside else ""
+        return f"any two pictures of one size that differ in at most {_many(distance, 'pixel')}{inside}"
 
     def matrix(self, points: Sequence[Any]) -> Floats:
         """All distances between pictures."""
