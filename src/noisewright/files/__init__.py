@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from noisewright.files.channels import load_labelled_csv as load_labelled_csv
     from noisewright.files.channels import save as save
     from noisewright.files.endings import endings_as_exceptions as endings_as_exceptions
+    from noisewright.files.folders import Found as Found
     from noisewright.files.folders import files_in as files_in
+    from noisewright.files.folders import look_in as look_in
     from noisewright.files.folders import numbered_name as numbered_name
     from noisewright.files.folders import own_names as own_names
     from noisewright.files.folders import whole_folder as whole_folder

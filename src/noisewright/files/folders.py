@@ -5,41 +5,85 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from noisewright.core.errors import FileFormatError
 from noisewright.files.atomic import rename_new, sync_folder
 from noisewright.files.endings import endings_as_exceptions
 
-__all__ = ["files_in", "numbered_name", "own_names", "whole_folder"]
+__all__ = ["Found", "files_in", "look_in", "numbered_name", "own_names", "whole_folder"]
 
 DIGITS = 6
 """Numbers in names are as long: the number of files that were given, done or not, is nobody's business."""
 
 
+@dataclass(frozen=True)
+class Found:
+    """What is in the places that were named."""
+
+    files: list[Path]
+    problems: list[tuple[Path, str]]
+    """What could not be looked at, and why, in one sentence."""
+    others: dict[str, int]
+    """How many files of folders have other endings, by these."""
+
+
 def files_in(given: Iterable[str | os.PathLike[str]], suffixes: Sequence[str], what: str) -> list[Path]:
+    """The files that :func:`look_in` finds."""
+    return look_in(given, suffixes, what).files
+
+
+def look_in(given: Iterable[str | os.PathLike[str]], suffixes: Sequence[str], what: str) -> Found:
     """The files that are named, and those in the folders that are named which end with one of the suffixes, sorted by path.
 
     A file that is found twice, by its folder and by its name or by a link, is one: drawn from twice, it would be hidden less.
     ``what`` is the plural of what is looked for, for messages.
     """
     found: list[Path] = []
+    problems: dict[Path, str] = {}
+    others: dict[Path, str] = {}
     for place in map(Path, given):
-        if place.is_dir():
-            found += sorted(path for path in place.rglob("*") if path.suffix.lower() in suffixes and path.is_file())
-        elif place.is_file():
+        if os.path.isdir(place):
+            found += _in_folder(place, suffixes, problems, others)
+        elif os.path.isfile(place):
             found.append(place)
         else:
             raise FileFormatError(f"there is no file or folder {place}; name {what} that are there.")
+    if not found and problems:
+        path, why = next(iter(problems.items()))
+        raise FileFormatError(f"there are no {what} that can be read; {path}: {why}")
     if not found:
         raise FileFormatError(f"there are no {what}: a folder needs files that end with {', '.join(suffixes)}.")
     once: dict[tuple[int, int], Path] = {}
     for path in found:
         about = path.stat()
         once.setdefault((about.st_dev, about.st_ino), path)
-    return list(once.values())
+    return Found(list(once.values()), list(problems.items()), dict(sorted(Counter(others.values()).items())))
+
+
+def _in_folder(folder: Path, suffixes: Sequence[str], problems: dict[Path, str], others: dict[Path, str]) -> list[Path]:
+    """The files of a folder and of those in it; links to folders are not followed."""
+    found = []
+
+    def unread(problem: OSError) -> None:
+        if Path(problem.filename) == folder:
+            raise FileFormatError(f"the folder {folder} cannot be read: {problem.strerror}.")
+        problems[Path(problem.filename)] = f"a folder cannot be read: {problem.strerror}; nothing in it was looked at."
+
+    for top, folders, names in os.walk(folder, onerror=unread):
+        others |= {Path(top, name): "links to folders" for name in folders if os.path.islink(os.path.join(top, name))}
+        for path in (Path(top, name) for name in names):
+            if path.suffix.lower() not in suffixes:
+                others[path] = path.suffix.lower() or "no ending"
+            elif os.path.isfile(path):
+                found.append(path)
+            else:
+                problems[path] = "there is no file that can be read; a link may lead nowhere."
+    return sorted(found)
 
 
 def own_names(files: Sequence[Path], suffix: str) -> list[str]:

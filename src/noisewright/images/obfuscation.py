@@ -20,7 +20,7 @@ from pathlib import Path
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
 from noisewright.files.atomic import check_free, whole_file
-from noisewright.files.folders import files_in, numbered_name, own_names, whole_folder
+from noisewright.files.folders import Found, look_in, numbered_name, own_names, whole_folder
 from noisewright.images.methods import Method
 from noisewright.images.pictures.metadata import IN_THE_CLEAR, kept_metadata
 from noisewright.images.pictures.reading import Colours, Picture, read_picture
@@ -53,9 +53,9 @@ class Obfuscated:
 Before = Callable[[Sequence[Obfuscated]], None]
 
 
-def picture_files(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
+def picture_files(given: Sequence[str | os.PathLike[str]]) -> Found:
     """The files that are named, and all pictures in the folders that are named; see :mod:`noisewright.files.folders`."""
-    return files_in(given, SUFFIXES, "pictures")
+    return look_in(given, SUFFIXES, "pictures")
 
 
 def obfuscate_picture(

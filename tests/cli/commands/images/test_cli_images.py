@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -329,3 +331,58 @@ def test_a_signal_to_end_leaves_no_hidden_folder(tmp_path: Path) -> None:
     assert run.returncode == 128 + signal.SIGTERM
     assert b"Traceback" not in said
     assert [path.name for path in tmp_path.iterdir()] == ["photos"]
+
+
+def test_what_is_not_looked_at_in_folders_is_said(
+    call: Any, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.heic", "b.HEIC", "c.svg", "more/notes"):
+        (photos / name).write_text("something else")
+    (photos / "gone.png").symlink_to(tmp_path / "nowhere.png")
+    (photos / "closed").mkdir()
+    look, closed = os.scandir, {photos / "closed"}
+
+    def scandir(path: Any = ".") -> Any:  # who runs the tests may be allowed to read everything
+        if isinstance(path, (str, Path)) and Path(path) in closed:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    words = ("--epsilon", "9", "--method", "laplace")
+    done = call("images", "obfuscate", photos, photos / "more", "-o", tmp_path / "out", *words, "--json")
+    assert (done.code, done.json["pictures"]) == (1, 4)
+    assert done.json["left_out"] == {".heic": 2, ".svg": 1, "no ending": 1}
+    assert {Path(one["file"]).name: one["problem"] for one in done.json["problems"]} == {
+        "closed": "a folder cannot be read: Permission denied; nothing in it was looked at.",
+        "gone.png": "there is no file that can be read; a link may lead nowhere.",
+    }
+    page = call("images", "obfuscate", photos, "-o", tmp_path / "again", *words)
+    assert page.code == 1
+    assert "4 files of other kinds, not looked at: 2 .heic, 1 .svg, 1 no ending" in page.words
+    assert "2 files could not be done" in page.words
+    closed.add(photos)
+    refused = call("images", "obfuscate", photos, "-o", tmp_path / "none", *words)
+    assert (refused.code, f"the folder {photos} cannot be read: Permission denied." in refused.err) == (2, True)
+
+
+def test_what_comes_out_is_not_put_where_it_would_be_mistaken(call: Any, photos: Path, tmp_path: Path) -> None:
+    words = ("--epsilon", "9", "--method", "laplace")
+    for given, output, said in (
+        (photos / "smith.jpg", tmp_path / "x.jpg", "a picture comes out as .png"),
+        (photos, photos / "out", "is in a folder of originals"),
+        (photos, photos / "more" / "out", "is in a folder of originals"),
+        (photos, tmp_path / "x.png", "several pictures are written into a new folder"),
+    ):
+        done = call("images", "obfuscate", given, "-o", output, *words)
+        assert (done.code, said in done.err, output.exists()) == (2, True, False)
+    assert call("images", "obfuscate", photos, "-o", tmp_path / "out", *words).code == 0
+    sheet = tmp_path / "out" / "sheet.html"
+    done = call("images", "obfuscate", photos, "-o", tmp_path / "more", *words, "--sheet", sheet)
+    assert (done.code, "in a folder of pictures that may be passed on" in done.err, sheet.exists()) == (2, True, False)
+    assert not (tmp_path / "more").exists()
+
+
+def test_a_face_of_a_model_has_nothing_in_the_clear(call: Any, badges: Path, tmp_path: Path) -> None:
+    words = ("--method", "faces", "--resize", "--epsilon", "60")
+    page = call("images", "obfuscate", badges / "3.png", "-o", tmp_path / "x.png", *words)
+    assert "in the clear nothing" in page.words

@@ -5,10 +5,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
+from noisewright.cli.shared.output import plural
+from noisewright.cli.shared.targets import target_file
+from noisewright.core.errors import ParameterError
 from noisewright.images.obfuscation import Obfuscated
 
-__all__ = ["contact_sheet"]
+__all__ = ["contact_sheet", "left_out", "sheet_file"]
 
 STYLE = """\
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2733; --line: #d5dce2; --alarm: #a51d2d; }
@@ -23,6 +27,26 @@ ul { list-style: none; margin: 0; padding: 0; }
 li { border: 1px solid var(--line); border-radius: .4rem; padding: .75rem; overflow-wrap: anywhere; }
 li div { display: flex; gap: .5rem; } img { max-width: 50%; height: auto; image-rendering: pixelated; }
 """
+
+
+def sheet_file(sheet: str | None, replace: bool) -> Path | None:
+    """Where a page is wanted, if one is; not among what is passed on."""
+    if sheet is None:
+        return None
+    target = target_file(sheet, "a contact sheet", (".html",), replace=replace)
+    if any(target.parent.glob("certificate*.json")):
+        raise ParameterError(
+            f"{sheet} shows originals, and would be in a folder of pictures that may be passed on; name another place."
+        )
+    return target
+
+
+def left_out(others: dict[str, int]) -> list[tuple[str, str]]:
+    """A line about files whose endings are not those of pictures, if there are some."""
+    if not others:
+        return []
+    listed = ", ".join(f"{many} {ending}" for ending, many in others.items())
+    return [("left out", f"{plural(sum(others.values()), 'file')} of other kinds, not looked at: {listed}")]
 
 
 def contact_sheet(done: Sequence[Obfuscated], promise: str) -> str:

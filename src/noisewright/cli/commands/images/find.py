@@ -48,7 +48,7 @@ def find(
     Look whether all are there, add those that are missing, and hand the file to images obfuscate --boxes. It tells who is where:
     it is for the owner of the photographs.
     """
-    from noisewright.cli.commands.images._sheet import contact_sheet
+    from noisewright.cli.commands.images._sheet import contact_sheet, sheet_file
     from noisewright.core.errors import DataError, FileFormatError
     from noisewright.files.atomic import write_atomically
     from noisewright.files.folders import whole_folder
@@ -60,13 +60,14 @@ def find(
     from noisewright.images.pipeline.marking import marked
 
     target = target_file(output, "a list of boxes", (".json",), replace=replace)
-    page = None if sheet is None else target_file(sheet, "a page", (".html",), replace=replace)
-    files = picture_files(pictures)
+    page = sheet_file(sheet, replace)
+    there = picture_files(pictures)
+    files = there.files
     if len({file.name for file in files}) < len(files):
         raise FileFormatError("two files have the same name, and boxes are listed by names; rename one.")
     look = search(smallest=smallest, sure=sure, margin=margin)
     boxes: dict[str, list[list[float]] | None] = {}
-    problems: list[tuple[Path, str]] = []
+    problems = list(there.problems)
     shown: list[Obfuscated] = []
     cut = 0
     with (
@@ -103,6 +104,7 @@ def find(
         "output": output,
         "without": sorted(name for name, found in boxes.items() if not found),
         "sheet": sheet,
+        "left_out": there.others,
         "crops": cut if crops is not None else None,
         "problems": [{"file": str(file), "problem": problem} for file, problem in problems],
     }
@@ -112,11 +114,14 @@ def find(
 
 
 def _page(data: dict[str, Any]) -> list[RenderableType]:
+    from noisewright.cli.commands.images._sheet import left_out
+
     rows = [
         ("faces", f"{data['faces']} in {plural(data['pictures'], 'picture')}"),
         ("no face found", ", ".join(data["without"]) or "in none"),
         ("next", f"look at them, correct {data['output']}, and use images obfuscate --boxes {data['output']}"),
     ]
+    rows += left_out(data["left_out"])
     rows += [(Path(one["file"]).name, one["problem"]) for one in data["problems"]]
     return [heading(data["output"], "for the owner alone"), facts(rows)]
 

@@ -124,14 +124,14 @@ def obfuscate(
     Metadata does not come out, unless some is asked for. Nothing is recorded in a ledger here; a table with a column of pictures
     goes through noisewright release.
     """
-    from noisewright.cli.commands.images._sheet import contact_sheet
-    from noisewright.core.errors import ParameterError
+    from noisewright.cli.commands.images._sheet import contact_sheet, sheet_file
     from noisewright.files.atomic import write_atomically
-    from noisewright.images.obfuscation import obfuscate_picture, obfuscate_pictures, picture_files
+    from noisewright.images.obfuscation import Obfuscated, obfuscate_picture, obfuscate_pictures, picture_files
     from noisewright.images.pictures.metadata import IN_THE_CLEAR
 
-    page = None if sheet is None else target_file(sheet, "a contact sheet", (".html",), replace=replace)
-    files = picture_files(pictures)
+    page, single = sheet_file(sheet, replace), _is_single(output, pictures)
+    there = picture_files(pictures)
+    files = there.files
     chosen: Method = method_of(
         method,
         epsilon,
@@ -163,9 +163,6 @@ def obfuscate(
         margin=margin,
         outline=outline,
     )
-    single = Path(output).suffix.lower() == ".png"
-    if single and (len(files) > 1 or Path(pictures[0]).is_dir()):
-        raise ParameterError("several pictures are written into a new folder; name one that does not end in .png.")
     colours: Colours | None = "grey" if grey else None
     told: dict[str, Any] = {}
 
@@ -211,12 +208,13 @@ def obfuscate(
                 progress=progress,
                 before=before,
             )
-    problems = [one for one in done if one.problem is not None]
+    problems = [Obfuscated(path, None, why) for path, why in there.problems]
+    problems += [one for one in done if one.problem is not None]
     clear = [] if single else ["how many pictures there are"]
     clear += [*told["in_the_clear"], *(["the names of the files"] if keep_names else [])]
     clear += [IN_THE_CLEAR] if keep_metadata else []
     data: dict[str, Any] = {
-        "pictures": len(done) - len(problems),
+        "pictures": sum(one.problem is None for one in done),
         "output": output,
         "method": method,
         "epsilon": epsilon,
@@ -227,6 +225,7 @@ def obfuscate(
         else "none comes out",
         "numerics": "exact",
         "sheet": sheet,
+        "left_out": there.others,
         "problems": [{"file": str(one.source), "problem": spelt(one.problem or "")} for one in problems],
     }
     emit(data, lambda: _page(data, problems, method), as_json)
@@ -234,16 +233,36 @@ def obfuscate(
         raise typer.Exit(NOT_ALL)
 
 
+def _is_single(output: str, pictures: Sequence[str]) -> bool:
+    """Whether one picture goes into a file; refused where what comes out would be taken for something else."""
+    from noisewright.core.errors import ParameterError
+    from noisewright.images.obfuscation import SUFFIXES
+
+    suffix, folders = Path(output).suffix.lower(), [place for place in map(Path, pictures) if place.is_dir()]
+    if suffix in SUFFIXES and suffix != ".png":
+        raise ParameterError(f"{output}: a picture comes out as .png; name a file that ends so, or a new folder.")
+    if suffix == ".png" and (len(pictures) > 1 or folders):
+        raise ParameterError("several pictures are written into a new folder; name one that does not end in .png.")
+    if any(Path(output).resolve().is_relative_to(folder.resolve()) for folder in folders):
+        raise ParameterError(
+            f"{output} is in a folder of originals, and would be among them the next time; name a place outside."
+        )
+    return suffix == ".png"
+
+
 def _page(data: dict[str, Any], problems: list[Obfuscated], method: str) -> list[RenderableType]:
     from rich.text import Text
+
+    from noisewright.cli.commands.images._sheet import left_out
 
     rows = [
         ("promise", data["promise"]),
         ("numerics", "exact: drawn from the integers that the certificates are about"),
-        ("in the clear", ", ".join(data["in_the_clear"])),
+        ("in the clear", ", ".join(data["in_the_clear"]) or "nothing"),
         ("metadata", data["metadata"]),
         ("certificates", f"one for each size of pictures, beside them ({method})"),
     ]
+    rows += left_out(data["left_out"])
     if data["sheet"]:
         rows.append(("sheet", f"{data['sheet']}, which shows originals: do not pass it on"))
     lines: list[RenderableType] = [heading(data["output"], plural(data["pictures"], "picture")), facts(rows)]
