@@ -38,7 +38,7 @@ from noisewright.learned.theory import FiniteGame, Joint, Mixture, direction_noi
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SECONDS = (25, 600)
+SECONDS = (25, 900)
 KNOWN, DRAWS, CLOSE = 0.6, 3, 0.04
 STRONG = {
     "hidden": 128,

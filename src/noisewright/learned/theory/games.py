@@ -51,7 +51,7 @@ Given = Literal["x", "xy"]
 LARGEST_GAME = 300_000
 """More probabilities (rows times outputs) than this are not given to a solver."""
 
-LARGE, ROUNDS, PATIENCE, CLOSE = 20_000, 40, 5, 3e-7
+LARGE, ROUNDS, PATIENCE, CLOSE = 4_000, 40, 5, 3e-7
 """Convex programs of more probabilities than this open a few outputs of each row, and more of them so often at most."""
 
 SATURATED = 1e-7
