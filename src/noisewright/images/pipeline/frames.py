@@ -138,7 +138,12 @@ def _check_written(staged: Path, path: Path, frames: int) -> None:
         there = sum(1 for _ in open_video(staged).frames())
     except DataError:
         there = 0
-    if there != frames:
+    with staged.open("rb") as file:
+        begin = file.read(8)
+    stated = (
+        8 + int.from_bytes(begin[4:], "little") if begin[:4] == b"RIFF" else 0
+    )  # the last frame may be there in part
+    if there != frames or staged.stat().st_size < stated:
         raise FileFormatError(f"{path} cannot be written: not all of its frames are in the file; is the disk full?")
 
 
