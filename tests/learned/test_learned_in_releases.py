@@ -155,3 +155,26 @@ def test_it_is_no_mechanism_like_the_others(trained: Path) -> None:
         made.certificate()
     assert made.map(1) == float("inf")
     assert (made.kinds, made.hidden) == (("number", "text", "integer"), ("ill",))
+
+
+def test_a_column_that_is_hidden_is_not_kept_beside(trained: Path, tmp_path: Path) -> None:
+    columns, y = people(300, seed=2)
+    beside = policy(trained)
+    beside["columns"][1] = {"name": "ill", "keep": True}
+    with pytest.raises(ParameterError, match="these columns hide 'ill', which the policy keeps"):
+        nw.release(beside, pa.table({**columns, "ill": y}), output=tmp_path / "out", ledger=tmp_path / "l.sqlite")
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_columns_of_numbers_are_reported(tmp_path: Path) -> None:
+    columns, y = people(300, seed=4)
+    two = {name: columns[name] for name in ("height", "age")}
+    GAPPrivatiser(0.5, settings=QUICK).fit(two, y).save(tmp_path / "two.nwm")
+    own = {"name": ["height", "age"], "mechanism": "learned", "model": str(tmp_path / "two.nwm")}
+    nw.release(
+        {"dataset": "people", "budget": {"epsilon": 2}, "columns": [own]},
+        pa.table(two),
+        output=tmp_path / "out",
+        ledger=tmp_path / "l.sqlite",
+    )
+    assert "height" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -113,7 +113,7 @@ def test_releases_are_drawn_from_the_system_unless_simulated(mixed: GAPPrivatise
     frame, _ = people()
     one = mixed.at(1.0)
     first, second = (one.release(frame)["height"].to_numpy() for _ in range(2))
-    assert (first != second).mean() > 0.99
+    assert (first != second).mean() > 0.9  # on one step now and then
     again = [one.release(frame, rng=np.random.default_rng(3))["height"].to_numpy() for _ in range(2)]
     assert (again[0] == again[1]).all()
     with pytest.raises(ParameterError, match="rng"):
@@ -351,3 +351,32 @@ def test_other_columns_at_release_time_are_refused(mixed: GAPPrivatiser, table: 
         table.at(0.3)
     with pytest.raises(ParameterError, match="call fit"):
         GAPPrivatiser(1.0).release(frame)
+
+
+# What was found by attacking it -------------------------------------------------------------------------------------------
+
+
+def test_last_digits_do_not_tell_the_old_number() -> None:
+    """Candidates with two decimals are tried one by one: none may be told from the others by the digits of what came out."""
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, 600)
+    x = np.round(np.where(y, 3.0, -3.0) + rng.normal(size=600), 2)
+    made = GAPPrivatiser(0.3, settings=QUICK).fit(x, y)
+    (column,) = made.columns_.numbers
+    released = np.asarray(made.release(x, rng=np.random.default_rng(1))).reshape(-1)
+    assert np.array_equal(released, np.round(released / column.step) * column.step)
+    assert 0.004 < column.step / column.scale < 0.02
+    again = np.asarray(made.release(x[::-1], rng=np.random.default_rng(2))).reshape(-1)
+    assert len(set(released) & set(again)) > 100  # many records share a step
+
+
+def test_the_promise_is_about_the_variable_that_is_told_most_of() -> None:
+    rng = np.random.default_rng(3)
+    flag, rich = rng.integers(0, 2, 900), rng.integers(0, 2, 900)
+    table = {"x": rng.normal(size=900), "z": 6.0 * rich + rng.normal(size=900)}
+    made = GAPPrivatiser(0.02, settings=QUICK).fit(table, {"flag": flag, "rich": rich})
+    (point,) = made.points_
+    assert point.accuracy[1] > 0.9
+    assert made.guarantee.accuracy >= point.accuracy[1]
+    assert "the one that is told most of: rich" in made.guarantee.in_words()
+    assert f"{100 * point.accuracy[0]:.1f} % and {100 * point.accuracy[1]:.1f} % right" in point.in_words()

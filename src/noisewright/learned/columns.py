@@ -44,6 +44,15 @@ class Number:
     low: float | None = None
     high: float | None = None
 
+    @property
+    def step(self) -> float:
+        """Released numbers are multiples of it: about a hundredth of a standard deviation, a power of two.
+
+        The last digits of a sum of an old number and a change tell both apart: whoever knows how many decimals the old numbers
+        have finds them again. On a step that is the same for all records there are no such digits.
+        """
+        return 1.0 if self.whole else 2.0 ** math.floor(math.log2(self.scale / 64))
+
 
 @dataclass(frozen=True)
 class Category:
@@ -117,6 +126,7 @@ class Columns:
         for place, number in enumerate(self.numbers):
             old = given[number.name]
             new = _numbers(number.name, old) + number.scale * changes[:, place]
+            new = np.round(new / number.step) * number.step
             if number.low is not None and number.high is not None:
                 new = np.clip(new, number.low, number.high)
             out[number.name] = _whole(new, old.dtype) if number.whole else new

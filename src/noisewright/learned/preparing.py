@@ -70,12 +70,17 @@ class Point:
     converged: bool
     epochs: int
 
+    def most_accuracy_of(self, place: int) -> float:
+        """The upper end of an interval of 95 % about her accuracy for one of the private variables."""
+        return accuracy_interval(round(self.accuracy[place] * self.held_out), self.held_out).high
+
     def in_words(self) -> str:
-        """One line."""
+        """One line; numbers of several private variables in their order."""
         rest = "" if self.converged else "; it did not converge"
+        right, blind = (" and ".join(f"{100 * one:.1f} %" for one in many) for many in (self.accuracy, self.prior))
         return (
             f"distortion {upward(self.spent, 4)} of {upward(self.distortion, 4)} allowed; the adversary that was trained guesses "
-            f"{100 * self.accuracy[0]:.1f} % right ({100 * self.prior[0]:.1f} % blindly){rest}"
+            f"{right} right ({blind} blindly){rest}"
         )
 
 

@@ -254,18 +254,24 @@ class GAPPrivatiser:
         if len(self.points_) != 1:
             raise ParameterError("this is a curve of several budgets; pick one with .at(distortion).")
         (point,) = self.points_
+        told = [point.most_accuracy_of(place) - blind for place, blind in enumerate(point.prior)]
+        worst = told.index(max(told))
+        private = ", ".join(one.name for one in self.private_)
+        which = (
+            "" if len(told) == 1 else f", and of {private} the one that is told most of: {self.private_[worst].name}"
+        )
         who = {
             "table": "somebody who knows how often outputs and private values go together among the records it was trained on",
             "shifts": f"a network with two layers of {self.settings_.adversary_hidden}",
             "network": f"a network with two layers of {self.settings_.adversary_hidden}",
         }[self.family_]
         return ContextAware(
-            accuracy=max(point.most_accuracy, point.prior[0]),
-            prior=point.prior[0],
+            accuracy=max(point.most_accuracy_of(worst), point.prior[worst]),
+            prior=point.prior[worst],
             distortion=point.spent,
             adversary=f"{who}, as measured on {point.held_out} records held out (with confidence 95 %), and perhaps more "
             "often by others",
-            data=f"records like the {self.rows_} that it was trained on",
+            data=f"records like the {self.rows_} that it was trained on{which}",
         )
 
     # Like an estimator of scikit-learn -------------------------------------------------------------------------------------

@@ -304,6 +304,8 @@ def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataTy
     try:
         made = _perturbed if entry.takes.claims else _changed
         plan = made(column, position, secret, entry, policy.unit.rows)
+        if not entry.takes.claims:
+            _not_beside(plan, policy)
         _try_out(plan, entry)
     except NoisewrightError as problem:
         raise type(problem)(f"{title_of(column.names)}: {problem}") from None
@@ -366,6 +368,14 @@ def _changed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry, 
         missing=column.missing,
         fill=_fill(column, secret),
     )
+
+
+def _not_beside(plan: ColumnPlan, policy: Policy) -> None:
+    """Refuse to keep a column that others are changed for, so that it is harder to guess."""
+    shown = {name for column in policy.columns if column.keep for name in column.names}
+    told = [name for name in getattr(plan.mechanism, "hidden", ()) if name in shown]
+    if told:
+        raise ParameterError(f"these columns hide {told[0]!r}, which the policy keeps as it is; drop one or the other.")
 
 
 def _fill(column: ColumnPolicy, secret: Secret) -> tuple[Any, ...] | None:

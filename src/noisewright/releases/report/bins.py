@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError
+from noisewright.core.guarantee import Guarantee
 from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.kinds.kind import Chart
@@ -216,7 +217,7 @@ def _without_distances(plan: Perturbed) -> bool:
 
 def _on_the_globe(plan: Perturbed) -> bool:
     guarantee = getattr(plan.mechanism, "guarantee", None)
-    return guarantee is not None and guarantee.metric.unit == "metre"
+    return isinstance(guarantee, Guarantee) and guarantee.metric.unit == "metre"
 
 
 def _edges(values: Floats, finest: float, most: int, widths: tuple[float, ...], whole: bool) -> tuple[float, ...]:
