@@ -222,7 +222,7 @@ def test_check_finds_a_ledger_that_was_replaced_by_an_older_copy(call, files, mo
     words = ("release", "policy.toml", "visits.csv", "--ledger", "mine.sqlite")
     assert call(*words, "-o", "first").code == 0
     assert call("ledger", "backup", "mine.sqlite", "older.sqlite").code == 0
-    assert call(*words, "-o", "second").code == 0
+    assert call(*words, "-o", "second", "--again").code == 0
     page = call("ledger", "check", "mine.sqlite", "first", "second").words
     assert "mine.sqlite: whole" in page
     assert page.count(": recorded Release") == 2
