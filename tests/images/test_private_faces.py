@@ -332,6 +332,7 @@ def test_regions_are_faces_of_their_own() -> None:
     assert made.clear == (
         "the size of pictures, and whether they are grey",
         "everything outside of the regions, and where they are",
+        "that 2 regions are drawn, each of them for epsilon: 120 for all of them",
     )
     grey = method.obfuscated(photo[..., :1], rng())
     assert grey.shape == (40, 60, 1)

@@ -184,7 +184,7 @@ def test_the_pictures_show_every_mechanism_and_every_cell(three, tmp_path):
     assert len(heat.axes[0].texts) == 36
     assert heat.axes[0].texts[0].get_text() == "0"
     assert heat.axes[0].texts[1].get_text() == "0.771"
-    assert "epsilon = 0.5" in heat.axes[0].get_title()
+    assert "epsilon 0.5 for each 1 of difference" in heat.axes[0].get_title()
     target = save_figure(heat, tmp_path / "heat.png")
     assert target.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ParameterError, match=r"a picture is written to a \.png"):

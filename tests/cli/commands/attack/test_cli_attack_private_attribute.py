@@ -45,7 +45,7 @@ def run(call, tables, *words, **options):
 
 
 def test_the_page_says_what_the_best_could_guess_beside_the_prior_and_the_raw_data(call, tables):
-    page = run(call, tables, "public", "one", private="ill").out
+    page = run(call, tables, "public", "one", private="ill").words
     for words in (
         "one.csv: ill is guessed right",
         "Best attacker",
