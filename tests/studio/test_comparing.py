@@ -40,6 +40,12 @@ def test_marks_of_a_triangle_average_to_its_middle() -> None:
     triangle = triangle_of("a", nw.geometric(epsilon=1, within=(0, 2)).channel())
     assert triangle is not None
     assert np.allclose(triangle.weights @ triangle.points, CORNERS.mean(axis=0))
+    inner = nw.Channel(
+        [[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1]]
+    )  # its last output tells nothing
+    found = triangle_of("b", inner)
+    assert found is not None
+    assert (len(found.points), len(found.corners)) == (4, 3)
     assert triangle_of("a", nw.geometric(epsilon=1, within=(0, 3)).channel()) is None
 
 

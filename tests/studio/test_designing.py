@@ -80,6 +80,11 @@ def test_the_link_brings_the_page_back(visit: Callable[..., Page]) -> None:
     expect(again.get_by_label("What comes out")).to_contain_text("coffee")
 
 
+def test_a_distance_that_is_no_number_is_refused_in_a_sentence(visit: Callable[..., Page]) -> None:
+    page = visit("/design/number?mechanism=laplace&epsilon=1&apart=far")
+    expect(page.get_by_role("alert")).to_contain_text("the distance")
+
+
 def test_what_is_refused_is_said_in_a_sentence(visit: Callable[..., Page]) -> None:
     page = visit("/design/number?mechanism=laplace&epsilon=-1")
     expect(page.get_by_role("alert")).to_contain_text("epsilon must be greater than 0, not -1.")

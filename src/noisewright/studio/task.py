@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-__all__ = ["LONGEST_VALUE", "MOST_OPTIONS", "Task", "read_query"]
+__all__ = ["LONGEST_VALUE", "MOST_OPTIONS", "Task", "read_query", "with_option"]
 
 MOST_OPTIONS = 40
 LONGEST_VALUE = 20_000
@@ -52,10 +52,10 @@ class Task:
         asked = urlencode({**self.options, **self.shown})
         return f"{self.page}?{asked}" if asked else self.page
 
-    def having(self, **options: str | None) -> Task:
-        """The same with other options; None takes one away."""
-        kept = {name: text for name, text in {**self.options, **options}.items() if text is not None}
-        return replace(self, options=kept)
+
+def with_option(given: Mapping[str, str], name: str, text: str | None) -> dict[str, str]:
+    """The same options with another text for one of them; None takes it away."""
+    return {key: value for key, value in {**given, name: text}.items() if value is not None}
 
 
 def read_query(query: Mapping[str, str]) -> dict[str, str]:

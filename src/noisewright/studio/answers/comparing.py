@@ -11,6 +11,7 @@ import numpy as np
 
 from noisewright.adversary.measures.vulnerability import posterior_vulnerability, prior_vulnerability
 from noisewright.adversary.orders.compare import Comparison, compare
+from noisewright.adversary.replacement.hulls import hull_corners
 from noisewright.adversary.replacement.replacement import safe_replacement
 from noisewright.adversary.witness import GainWitness
 from noisewright.core.arrays import Floats
@@ -65,7 +66,8 @@ class Triangle:
     name: str
     points: Floats
     weights: Floats
-    outputs: tuple[Any, ...]
+    corners: Floats
+    """Of the smallest area that holds all points, in order around it."""
 
 
 def finite_choices() -> list[str]:
@@ -99,7 +101,9 @@ def triangle_of(name: str, channel: Channel) -> Triangle | None:
     if len(channel.inputs) != 3:
         return None
     hyper = channel.push().reduce()
-    return Triangle(name, hyper.inners.T @ CORNERS, hyper.outers, tuple(range(len(hyper.outers))))
+    corners = hull_corners(hyper.inners.T) @ CORNERS
+    turn = np.argsort(np.arctan2(*(corners - corners.mean(axis=0)).T[::-1]))
+    return Triangle(name, hyper.inners.T @ CORNERS, hyper.outers, corners[turn])
 
 
 def script_of(names: Sequence[str], given: Sequence[Mapping[str, str]], metric: str = "") -> str:

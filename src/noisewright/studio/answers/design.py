@@ -188,9 +188,9 @@ def posterior_of(made: Designed, observed: Any) -> tuple[tuple[Any, ...], Floats
     if made.channel is None or observed not in made.channel.outputs:
         return None
     hyper = made.channel.push()
-    joint = np.asarray(hyper.prior)[:, None] * made.channel.matrix
-    column = joint[:, made.channel.outputs.index(observed)]
-    return made.channel.inputs, column / column.sum()
+    if observed not in hyper.outputs:  # it never comes out
+        return None
+    return made.channel.inputs, hyper.inners[:, hyper.outputs.index(observed)]
 
 
 def code_of(made: Designed, entry: Entry) -> str:

@@ -9,7 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from noisewright.adversary.measures.vulnerability import posterior_vulnerability
 from noisewright.cli.shared.metrics import check_number
+from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.text.embeddings.finding import shipped
 from noisewright.text.noisy_documents import PrivateDocuments, private_documents
@@ -121,4 +123,5 @@ def _becomes(made: PrivateDocuments, before: tuple[str, ...]) -> tuple[str, tupl
 @lru_cache(maxsize=64)
 def _guess(made: PrivateDocuments) -> float:
     law = _law(made, np.arange(min(FREQUENT, made.embedding.size)))
-    return float(law.max(axis=0).sum() / len(law))
+    uniform = np.full(len(law), 1 / len(law))
+    return float(posterior_vulnerability(uniform, Channel(law, normalise=True), "identity"))

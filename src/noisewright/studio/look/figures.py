@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noisewright.core.channels.channel import Channel
+
 __all__ = ["COLOURS", "INK", "band", "bars", "figure", "heat_map", "level", "lines", "rounded"]
 
 COLOURS = ("#2a7f62", "#c8553d", "#4d8fbf", "#d1921c", "#8a6bbd", "#7d8791")
@@ -145,21 +147,19 @@ def bars(
     return figure(data, x, y, dark, showlegend=len(series) > 1, barmode="group", **layout)
 
 
-def heat_map(
-    matrix: ArrayLike, rows: Sequence[Any], columns: Sequence[Any], x: str, y: str, z: str, dark: bool, **layout: Any
-) -> dict[str, Any]:
+def heat_map(channel: Channel, dark: bool) -> dict[str, Any]:
     """All probabilities of a channel."""
-    values = np.asarray(matrix, dtype=np.float64)
     data = [
         {
             "type": "heatmap",
-            "x": list(columns),
-            "y": list(rows),
-            "z": [rounded(row, 4) for row in values],
+            "x": [str(output) for output in channel.outputs],
+            "y": [str(secret) for secret in channel.inputs],
+            "z": [rounded(row, 4) for row in channel.matrix],
             "colorscale": "Cividis",
             "zmin": 0,
-            "colorbar": {"title": {"text": z}, "thickness": 12},
-            "hovertemplate": f"{y} %{{y}}<br>{x} %{{x}}<br>{z} %{{z}}<extra></extra>",
+            "colorbar": {"title": {"text": "probability"}, "thickness": 12},
+            "hovertemplate": "true value %{y}<br>comes out as %{x}<br>probability %{z}<extra></extra>",
         }
     ]
-    return figure(data, x, y, dark, yaxis={"autorange": "reversed"}, **layout)
+    axes = {"xaxis": {"type": "category"}, "yaxis": {"type": "category", "autorange": "reversed"}}
+    return figure(data, "what comes out", "the true value", dark, **axes)

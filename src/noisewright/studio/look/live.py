@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from nicegui import background_tasks, run, ui
 
-from noisewright.core.errors import NoisewrightError
+from noisewright.cli.app import sentence
 
 __all__ = ["Live"]
 
@@ -35,9 +35,9 @@ class Live(Generic[T]):
                 compute, self._next = self._next, None
                 try:
                     answer = await run.io_bound(compute)
-                except NoisewrightError as refused:
+                except Exception as problem:  # what no person should see as a trace is said in a sentence
                     with self._client:
-                        self._refuse(str(refused))
+                        self._refuse(sentence(problem))
                     continue
                 if answer is not None and not self._client.is_deleted:
                     with self._client:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from nicegui import ui
 
 from noisewright.studio.look import words
@@ -30,4 +32,4 @@ class SameElsewhere:
         self._link.content = (
             f'<p class="nw-note"><a class="plain" href="{escape(task.link)}">A link to this page as it is</a></p>'
         )
-        ui.run_javascript(f"history.replaceState(null, '', {task.link!r})")
+        ui.run_javascript(f"history.replaceState(null, '', {json.dumps(task.link)})")

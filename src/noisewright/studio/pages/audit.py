@@ -120,19 +120,7 @@ class _AuditPage:
     def _draw(self, channel: Channel | None) -> None:
         self.map_panel.set_visibility(channel is not None and max(channel.shape) <= 200)
         if channel is not None and max(channel.shape) <= 200:
-            self.map.update_figure(
-                figures.heat_map(
-                    channel.matrix,
-                    [str(x) for x in channel.inputs],
-                    [str(y) for y in channel.outputs],
-                    "what comes out",
-                    "the true value",
-                    "probability",
-                    self.dark,
-                    xaxis={"type": "category"},
-                    yaxis={"type": "category", "autorange": "reversed"},
-                )
-            )
+            self.map.update_figure(figures.heat_map(channel, self.dark))
 
     async def _repair(self) -> None:
         self.downloads.clear()

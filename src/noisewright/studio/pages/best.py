@@ -12,7 +12,7 @@ from noisewright.studio.look.fields import epsilon_field
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
-from noisewright.studio.task import Task
+from noisewright.studio.task import Task, with_option
 
 __all__ = ["BestPage"]
 
@@ -63,7 +63,7 @@ class BestPage:
         ui.html(words.note(NOTES[name]), sanitize=False)
 
     def _change(self, name: str, text: str | None) -> None:
-        self.given = {k: v for k, v in {**self.given, name: text or ""}.items() if v}
+        self.given = with_option(self.given, name, text or None)
         self._ask()
 
     def _ask(self) -> None:
@@ -88,17 +88,5 @@ class BestPage:
         ]
         self.promise.content = words.said(made.in_words()) + words.facts(rows)
         channel = self.made.channel
-        self.map.update_figure(
-            figures.heat_map(
-                channel.matrix,
-                [str(x) for x in channel.inputs],
-                [str(y) for y in channel.outputs],
-                "what comes out",
-                "the true value",
-                "probability",
-                self.dark,
-                xaxis={"type": "category"},
-                yaxis={"type": "category", "autorange": "reversed"},
-            )
-        )
+        self.map.update_figure(figures.heat_map(channel, self.dark))
         self.elsewhere.show(Task("/design/best", ("design", "optimal"), given), best_code(given), best_command(given))

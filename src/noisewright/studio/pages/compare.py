@@ -25,7 +25,7 @@ from noisewright.studio.look.fields import parameter_field
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
-from noisewright.studio.task import Task, read_query
+from noisewright.studio.task import Task, read_query, with_option
 
 __all__ = ["build"]
 
@@ -132,9 +132,7 @@ class _Compare:
         self._ask()
 
     def _change(self, which: int, name: str, text: str | None) -> None:
-        self.given[which] = {n: t for n, t in self.given[which].items() if n != name}
-        if text is not None:
-            self.given[which][name] = text
+        self.given[which] = with_option(self.given[which], name, text)
         self._ask()
 
     def _metric(self, text: str) -> None:
@@ -224,20 +222,28 @@ class _Compare:
         ]
         for place, one in enumerate(both):
             assert one is not None
-            centre = one.points.mean(axis=0)
-            turn = np.argsort(np.arctan2(*(one.points - centre).T[::-1]))
-            closed = one.points[np.append(turn, turn[:1])]
+            colour = figures.COLOURS[place]
             data.append(
                 {
                     "type": "scatter",
-                    "mode": "lines+markers",
-                    "name": one.name,
-                    "x": figures.rounded(closed[:, 0]),
-                    "y": figures.rounded(closed[:, 1]),
+                    "mode": "lines",
+                    "x": figures.rounded([*one.corners[:, 0], one.corners[0, 0]]),
+                    "y": figures.rounded([*one.corners[:, 1], one.corners[0, 1]]),
                     "fill": "toself",
-                    "opacity": 0.75,
-                    "line": {"color": figures.COLOURS[place]},
-                    "marker": {"size": figures.rounded(8 + 22 * one.weights[np.append(turn, turn[:1])])},
+                    "opacity": 0.6,
+                    "line": {"color": colour},
+                    "showlegend": False,
+                    "hoverinfo": "skip",
+                }
+            )
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "name": one.name,
+                    "x": figures.rounded(one.points[:, 0]),
+                    "y": figures.rounded(one.points[:, 1]),
+                    "marker": {"size": figures.rounded(8 + 22 * one.weights), "color": colour, "opacity": 0.8},
                 }
             )
         bare = {"visible": False, "range": [-0.15, 1.15]}

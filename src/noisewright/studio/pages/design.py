@@ -11,7 +11,7 @@ from starlette.requests import Request
 from noisewright.cli.shared.parameters import read_labels
 from noisewright.cli.shared.words import plainly
 from noisewright.core.errors import NoisewrightError
-from noisewright.core.exact import upward
+from noisewright.core.exact import as_fraction, upward
 from noisewright.mechanisms.registry import registry
 from noisewright.studio.answers.design import (
     KINDS,
@@ -33,7 +33,7 @@ from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.pages.best import BestPage
-from noisewright.studio.task import Task, read_query
+from noisewright.studio.task import Task, read_query, with_option
 
 __all__ = ["build", "examples"]
 
@@ -184,9 +184,7 @@ class _Design:
         self._ask()
 
     def _change(self, name: str, text: str | None) -> None:
-        self.given = {key: value for key, value in self.given.items() if key != name}
-        if text is not None:
-            self.given[name] = text
+        self.given = with_option(self.given, name, text)
         self._ask()
 
     async def _accuracy(self, error: str) -> None:
@@ -212,7 +210,7 @@ class _Design:
         name, given, shown = self.name, dict(self.given), dict(self.shown)
 
         def compute() -> tuple[Designed, Law | None, Any]:
-            made = designed(name, given, float(shown.get("apart", "1") or 1))
+            made = designed(name, given, float(as_fraction(shown.get("apart") or "1", "the distance")))
             secret = read_labels(shown["secret"], "secret")[0] if "secret" in shown else None
             law = law_of(made, secret)
             observed = read_labels(shown["observed"], "observed")[0] if "observed" in shown else None
@@ -285,17 +283,7 @@ class _Design:
     def _draw_map(self, made: Designed) -> None:
         self.map_panel.set_visibility(made.channel is not None)
         if made.channel is not None:
-            self.map.update_figure(
-                figures.heat_map(
-                    made.channel.matrix,
-                    [_label(x) for x in made.channel.inputs],
-                    [_label(y) for y in made.channel.outputs],
-                    "what comes out",
-                    "the true value",
-                    "probability",
-                    self.dark,
-                )
-            )
+            self.map.update_figure(figures.heat_map(made.channel, self.dark))
 
     def _draw_belief(self, observed: Any, posterior: Any) -> None:
         self.belief_panel.set_visibility(posterior is not None)

@@ -15,7 +15,7 @@ from noisewright.studio.look.buttons import button
 from noisewright.studio.look.fields import epsilon_field
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
-from noisewright.studio.task import Task, read_query
+from noisewright.studio.task import Task, read_query, with_option
 
 __all__ = ["build"]
 
@@ -76,7 +76,7 @@ class _TextPage:
         self._ask()
 
     def _change(self, name: str, text: str | None) -> None:
-        self.given = {k: v for k, v in self.given.items() if k != name} | ({} if text is None else {name: text})
+        self.given = with_option(self.given, name, text)
         self._ask()
 
     def _ask(self) -> None:

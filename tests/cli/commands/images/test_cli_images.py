@@ -203,8 +203,7 @@ def test_a_strip_over_epsilons(call: Any, photos: Path, tmp_path: Path) -> None:
     words = ("--epsilon", "1,1000,1e7", "--method", "laplace", "--block", "2", "--json")
     said = call("images", "preview", photos / "more/brown.png", "-o", out, *words).json
     alike = [one["ssim"] for one in said["tried"]]
-    assert alike == sorted(alike)
-    assert alike[0] < 0.1
+    assert max(alike[:2]) < 0.1  # noise alone, at 1 and at 1000 for the whole picture
     assert alike[2] > 0.5
     assert read_picture(out).shape[1] > 4 * 40
     again = ("images", "preview", photos / "more/brown.png", "-o", out, *words[:-1])
