@@ -7,6 +7,7 @@ on that, and a table of 1e8 rows is written as fast as the disk takes it.
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["COLUMNS", "DIAGNOSES", "POLICY", "kept", "visits", "write_visits"]
+__all__ = ["COLUMNS", "DIAGNOSES", "POLICY", "kept", "unsafe_release", "visits", "write_visits"]
 
 DIAGNOSES = ["asthma", "back pain", "diabetes", "fracture", "hypertension", "infection", "migraine", "skin", "other"]
 COLUMNS = 5
@@ -75,6 +76,42 @@ def write_visits(path: Path, rows: int) -> None:
     with pq.ParquetWriter(path, made.schema) as writer:
         for start in range(0, rows, MADE):
             writer.write_table(made.slice(0, min(MADE, rows - start)))
+
+
+def unsafe_release(source: Path, target: Path) -> None:
+    """What a release costs without a promise: numpy's noise with the scales of ``POLICY``, cut off at the ranges.
+
+    Nothing is checked, nothing is exact, the gap in the dates is ignored and the rows keep their order.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng()
+    days = [np.datetime64(day).astype(np.int64) for day in (FIRST, LAST)]
+    given = pq.ParquetFile(source)
+    with pq.ParquetWriter(target, given.schema_arrow) as writer:
+        for group in range(given.num_row_groups):
+            table = given.read_row_group(group)
+            rows = table.num_rows
+            age = table["age"].to_numpy() + np.rint(rng.laplace(0, 10, rows))
+            names = table["diagnosis"].combine_chunks().dictionary_encode()
+            codes = np.where(
+                rng.random(rows) < math.e / (math.e + len(DIAGNOSES) - 1),
+                names.indices.to_numpy(),
+                # one of the others, by its distance from the true one
+                (names.indices.to_numpy() + rng.integers(1, len(DIAGNOSES), rows)) % len(DIAGNOSES),
+            )
+            smoker = table["smoker"].to_numpy() ^ (rng.random(rows) < 1 / (1 + math.e))
+            date = table["visit_date"].combine_chunks().cast(pa.int32()).to_numpy() + np.rint(rng.laplace(0, 14, rows))
+            cost = table["cost"].to_numpy() + rng.laplace(0, 200, rows)
+            columns = [
+                np.clip(age, 0, 110).astype(np.int64),
+                pa.array(names.dictionary.take(pa.array(codes))),
+                smoker,
+                pa.array(np.clip(date, *days).astype(np.int32)).cast(pa.date32()),
+                np.clip(cost, 0, 2000),
+            ]
+            writer.write_table(pa.table(columns, schema=table.schema))
 
 
 if __name__ == "__main__":

@@ -96,4 +96,20 @@ ROWS = [
         )
         for said, rows, rounds in (("1e7", 10 * MILLION, 3), ("1e8", 100 * MILLION, 1))
     ),
+    *(
+        Row(
+            name=f"certified release against unsafe numpy, {said}",
+            compares=f"{EVERYTHING}, {said}, against the same table read from Parquet, numpy's noise, cut off at the ranges and "
+            f"written to Parquet: at most {most} times its processor time",
+            size="1e7 rows, 5 columns",
+            ours=Task("bench.ours.release:processor", {"rows": 10 * MILLION, "order": order}, {"rows": 2 * MILLION}),
+            peer=Task("bench.ours.release:unsafe", {"rows": 10 * MILLION}, {"rows": 2 * MILLION}),
+            own_peer=True,
+            target=1 / most,
+            memory_limit=LIMIT,
+            unit="cells",
+            rounds=3,
+        )
+        for said, order, most in (("rows in their order", "kept", 1.6), ("rows in random order", "random", 2.2))
+    ),
 ]

@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 import noisewright as nw
-from bench.clinic import COLUMNS, MADE, POLICY
+from bench.clinic import COLUMNS, MADE, POLICY, unsafe_release
 from bench.clinic import kept as kept_share
 from bench.environment import ROOT
-from bench.work import Work
+from bench.work import Work, by_processor
 from noisewright.releases.run import Release
 
-__all__ = ["kept", "local", "spark"]
+__all__ = ["kept", "local", "processor", "spark", "unsafe"]
 
 DATA = ROOT / ".bench" / "data"
 BYTES_PER_ROW = 25
@@ -36,6 +36,30 @@ def local(rows: int) -> Work:
 def kept(rows: int) -> Work:
     """The local engine, with rows in the order of the table."""
     return _release(rows, "local", "kept")
+
+
+def processor(rows: int, order: Literal["random", "kept"]) -> Work:
+    """The local engine, by the processor time of all its threads."""
+    return by_processor(_release(rows, "local", order))
+
+
+def unsafe(rows: int) -> Work:
+    """The same table without a promise: numpy's noise, cut off at the ranges; a row group at a time."""
+    data = _visits(rows)
+    folder = Path(tempfile.mkdtemp(prefix="unsafe-", dir=DATA))
+
+    def run() -> Path:
+        unsafe_release(data, folder / "out.parquet")
+        return folder / "out.parquet"
+
+    def answer(out: Path) -> float:
+        before, after = (
+            ds.dataset(path).head(min(rows, MADE), columns=["diagnosis", "smoker"]) for path in (data, out)
+        )
+        return kept_share(*(pc.equal(b, a).to_numpy() for b, a in zip(before, after, strict=True)))
+
+    weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
+    return by_processor(Work(run, COLUMNS * rows, answer))
 
 
 def spark(rows: int) -> Work:
