@@ -2,7 +2,7 @@
 
 What is published are pictures as PNG without metadata (unless plain entries of EXIF are asked for, see
 :mod:`noisewright.images.pictures.metadata`), in random order and under numbers (names of files often tell who is on
-them), and the certificates for their sizes. All files have the same time. What is wrong with a single file is told to the owner
+them), and the certificates for the sizes of those in which something was drawn. All files have the same time. What is wrong with a single file is told to the owner
 in one sentence, and the rest is done. Pictures stream through: a few at a time are in memory.
 """
 
@@ -14,6 +14,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +48,7 @@ class Obfuscated:
     thumbnails: tuple[bytes, bytes] | None = None
     """Small pictures before (secret) and after, where they were asked for."""
     places: int = 1
-    """How many faces or regions of it were drawn for epsilon each."""
+    """How many faces or regions of it were drawn for epsilon each; 0 where it came out as it was, without a promise."""
 
 
 Before = Callable[[Sequence[Obfuscated]], None]
@@ -70,7 +71,7 @@ def obfuscate_picture(
 ) -> Obfuscated:
     """One file through the method, into a PNG file with its certificate beside it: new ones, unless they may ``replace`` others.
 
-    ``before`` is called with what will be there, before it is.
+    Where nothing was drawn, nothing is promised, and there is no certificate. ``before`` is called with what will be there, before it is.
     """
     path = Path(target).absolute()
     check_free(path, replace)
@@ -85,8 +86,9 @@ def obfuscate_picture(
     done = Obfuscated(file, path, None, size, small, places)
     if before is not None:
         before([done])
-    with whole_file(beside) as proof, whole_file(path) as picture:
-        for file_of, what in ((proof, certificate), (picture, content)):
+    with ExitStack() as staged:
+        for target_of, what in [*([(beside, certificate)] if places else []), (path, content)]:
+            file_of = staged.enter_context(whole_file(target_of))
             file_of.write(what)
             file_of.flush()
             os.fsync(file_of.fileno())
@@ -128,13 +130,13 @@ def obfuscate_pictures(
         jobs = ((files[place], colours, method, place in shown, keep_metadata) for place in order)
         for place, (wrong, content, size, small, places) in zip(order, _ahead(jobs, workers), strict=True):
             if content is None:
-                results[place] = Obfuscated(files[place], None, wrong)
+                results[place] = Obfuscated(files[place], None, wrong, places=0)
             else:
                 done += 1
                 name = names[place] if names else numbered_name("picture", done, ".png")  # in the random order
                 (staged / name).write_bytes(content)
                 results[place] = Obfuscated(files[place], folder / name, None, size, small, places)
-                sizes.add(size)
+                sizes |= {size} if places else set()
             if progress is not None:
                 progress(len(results), len(files))
         if not done:

@@ -118,7 +118,8 @@ def test_frames_without_a_face_are_refused_hidden_or_kept(film: Path, tmp_path: 
 def test_a_face_to_keep_must_be_kept_in_every_frame(film: Path, tmp_path: Path) -> None:
     everywhere, beginning = Place.around(0, 0, SIDE, SIDE), Place.around(40, 40, 50, 80)
     kept = hide_video(method(keep=KeptFaces({"film.avi": [everywhere]})), film, tmp_path / "kept.avi")
-    assert (kept.tracks, kept.draws) == (0, 0)
+    assert (kept.tracks, kept.draws, kept.certificate) == (0, 0, None)
+    assert not (tmp_path / "kept.certificate.json").exists()
     assert max(changed.mean() for changed in changes(film, tmp_path / "kept.avi")) < 0.01
     hidden = hide_video(method(keep=KeptFaces({"film.avi": [beginning]})), film, tmp_path / "hidden.avi")
     assert hidden.tracks == 1

@@ -26,6 +26,7 @@ def test_boxes_are_hidden_one_by_one_and_a_file_without_an_entry_is_refused() ->
     expected[3:11, 2:12] = expected[20:, 30:] = True
     assert (hidden == expected).all()
     assert not own.cover(PICTURE, Path("none.png")).hidden.any()
+    assert "pictures for which no box was given, as they are" in own.clear
     with pytest.raises(DataError, match="no box or mask for it"):
         own.cover(PICTURE, Path("b.png"))
     with pytest.raises(DataError, match="no box or mask for it"):

@@ -156,7 +156,8 @@ class OwnPlaces:
     @property
     def clear(self) -> tuple[str, ...]:
         """What is in the clear."""
-        return OUTSIDE, WHERE
+        shown = any(own is not None and not own for own in self.boxes.values())
+        return OUTSIDE, WHERE, *(["pictures for which no box was given, as they are"] if shown else [])
 
     def cover(self, picture: Picture, source: Path | None = None) -> Cover:
         """The boxes, and each part of the mask that hangs together."""

@@ -66,8 +66,8 @@ class HiddenVideo:
     """How often for one person, at most: for one track, and for every whole frame, which somebody may be in who was missed."""
     whole: int
     """How many frames were drawn as a whole."""
-    certificate: Certificate
-    """About all draws together."""
+    certificate: Certificate | None
+    """About all draws together; None where nothing was drawn, and nothing is promised."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def hide_video(
     progress: Progress | None = None,
     rng: Rng = None,
 ) -> HiddenVideo:
-    """Hide the faces of a video in a new file, with its certificate beside it."""
+    """Hide the faces of a video in a new file, with its certificate beside it if something was drawn."""
     one_of(draw, "draw", get_args(Draw))
     check_hold(hold)
     where = method.where
@@ -126,9 +126,10 @@ def hide_video(
         made = method.mechanisms(video.height, video.width, 3)[0].certificate(
             rng if isinstance(rng, np.random.Generator) else None
         )
-        certificate = of_all_draws(_stated(made, drawn), drawn)
+        certificate = of_all_draws(_stated(made, drawn), drawn) if drawn else None
     try:
-        write_atomically(beside, certificate.to_json().encode())
+        if certificate is not None:
+            write_atomically(beside, certificate.to_json().encode())
     except BaseException:
         path.unlink(missing_ok=True)  # it was made here, and is not shown without its certificate
         raise

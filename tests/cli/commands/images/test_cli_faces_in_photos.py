@@ -49,6 +49,30 @@ def test_faces_are_hidden_and_a_picture_without_one_is_not_shown(call: Any, phot
     assert not (tmp_path / "twice").exists()
 
 
+def test_nothing_is_proved_where_nothing_was_drawn(call: Any, photos: Path, tmp_path: Path) -> None:
+    """A lawn is kept as it is, alone and beside a face of another size: no certificate is about it, and it is named."""
+    lawn, words = photos / "lawn.png", ("--where", "faces", "--no-face", "keep", "--epsilon", "100")
+    done = call("images", "obfuscate", lawn, "-o", tmp_path / "out.png", *words, "--json")
+    assert (done.code, done.json["guarantee"], done.json["numerics"]) == (0, None, None)
+    assert done.json["in_the_clear"] == ["everything"]
+    assert (read_picture(tmp_path / "out.png") == read_picture(lawn)).all()
+    assert list(tmp_path.glob("*certificate*")) == []
+    page = call("images", "obfuscate", lawn, "-o", tmp_path / "folder", *words)
+    assert "promise None: nothing was hidden" in page.words
+    assert "nothing was hidden in lawn.png" in page.words
+    assert "certificate" not in page.words
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["picture-000001.png"]
+    (photos / "collins.png").write_bytes(png_of(np.ascontiguousarray(astronaut()[:300, 100:400])))
+    (photos / "damaged.png").write_bytes(b"")
+    sheet = tmp_path / "look.html"
+    both = call("images", "obfuscate", photos, "-o", tmp_path / "both", *words, "--sheet", sheet, "--json")
+    assert (both.code, both.json["pictures"], len(both.json["problems"])) == (1, 2, 1)
+    assert [Path(one).name for one in both.json["not_protected"]] == ["lawn.png"]
+    assert both.json["guarantee_of_each"] == "epsilon = 100 per unit of discrete"
+    assert [path.name for path in (tmp_path / "both").glob("*.json")] == ["certificate-300x300.json"]
+    assert sheet.read_text(encoding="utf-8").count("nothing was hidden in it") == 1
+
+
 def test_boxes_are_found_corrected_and_used(call: Any, photos: Path, tmp_path: Path) -> None:
     boxes, sheet = tmp_path / "boxes.json", tmp_path / "sheet.html"
     said = call("images", "find", photos, "-o", boxes, "--sheet", sheet, "--json").json
@@ -104,7 +128,7 @@ def test_a_face_in_a_box_to_keep_is_left(call: Any, photos: Path, tmp_path: Path
     (tmp_path / "keep.json").write_text('{"collins.png": [[160, 15, 140, 165]]}')
     words = ("--where", "faces", "--epsilon", "100", "--keep", tmp_path / "keep.json", "--json")
     said = call("images", "obfuscate", photos / "collins.png", "-o", tmp_path / "out.png", *words).json
-    assert "faces that were kept as they are, on purpose" in said["in_the_clear"]
+    assert (said["promise"][:4], said["in_the_clear"]) == ("None", ["everything"])
     assert (read_picture(tmp_path / "out.png") == read_picture(photos / "collins.png")).all()
     (tmp_path / "cut.png").write_bytes(png_of(np.ascontiguousarray(astronaut()[10:190, 150:310])))
     kept = ("--where", "faces", "--epsilon", "100", "--keep", tmp_path / "cut.png", "--keep", tmp_path / "keep.json")
@@ -207,6 +231,11 @@ def test_a_video_is_hidden_and_what_a_face_costs_is_said(call: Any, tmp_path: Pa
     nobody = call("images", "video", lawn, "-o", tmp_path / "whole.avi", *words, "--no-face", "whole").json
     assert (nobody["faces_followed"], nobody["whole_frames"], nobody["draws"]) == (0, 3, 3)
     assert nobody["epsilon_of_one_face"] == "60"  # the detector may have missed somebody in all of them
+    kept = call("images", "video", lawn, "-o", tmp_path / "kept.avi", *words, "--no-face", "keep").json
+    assert (kept["epsilon_of_one_face"], kept["claim"], kept["in_the_clear"]) == (None, None, ["everything"])
+    assert not (tmp_path / "kept.certificate.json").exists()
+    page = call("images", "video", lawn, "-o", tmp_path / "page.avi", *words[:-1], "--no-face", "keep")
+    assert "promise none: nothing was hidden" in page.words
     done = call("images", "video", film, "-o", tmp_path / "out.avi", *words)
     assert (done.code, "is there already" in done.json["error"]) == (2, True)
     (tmp_path / "boxes.json").write_text('{"1-3": [[20, 10, 90, 90]]}')

@@ -72,4 +72,5 @@ def _pair(one: Obfuscated) -> str:
         f'<img alt="{escape(one.source.name)}, {side}" src="data:image/png;base64,{base64.b64encode(small).decode()}"/>'
         for side, small in sides
     )
-    return f"<li><div>{pictures}</div>{escape(one.source.name)} as {escape(one.target.name)}</li>"
+    as_it_is = "" if one.places else "; nothing was hidden in it"
+    return f"<li><div>{pictures}</div>{escape(one.source.name)} as {escape(one.target.name)}{as_it_is}</li>"

@@ -168,16 +168,7 @@ def obfuscate(
 
     def before(done: Sequence[Obfuscated]) -> None:
         """Say what is promised, and write the contact sheet, while nothing else is there yet."""
-        sizes = list(dict.fromkeys(one.size for one in done if one.size is not None))
-        many = max(one.places for one in done)
-        promised = chosen.promise(*sizes[0], places=many)
-        told["promise"] = promised.words + (
-            " The same holds for pictures of every other size." if len(sizes) > 1 else ""
-        )
-        told["guarantee"] = str(promised.guarantee)
-        told["guarantee_of_each"] = None if promised.each is None else str(promised.each)
-        told["faces_at_most"] = None if promised.each is None else many
-        told["in_the_clear"] = list(chosen.mechanisms(*sizes[0])[0].clear)
+        told.update(_told(chosen, done))
         if page is not None:
             write_atomically(page, contact_sheet(done, told["promise"]).encode())
 
@@ -223,7 +214,6 @@ def obfuscate(
         "metadata": "plain entries of EXIF are kept; no thumbnail or anything else"
         if keep_metadata
         else "none comes out",
-        "numerics": "exact",
         "sheet": sheet,
         "left_out": there.others,
         "problems": [{"file": str(one.source), "problem": spelt(one.problem or "")} for one in problems],
@@ -231,6 +221,34 @@ def obfuscate(
     emit(data, lambda: _page(data, problems, method), as_json)
     if problems:
         raise typer.Exit(NOT_ALL)
+
+
+def _told(method: Method, done: Sequence[Obfuscated]) -> dict[str, Any]:
+    """What is promised about the pictures in which something was drawn, and which of them are the others."""
+    open_ones = [str(one.source) for one in done if one.problem is None and not one.places]
+    sizes = list(dict.fromkeys(one.size for one in done if one.size is not None and one.places))
+    if not sizes:
+        return {
+            "promise": "None: nothing was hidden, and what came out shows all that the originals show.",
+            "guarantee": None,
+            "guarantee_of_each": None,
+            "faces_at_most": 0,
+            "in_the_clear": ["everything"],
+            "not_protected": open_ones,
+            "numerics": None,
+        }
+    many = max(one.places for one in done)
+    promised = method.promise(*sizes[0], places=many)
+    others = " The same holds for pictures of every other size." if len(sizes) > 1 else ""
+    return {
+        "promise": promised.words + others,
+        "guarantee": str(promised.guarantee),
+        "guarantee_of_each": None if promised.each is None else str(promised.each),
+        "faces_at_most": None if promised.each is None else many,
+        "in_the_clear": list(method.mechanisms(*sizes[0])[0].clear),
+        "not_protected": open_ones,
+        "numerics": "exact",
+    }
 
 
 def _is_single(output: str, pictures: Sequence[str]) -> bool:
@@ -257,11 +275,14 @@ def _page(data: dict[str, Any], problems: list[Obfuscated], method: str) -> list
 
     rows = [
         ("promise", data["promise"]),
-        ("numerics", "exact: drawn from the integers that the certificates are about"),
         ("in the clear", ", ".join(data["in_the_clear"]) or "nothing"),
         ("metadata", data["metadata"]),
-        ("certificates", f"one for each size of pictures, beside them ({method})"),
     ]
+    if data["numerics"] is not None:
+        rows.insert(1, ("numerics", "exact: drawn from the integers that the certificates are about"))
+        rows.append(("certificates", f"one for each size of pictures, beside them ({method})"))
+    if names := [Path(one).name for one in data["not_protected"]]:
+        rows.append(("not protected", f"nothing was hidden in {', '.join(names)}: nothing is promised there"))
     rows += left_out(data["left_out"])
     if data["sheet"]:
         rows.append(("sheet", f"{data['sheet']}, which shows originals: do not pass it on"))
