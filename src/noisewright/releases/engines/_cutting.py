@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from noisewright.core.errors import DataError
 from noisewright.releases.columns.plan import ColumnPlan
 
 __all__ = ["check_block", "in_blocks", "joined"]
@@ -54,13 +55,35 @@ def _keep_freed_memory() -> None:
     np.empty(KEPT, dtype=np.uint8)
 
 
-def check_block(plans: Sequence[ColumnPlan], block: pa.RecordBatch) -> None:
+def check_block(plans: Sequence[ColumnPlan], block: pa.RecordBatch, start: int | None = None) -> None:
     """Refuse a value that a mechanism would refuse, so that a release is refused before it draws or spends.
 
-    Whether a value is taken depends on the value alone, so it is enough to try each value of a block once.
+    Whether a value is taken depends on the value alone, so it is enough to try each value of a block once. ``start``: how many
+    rows of the table lie before the block, if that is known; the owner is then told in which row a bad file is.
     """
     for plan in plans:
         arrays = [block.column(name) for name in plan.names]
-        if len(arrays) == 1 and plan.secret is not None:
-            arrays = [plan.secret.kinds[0].distinct(arrays[0])]
-        plan.check(arrays)
+        if plan.secret is None or len(arrays) > 1:
+            plan.check(arrays)
+            continue
+        kind = plan.secret.kinds[0]
+        try:
+            plan.check([kind.distinct(arrays[0])])
+        except DataError as problem:
+            if start is None or not kind.files:
+                raise
+            row = start + _first_refused(plan, arrays[0]) + 1
+            raise DataError(f"{problem} The first one is in row {row:,} of the table.") from None
+
+
+def _first_refused(plan: ColumnPlan, column: pa.Array) -> int:
+    """The place of the first value that is refused, of a column with such a value."""
+    first, last = 0, len(column) - 1
+    while first < last:
+        middle = (first + last) // 2
+        try:
+            plan.check([column.slice(first, middle + 1 - first)])
+            first = middle + 1
+        except DataError:
+            last = middle
+    return first

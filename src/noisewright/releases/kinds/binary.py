@@ -150,4 +150,4 @@ def _is_binary(type_: pa.DataType) -> bool:
 
 
 BYTES = Bytes("bytes", "bytes", "bytes", pa.binary(), typeless=False, labels=False)
-IMAGE = Image("image", "pictures", "the path of a picture", pa.string(), labels=False)
+IMAGE = Image("image", "pictures", "the path of a picture", pa.string(), labels=False, files=True)

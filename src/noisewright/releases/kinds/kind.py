@@ -94,6 +94,8 @@ class Kind:
     """The least distance between two different values; None where there is none."""
     chart: Chart | None = None
     """How a report shows it, or not at all."""
+    files: bool = False
+    """Whether a value is a file of its own, so that the owner of a table is told the row of one that cannot be taken."""
 
     # Types ------------------------------------------------------------------------------------------------------------
 
