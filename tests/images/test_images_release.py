@@ -67,7 +67,7 @@ def test_protecting_some_pixels_costs_what_they_cost(tmp_path: Path) -> None:
         assert found.mechanism.epsilon == Fraction(1, 2)
         assert found.protects == "at most 10 pixels"
         assert base in str(found.certificate().document["claim"]["metric"])
-    with pytest.raises(NoisewrightError, match="needs a largest distance"):
+    with pytest.raises(NoisewrightError, match="the distance in pixels within which two values are"):
         nw.plan(policy(mechanism="pixel-laplace", between="pixels"), table)
     with pytest.raises(NoisewrightError, match="leave protect out"):
         nw.plan(policy(mechanism="pixel-laplace", protect=10), table)

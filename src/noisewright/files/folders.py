@@ -15,10 +15,14 @@ from noisewright.core.errors import FileFormatError
 from noisewright.files.atomic import rename_new, sync_folder
 from noisewright.files.endings import endings_as_exceptions
 
-__all__ = ["Found", "files_in", "look_in", "numbered_name", "own_names", "whole_folder"]
+__all__ = ["Found", "Problem", "files_in", "look_in", "numbered_name", "own_names", "whole_folder"]
 
 DIGITS = 6
 """Numbers in names are as long: the number of files that were given, done or not, is nobody's business."""
+
+
+Problem = tuple[Path, str]
+"""What could not be read, and why, in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +30,8 @@ class Found:
     """What is in the places that were named."""
 
     files: list[Path]
-    problems: list[tuple[Path, str]]
-    """What could not be looked at, and why, in one sentence."""
+    problems: list[Problem]
+    """What could not be looked at."""
     others: dict[str, int]
     """How many files of folders have other endings, by these."""
 

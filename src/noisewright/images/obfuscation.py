@@ -2,8 +2,8 @@
 
 What is published are pictures as PNG without metadata (unless plain entries of EXIF are asked for, see
 :mod:`noisewright.images.pictures.metadata`), in random order and under numbers (names of files often tell who is on
-them), and the certificates for the sizes of those in which something was drawn. All files have the same time. What is wrong with a single file is told to the owner
-in one sentence, and the rest is done. Pictures stream through: a few at a time are in memory.
+them), and the certificates for the sizes of those in which something was drawn. All files have the same time. What is wrong
+with a single file is told to the owner in one sentence, and the rest is done. Pictures stream through: a few at a time are in memory.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def obfuscate_picture(
 ) -> Obfuscated:
     """One file through the method, into a PNG file with its certificate beside it: new ones, unless they may ``replace`` others.
 
-    Where nothing was drawn, nothing is promised, and there is no certificate. ``before`` is called with what will be there, before it is.
+    Where nothing was drawn, nothing is promised, and there is no certificate. ``before`` is called with what will be there,
+    before it is.
     """
     path = Path(target).absolute()
     check_free(path, replace)

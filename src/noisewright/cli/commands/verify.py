@@ -54,9 +54,9 @@ def verify(
 
     if not files and export_checker is None:
         raise ParameterError("name at least one certificate to verify, or a file for --export-checker.")
+    contents = [(path, certificate_bytes(path)) for path in files or []]
     if ledger is not None and not any(Path(path).is_dir() for path in files or []):
         raise ParameterError("--ledger is for folders of releases; name one.")
-    contents = [(path, certificate_bytes(path)) for path in files or []]
     written = [] if export_checker is None else _export(export_checker)
     with working("proving"):
         results = [_result(path, content, ledger, recompute) for path, content in contents]

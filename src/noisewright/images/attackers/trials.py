@@ -21,6 +21,7 @@ import numpy as np
 
 from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, FileFormatError
+from noisewright.files.folders import Problem
 from noisewright.images.attackers.on_pictures import LabelledFaces
 from noisewright.images.attackers.recogniser import Recogniser
 from noisewright.images.attackers.risks import Attribute, FaceAttacks, Risk
@@ -51,6 +52,8 @@ class Trial:
     model: FaceModel
     model_words: str
     attacks: FaceAttacks
+    problems: tuple[Problem, ...] = ()
+    """The files that could not be read, and why: they are not in the trial."""
 
     @classmethod
     def of(
@@ -85,7 +88,7 @@ class Trial:
             given = _eigenfaces(faces.pictures[public])
             words = f"eigenfaces of {public.sum()} faces of {len(np.unique(people[public]))} other people"
         known, one = (LabelledFaces(faces.pictures[some], people[some]) for some in (hidden & ~asked, asked))
-        return cls(faces.source, given, words, FaceAttacks(known, one, attributes, copies, seed=seed))
+        return cls(faces.source, given, words, FaceAttacks(known, one, attributes, copies, seed=seed), faces.problems)
 
     @property
     def people(self) -> int:
@@ -166,7 +169,8 @@ def _folder(place: Path, model: FaceModel | None, size: int) -> PublicFaces:
         raise FileFormatError("a trial needs to know whose faces are whose: put them into a folder for each person.")
     _, counts = np.unique(np.asarray(faces.people), return_counts=True)
     if len(counts) < 4 or counts.min() < 2:
-        raise FileFormatError("a trial needs four people or more, with two faces or more of each.")
+        unread = "".join(f" {path.name}: {why}" for path, why in faces.problems[:1])
+        raise FileFormatError(f"a trial needs four people or more, with two faces or more of each.{unread}")
     return faces
 
 

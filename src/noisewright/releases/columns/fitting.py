@@ -328,8 +328,9 @@ def _cheaper(
 def _check_metric(metric: Metric, reach: Fraction | None, column: ColumnPolicy, entry: Entry) -> None:
     """Refuse a distance where all are the same, and none where they are not."""
     if reach is None and not metric.uniform:
+        unit = f" in {metric.unit}s" if metric.unit else ""
         raise ParameterError(
-            'protect = "any" needs a largest distance; say protect = ..., the distance within which two values are to '
+            f'protect = "any" needs a largest distance; say protect = ..., the distance{unit} within which two values are to '
             "look alike."
         )
     if reach is not None and column.protect != "any" and metric.uniform:

@@ -107,7 +107,11 @@ def certificate_bytes(path: str | os.PathLike[str]) -> bytes:
         return file.read_bytes()
     except FileNotFoundError:
         if folder:
-            raise FileFormatError(f"{path} cannot be read as a release: there is no {CERTIFICATE} in it.") from None
+            others = sorted(Path(path).glob("certificate-*.json"))[:1]
+            named = f"; verify the certificates in it one by one, such as {others[0]}" if others else ""
+            raise FileFormatError(
+                f"{path} cannot be read as a release: there is no {CERTIFICATE} in it{named}."
+            ) from None
         raise FileFormatError(f"there is no file {path}.") from None
     except (OSError, ValueError) as problem:
         raise FileFormatError(f"{path} cannot be read: {getattr(problem, 'strerror', problem)}.") from None

@@ -71,6 +71,21 @@ def test_the_numbers_are_those_of_the_library_and_names_stay_at_home(call: Any, 
     assert "keep them as you keep the faces" in page.words
 
 
+def test_a_bad_file_is_named_and_the_others_are_attacked(call: Any, people: Path) -> None:
+    (people / "Zebulon-9" / "36.png").write_bytes(b"no picture")
+    words = ("attack", "faces", people, "--epsilon", "50", "--pixels", "", "--k", "", "--copies", "1", "--size", "24")
+    done = call(*words, "--json")
+    assert (done.code, done.json["people"], len(done.json["noise_on_codes"])) == (1, 5, 1)
+    assert [Path(one["file"]).name for one in done.json["problems"]] == ["36.png"]
+    page = call(*words)
+    assert (page.code, "36.png a file is no picture" in page.words, "Zebulon" in page.out) == (1, True, False)
+    for path in sorted((people / "Zebulon-9").iterdir())[1:-1]:
+        path.write_bytes(b"")
+    few = call(*words)
+    assert few.code == 2
+    assert "two faces or more of each. 36.png: a file is no picture" in " ".join(few.err.split())
+
+
 def test_what_cannot_be_attacked_is_refused_in_one_sentence(call: Any, people: Path, tmp_path: Path) -> None:
     for words in (
         (tmp_path / "gone",),

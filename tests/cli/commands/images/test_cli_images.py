@@ -94,6 +94,8 @@ def test_names_follow_a_random_order(call: Any, tmp_path: Path) -> None:
         assert sorted(widths) == list(range(8, 28))
         assert (widths == sorted(widths)) is kept
         assert min(path.name for path in out.glob("*.png")) == ("00.png" if kept else "picture-000001.png")
+        named = call("verify", out)
+        assert (named.code, f"one by one, such as {out / 'certificate-10x6.json'}" in named.err) == (2, True)
         proved = call("verify", out / "certificate-8x6.json")
         assert (proved.code, "the names of the files" in proved.words) == (0, kept)
 

@@ -144,8 +144,9 @@ def test_bad_folders_are_refused_in_a_sentence(folder: Path, tmp_path: Path) -> 
         with pytest.raises(FileFormatError, match=message):
             read_faces(folder, size=16)
     (folder / "labels.csv").unlink()
-    (folder / "p0" / "00.png").write_bytes(b"no picture")
-    with pytest.raises(DataError, match=r"00\.png: a file is no picture"):
+    for path in folder.rglob("*.png"):
+        path.write_bytes(b"no picture")
+    with pytest.raises(DataError, match=r"not one face could be read; 00\.png: a file is no picture"):
         read_faces(folder, size=16)
     with pytest.raises(DataError, match="one person and one value"):
         PublicFaces(np.zeros((3, 8, 8, 3), np.uint8), [1, 2])
@@ -153,6 +154,29 @@ def test_bad_folders_are_refused_in_a_sentence(folder: Path, tmp_path: Path) -> 
         PublicFaces(np.zeros((3, 8, 8, 2), np.uint8))
     with pytest.raises(ParameterError, match="model"):
         train_model("gan", tmp_path / "x.nwm", PublicFaces(np.zeros((3, 8, 8, 3), np.uint8)))
+
+
+def test_files_that_cannot_be_read_are_named_and_the_others_learned_from(
+    call: Any, folder: Path, tmp_path: Path
+) -> None:
+    """The labels of the others stay theirs."""
+    label(folder, "person", "gender", "yaw")
+    whole = read_faces(folder, size=16)
+    (folder / "p0" / "01.png").write_bytes(b"no picture")
+    (folder / "p3" / "06.png").write_bytes((folder / "p3" / "07.png").read_bytes()[:99])
+    (folder / "p3" / "link.png").symlink_to(folder / "nowhere.png")
+    faces, left = read_faces(folder, size=16), np.delete(np.arange(12), [1, 6])
+    assert (faces.pictures == whole.pictures[left]).all()
+    for name in ("gender", "yaw"):
+        assert list(faces.attributes[name]) == [whole.attributes[name][n] for n in left]
+    assert list(faces.people or ()) == [(whole.people or ())[n] for n in left]
+    assert sorted(path.name for path, _ in faces.problems) == ["01.png", "06.png", "link.png"]
+    done = call("images", "train", folder, "-o", tmp_path / "a.nwm", "--size", "16", "--code", "5", "--json")
+    assert (done.code, done.json["faces"], len(done.json["problems"])) == (1, 10, 3)
+    assert open_model(tmp_path / "a.nwm").shape == (16, 16, 3)
+    page = call("images", "train", folder, "-o", tmp_path / "b.nwm", "--size", "16", "--code", "5")
+    assert (page.code, "3 files could not be done:" in page.words) == (1, True)
+    assert "06.png a picture is damaged or cut short" in page.words
 
 
 def test_who_stops_a_training_is_told_how_to_go_on(folder: Path, tmp_path: Path) -> None:

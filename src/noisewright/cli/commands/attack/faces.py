@@ -9,6 +9,7 @@ import typer
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, wants_json, working
+from noisewright.cli.shared.problems import exit_if_any, listed, unread
 from noisewright.cli.shared.targets import picture_file
 
 if TYPE_CHECKING:
@@ -128,8 +129,10 @@ def command(
         "private": False,
         "note": NOT_PRIVATE,
         "picture": plot,
+        "problems": listed(trial.problems),
     }
     emit(data, lambda: _page(data, clean, noisy, painted, others), as_json)
+    exit_if_any(trial.problems)
 
 
 def _whole(word: str) -> int:
@@ -200,15 +203,19 @@ def _page(
         _table("NO guarantee", ("",), [((r.method,), r) for r in others], list(ATTACKS)),
     ]
     notes = [
-        ("*", "the risk: the strongest attack on one release, and never the naive one alone"),
-        ("best", "sees what was drawn and knows the code of every candidate, or runs the method on all of them"),
+        ("*", "the risk: the largest share that was measured on one release, and never that of naive alone"),
+        (
+            "best",
+            "sees what was drawn and knows the code of every candidate, or runs the method on all of them: who is above it "
+            "was lucky",
+        ),
         ("shares", _within(list(noisy.values()))),
         ("bound", "what epsilon alone allows anybody, before anything is drawn"),
         ("reverse", "has several releases of everybody; two: two releases of a face"),
     ]
     if data["picture"]:
         notes.append(("Picture", f"drawn to {data['picture']}"))
-    return [*parts, Text(""), facts(notes), Text(f"\n{NOT_PRIVATE}")]
+    return [*parts, Text(""), facts(notes), Text(f"\n{NOT_PRIVATE}"), *unread(data["problems"])]
 
 
 def _within(risks: list[Risk]) -> str:

@@ -12,6 +12,7 @@ import typer
 from noisewright.cli.commands.images._where import Margin, Smallest, Sure, search
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
+from noisewright.cli.shared.problems import exit_if_any, listed, unread
 from noisewright.cli.shared.targets import Replace, target_file
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "find"]
 
 SHOWN = 60
-NOT_ALL = 1
 
 
 def find(
@@ -106,11 +106,10 @@ def find(
         "sheet": sheet,
         "left_out": there.others,
         "crops": cut if crops is not None else None,
-        "problems": [{"file": str(file), "problem": problem} for file, problem in problems],
+        "problems": listed(problems),
     }
     emit(data, lambda: _page(data), as_json)
-    if problems:
-        raise typer.Exit(NOT_ALL)
+    exit_if_any(problems)
 
 
 def _page(data: dict[str, Any]) -> list[RenderableType]:
@@ -122,8 +121,7 @@ def _page(data: dict[str, Any]) -> list[RenderableType]:
         ("next", f"look at them, correct {data['output']}, and use images obfuscate --boxes {data['output']}"),
     ]
     rows += left_out(data["left_out"])
-    rows += [(Path(one["file"]).name, one["problem"]) for one in data["problems"]]
-    return [heading(data["output"], "for the owner alone"), facts(rows)]
+    return [heading(data["output"], "for the owner alone"), facts(rows), *unread(data["problems"])]
 
 
 COMMAND = Command(find)

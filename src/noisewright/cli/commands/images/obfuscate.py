@@ -43,6 +43,7 @@ from noisewright.cli.commands.images._where import (
 )
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
+from noisewright.cli.shared.problems import exit_if_any, listed, unread
 from noisewright.cli.shared.targets import Replace, target_file
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ __all__ = ["COMMAND", "obfuscate"]
 
 SHOWN = 60
 """So many pictures are on a contact sheet."""
-NOT_ALL = 1
-"""The exit code where some files could not be done."""
 
 
 def obfuscate(
@@ -126,7 +125,7 @@ def obfuscate(
     """
     from noisewright.cli.commands.images._sheet import contact_sheet, sheet_file
     from noisewright.files.atomic import write_atomically
-    from noisewright.images.obfuscation import Obfuscated, obfuscate_picture, obfuscate_pictures, picture_files
+    from noisewright.images.obfuscation import obfuscate_picture, obfuscate_pictures, picture_files
     from noisewright.images.pictures.metadata import IN_THE_CLEAR
 
     page, single = sheet_file(sheet, replace), _is_single(output, pictures)
@@ -199,8 +198,7 @@ def obfuscate(
                 progress=progress,
                 before=before,
             )
-    problems = [Obfuscated(path, None, why) for path, why in there.problems]
-    problems += [one for one in done if one.problem is not None]
+    problems = there.problems + [(one.source, spelt(one.problem)) for one in done if one.problem is not None]
     clear = [] if single else ["how many pictures there are"]
     clear += [*told["in_the_clear"], *(["the names of the files"] if keep_names else [])]
     clear += [IN_THE_CLEAR] if keep_metadata else []
@@ -216,11 +214,10 @@ def obfuscate(
         else "none comes out",
         "sheet": sheet,
         "left_out": there.others,
-        "problems": [{"file": str(one.source), "problem": spelt(one.problem or "")} for one in problems],
+        "problems": listed(problems),
     }
-    emit(data, lambda: _page(data, problems, method), as_json)
-    if problems:
-        raise typer.Exit(NOT_ALL)
+    emit(data, lambda: _page(data, method), as_json)
+    exit_if_any(problems)
 
 
 def _told(method: Method, done: Sequence[Obfuscated]) -> dict[str, Any]:
@@ -268,9 +265,7 @@ def _is_single(output: str, pictures: Sequence[str]) -> bool:
     return suffix == ".png"
 
 
-def _page(data: dict[str, Any], problems: list[Obfuscated], method: str) -> list[RenderableType]:
-    from rich.text import Text
-
+def _page(data: dict[str, Any], method: str) -> list[RenderableType]:
     from noisewright.cli.commands.images._sheet import left_out
 
     rows = [
@@ -286,11 +281,7 @@ def _page(data: dict[str, Any], problems: list[Obfuscated], method: str) -> list
     rows += left_out(data["left_out"])
     if data["sheet"]:
         rows.append(("sheet", f"{data['sheet']}, which shows originals: do not pass it on"))
-    lines: list[RenderableType] = [heading(data["output"], plural(data["pictures"], "picture")), facts(rows)]
-    if problems:
-        lines.append(Text(f"\n{plural(len(problems), 'file')} could not be done:", style="yellow"))
-        lines.append(facts([(one.source.name, spelt(one.problem or "")) for one in problems]))
-    return lines
+    return [heading(data["output"], plural(data["pictures"], "picture")), facts(rows), *unread(data["problems"])]
 
 
 COMMAND = Command(in_options(obfuscate))

@@ -11,6 +11,7 @@ import typer
 from noisewright.cli.commands.images._options import in_options
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading, plural
+from noisewright.cli.shared.problems import exit_if_any, listed, unread
 from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
@@ -91,8 +92,10 @@ def train(
         "model": model,
         **_found(made, learned),
         "seconds": round(time.perf_counter() - started, 1),
+        "problems": listed(learned.problems),
     }
     emit(data, lambda: _page(data), as_json)
+    exit_if_any(learned.problems)
 
 
 def _faces(folder: str | None, size: int, grey: bool) -> PublicFaces:
@@ -147,7 +150,11 @@ def _page(data: dict[str, Any]) -> list[RenderableType]:
         ("took", f"{data['seconds']} seconds"),
         ("public", "this file tells about the faces that it was made of; nothing protects those"),
     ]
-    return [heading(data["output"], f"{data['model']}{', grey' if channels == 1 else ''}"), facts(rows)]
+    return [
+        heading(data["output"], f"{data['model']}{', grey' if channels == 1 else ''}"),
+        facts(rows),
+        *unread(data["problems"]),
+    ]
 
 
 COMMAND = Command(in_options(train))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
-from noisewright.files.folders import files_in
+from noisewright.files.folders import Problem, look_in
 from noisewright.images.pictures.reading import CHANNELS, Colours, Picture, pillow, read_picture
 
 __all__ = ["PublicFaces", "read_faces"]
@@ -45,6 +45,8 @@ class PublicFaces:
     attributes: Mapping[str, Labels] = field(default_factory=dict)
     source: str = ""
     """Where they are from, in words."""
+    problems: tuple[Problem, ...] = ()
+    """The files and folders that could not be read, and why: nothing was learned from them."""
 
     def __post_init__(self) -> None:
         shape = np.shape(self.pictures)
@@ -79,28 +81,39 @@ def read_faces(
 ) -> PublicFaces:
     """All faces in a folder, the square in the middle of each resized to ``size`` x ``size`` pixels.
 
-    People are the folders that pictures lie in, or a column of ``labels.csv``. A picture that cannot be read is an error here:
-    nothing is left out silently.
+    People are the folders that pictures lie in, or a column of ``labels.csv``. A picture that cannot be read is left out and
+    listed in ``problems``; it is an error if none can be read.
     """
     if not is_whole(size) or not 1 <= size <= 1024:
         raise ParameterError("the size of faces is a whole number of pixels from 1 to 1024.")
     place = Path(folder)
     if not place.is_dir():
         raise FileFormatError(f"there is no folder {place}; name a folder with public faces.")
-    files = files_in([place], SUFFIXES, "faces")
-    names = [path.relative_to(place).as_posix() for path in files]
+    there = look_in([place], SUFFIXES, "faces")
+    names = [path.relative_to(place).as_posix() for path in there.files]
     table = _table(place / TABLE, names)
-    pictures = np.empty((len(files), size, size, CHANNELS[colours]), np.uint8)
-    for number, path in enumerate(files):
+    pictures = np.empty((len(names), size, size, CHANNELS[colours]), np.uint8)
+    problems = list(there.problems)
+    read: list[int] = []
+    for number, path in enumerate(there.files):
         try:
-            pictures[number] = square(read_picture(path, colours=colours), size)
+            pictures[len(read)] = square(read_picture(path, colours=colours), size)
+            read.append(number)
         except DataError as problem:
-            raise DataError(f"{path.name}: {problem}") from None
+            problems.append((path, str(problem)))
         if progress is not None:
-            progress(number + 1, len(files))
+            progress(number + 1, len(names))
+    if not read:
+        raise DataError(f"not one face could be read; {problems[0][0].name}: {problems[0][1]}")
     folders = [name.rpartition("/")[0] for name in names]
     people = table.pop(PERSON, folders if all(folders) else None)
-    return PublicFaces(pictures, people, table, source=place.absolute().name)
+    return PublicFaces(
+        pictures[: len(read)],
+        None if people is None else [people[number] for number in read],
+        {name: [values[number] for number in read] for name, values in table.items()},
+        source=place.absolute().name,
+        problems=tuple(problems),
+    )
 
 
 def square(picture: Picture, size: int) -> Picture:
