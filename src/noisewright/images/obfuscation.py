@@ -3,7 +3,8 @@
 What is published are pictures as PNG without metadata (unless plain entries of EXIF are asked for, see
 :mod:`noisewright.images.pictures.metadata`), in random order and under numbers (names of files often tell who is on
 them), and the certificates for the sizes of those in which something was drawn. All files have the same time. What is wrong
-with a single file is told to the owner in one sentence, and the rest is done. Pictures stream through: a few at a time are in memory.
+with a single file is told to the owner in one sentence, and the rest is done. Pictures stream through: a few at a time are in
+memory.
 """
 
 from __future__ import annotations
