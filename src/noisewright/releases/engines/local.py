@@ -69,12 +69,8 @@ class LocalEngine:
     def check_values(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy) -> None:
         if plans:
             size = block_rows(plans)
-
-            def look(block: pa.RecordBatch, number: int) -> None:
-                check_block(plans, block, None if unit.drops else number * size)
-
             blocks = in_blocks(_rows(source, unit, needed(plans), size), size)
-            with closing(through(look, blocks)) as checked:
+            with closing(through(lambda block, _: check_block(plans, block), blocks)) as checked:
                 for _ in checked:
                     pass
 
