@@ -127,6 +127,15 @@ def test_every_family_finds_what_is_expected(family: str) -> None:
     assert found.loss < found.random_loss
 
 
+def test_who_knows_both_profiles_names_a_code_as_often_as_the_flips_let_him() -> None:
+    scheme = Scheme(dimension=2, bits=3, epsilon=1, seed=Seed.from_hex("77" * 32))
+    profiles = np.array([[1.0, 0.0], [-1.0, 0.0]])  # opposite, so that all three bits differ
+    found = evaluate(scheme, profiles, neighbours=1, rng=np.random.default_rng(8), runs=600)
+    flip = float(scheme.flip)
+    wanted = (1 - flip) ** 3 + 3 * flip * (1 - flip) ** 2  # at most one of three flipped
+    assert abs(found.named - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 1200)
+
+
 def test_the_door() -> None:
     assert nw.matching.Server is Server
     assert {"Server", "Client", "Scheme", "Index", "true_odds", "search_quality"} <= set(dir(nw.matching))

@@ -2,7 +2,7 @@
 
 Profiles of a test are encoded as clients would, everybody's neighbours are searched as a server would, and what comes back is
 compared with the true neighbours, with what hashing alone finds, and with what :mod:`~noisewright.matching.search.odds` says
-from the distances.
+from the distances. Beside it stands what the codes give away: how often somebody who knows all profiles names whose a code is.
 
 >>> from noisewright.core.seed import Seed
 >>> rng = np.random.default_rng(0)
@@ -53,6 +53,8 @@ class Evaluation:
     random_loss: float
     nearest: float
     """How far away the true ones are."""
+    named: float
+    """How often the best attacker, who knows all profiles and the seed, names the person behind a code; blindly 1 / people."""
 
 
 def evaluate(
@@ -72,6 +74,8 @@ def evaluate(
     hashed = scheme.hash(profiles)
     client = Client(scheme)
     codes = [hashed, *(client.encode(profiles, rng) for _ in range(runs))]
+    own = np.arange(people)
+    named = [nearest_codes(hashed, one, 1, rng)[0][:, 0] == own for one in codes[1:]]  # the likeliest person
     plain, *noisy = (search_quality(profiles, _found(one, neighbours, rng), family=scheme.family) for one in codes)
     return Evaluation(
         people,
@@ -84,6 +88,7 @@ def evaluate(
         hashed_loss=plain.loss,
         random_loss=plain.random_loss,
         nearest=plain.nearest,
+        named=float(np.mean(named)),
     )
 
 

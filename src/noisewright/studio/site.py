@@ -84,6 +84,20 @@ PAGES = (
         "pictures",
     ),
     Page(
+        "/matching",
+        "Matching",
+        "Match people without seeing them",
+        "Short noisy codes find who is like whom; see whom they find, and how often a code is told from all others.",
+        "matching",
+    ),
+    Page(
+        "/learned",
+        "Learned",
+        "Hide a private column",
+        "Change the other columns as little as possible, so that the private one cannot be guessed from them.",
+        "learned",
+    ),
+    Page(
         "/release",
         "Release",
         "Release a table",

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 
 from noisewright.core.channels.channel import Channel
 
-__all__ = ["COLOURS", "INK", "band", "bars", "figure", "heat_map", "level", "lines", "rounded"]
+__all__ = ["COLOURS", "INK", "band", "bars", "figure", "heat_map", "level", "lines", "rounded", "upright"]
 
 COLOURS = ("#2a7f62", "#c8553d", "#4d8fbf", "#d1921c", "#8a6bbd", "#7d8791")
 INK = {"light": ("#1c2733", "#d5dce2"), "dark": ("#e6ebf0", "#36424d")}
 """Ink and grid lines of the two themes."""
+DOTTED = {"width": 1.5, "dash": "dot", "color": "#7d8791"}
 
 
 def rounded(values: ArrayLike, digits: int = 5) -> list[float]:
@@ -56,18 +57,28 @@ def band(low: float, high: float) -> dict[str, Any]:
 
 def level(height: float) -> dict[str, Any]:
     """A dotted line across the figure."""
-    ends = {"x0": 0, "x1": 1, "y0": height, "y1": height}
-    return {"type": "line", "xref": "paper", **ends, "line": {"width": 1.5, "dash": "dot", "color": "#7d8791"}}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": height, "y1": height, "line": DOTTED}
+
+
+def upright(place: float) -> dict[str, Any]:
+    """A dotted line from bottom to top, where something was chosen."""
+    return {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": place, "x1": place, "line": DOTTED}
 
 
 def lines(
-    series: Sequence[tuple[str, ArrayLike, ArrayLike]], x: str, y: str, dark: bool, steps: bool = False, **layout: Any
+    series: Sequence[tuple[str, ArrayLike, ArrayLike]],
+    x: str,
+    y: str,
+    dark: bool,
+    steps: bool = False,
+    marks: bool = False,
+    **layout: Any,
 ) -> dict[str, Any]:
-    """Curves with names."""
+    """Curves with names, as steps or with a mark at every point."""
     data = [
         {
             "type": "scatter",
-            "mode": "lines",
+            "mode": "lines+markers" if marks else "lines",
             "name": name,
             "x": rounded(at),
             "y": rounded(values),

@@ -17,8 +17,10 @@ __all__ = ["Work"]
 class Work:
     """One job at a time; ``done`` is called with its result, ``refused`` with the sentence in which it ended otherwise."""
 
-    def __init__(self, what: str, done: Callable[[Any], None], refused: Callable[[str], None]) -> None:
-        self._done, self._refused = done, refused
+    def __init__(
+        self, what: str, done: Callable[[Any], None], refused: Callable[[str], None], unit: str = "rows"
+    ) -> None:
+        self._done, self._refused, self._unit = done, refused, unit
         self._job: Job | None = None
         self._what = what
         self._panel = ui.element("div").classes("nw-fields").props('role="status"')
@@ -57,7 +59,7 @@ class Work:
         if not state.ended:
             if state.of:
                 self._bar.value = state.done / state.of
-                self._words.content = words.note(f"{self._what}: {int(state.done):,} of {int(state.of):,} rows")
+                self._words.content = words.note(f"{self._what}: {int(state.done):,} of {int(state.of):,} {self._unit}")
             return
         self._job = None
         self._timer.deactivate()

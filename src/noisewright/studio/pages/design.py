@@ -32,7 +32,7 @@ from noisewright.studio.look.fields import parameter_field
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
-from noisewright.studio.pages.best import BestPage
+from noisewright.studio.pages.parts.best import BestPage
 from noisewright.studio.task import Task, read_query, with_option
 
 __all__ = ["build", "examples"]

@@ -35,7 +35,7 @@ from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.uploads import file_button
 from noisewright.studio.look.work import Work
-from noisewright.studio.pages._columns import ColumnFields, Trading
+from noisewright.studio.pages.parts.columns import ColumnFields, Trading
 from noisewright.studio.task import Task, read_query
 from noisewright.studio.visits import from_this_machine, visit_here
 

@@ -25,6 +25,8 @@ DOORS = (
     ("A question", "for which you want the best mechanism there is", "/design/best"),
     ("Documents", "texts whose topic may be known, and whose author may not", "/text"),
     ("Pictures", "photographs, or the faces on them", "/pictures"),
+    ("Profiles", "of people, to find who is like whom without seeing them", "/matching"),
+    ("A private column", "that others give away, and records to learn from", "/learned"),
     ("Two mechanisms", "to see whether one may replace the other", "/compare"),
     ("A mechanism to check", "a table of probabilities, or a certificate", "/audit"),
 )

@@ -26,7 +26,7 @@ from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.plot import Plot
 from noisewright.studio.look.proof import SameElsewhere
-from noisewright.studio.pages._reports import Reports
+from noisewright.studio.pages.parts.reports import Reports
 from noisewright.studio.task import Task, read_query
 
 __all__ = ["build"]

@@ -111,14 +111,10 @@ def command(
 
 def _read(path: str) -> Columns:
     """All columns of a file."""
-    import pyarrow as pa
-
     from noisewright.learned.evaluation.tables import Columns
     from noisewright.releases.sources.open import source_of
 
-    source = source_of(path)
-    names = list(source.schema.names)
-    return Columns.of(pa.Table.from_batches(source.batches(names), source.schema), Path(path).name)
+    return Columns.of(source_of(path).table(), Path(path).name)
 
 
 def _drawn(

@@ -15,7 +15,6 @@ from noisewright.cli.shared.output import AsJson, counting, emit, facts, heading
 from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from rich.console import RenderableType
 
     from noisewright.learned.privatiser import GAPPrivatiser
@@ -75,13 +74,14 @@ def train(
     from noisewright.core.errors import DataError
     from noisewright.files.endings import endings_as_exceptions
     from noisewright.learned.privatiser import GAPPrivatiser
+    from noisewright.releases.sources.open import source_of
 
     target = target_file(output, "a privatiser", (".nwm",), new=True)
     checkpoint = Path(f"{target}.part")
     budgets = [_number(part, "--distortion") for part in _listed(distortion)]
     started = time.perf_counter()
     with working("reading"):
-        records = _read(table)
+        records = source_of(table).table()
     names = _listed(columns) if columns is not None else [n for n in records.column_names if n not in private]
     for name in (*private, *names):
         if name not in records.column_names:
@@ -128,15 +128,6 @@ def train(
         "note": NOT_PUBLIC,
     }
     emit(data, lambda: _page(made, data), as_json)
-
-
-def _read(path: str) -> pa.Table:
-    import pyarrow as pa
-
-    from noisewright.releases.sources.open import source_of
-
-    source = source_of(path)
-    return pa.Table.from_batches(source.batches(list(source.schema.names)), source.schema)
 
 
 def _listed(text: str | None) -> list[str]:

@@ -155,7 +155,7 @@ def _page(
         "expected",
         "hashes\nalone",
     )
-    for title in (*titles, "further\naway"):
+    for title in (*titles, "further\naway", "named"):
         table.add_column(title, justify="right", no_wrap=True)
     for scheme, one, (near, most) in zip(schemes, found, losses, strict=True):
         shares = (f"{share:.1%}" for share in (one.recall, one.expected, one.hashed_recall))
@@ -166,12 +166,14 @@ def _page(
             upward(most, 3),
             *shares,
             f"{one.loss:.3f}",
+            f"{one.named:.1%}",
         )
     first = found[0]
     told = [
         f"Recall is the share of true neighbours among {plural(first.neighbours, 'neighbour')} returned; a random choice has "
         f"{first.random_recall:.1%}, and is {first.random_loss:.3f} further away than the true ones, which are "
         f"{first.nearest:.3f} away.",
+        f"Named is how often somebody who knows all these profiles tells whose a code is; blindly {1 / first.people:.1%}.",
         f"The loss at {data['radius']:g} holds for two profiles so near that were fixed before the seed was drawn, up to a delta "
         f"of {data['delta']:g}; the largest loss for any two, whatever is known.",
     ]

@@ -1,0 +1,198 @@
+"""A privatiser that is learned from a table: trained by a process of its own, and attacked by strangers beside the optimum."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from noisewright.cli.shared.metrics import check_number
+from noisewright.core.errors import MissingPartError, ParameterError
+from noisewright.core.exact import as_fraction
+from noisewright.learned.evaluation.attack import attack_mechanism
+from noisewright.learned.evaluation.found import Attack
+from noisewright.learned.evaluation.optima import optimum_beside
+from noisewright.learned.preparing import Point
+from noisewright.learned.privatiser import GAPPrivatiser
+from noisewright.releases.sources.open import source_of
+
+__all__ = [
+    "EXAMPLE",
+    "Learned",
+    "Reached",
+    "columns_of",
+    "example_table",
+    "learning_code",
+    "learning_commands",
+    "train_privatiser",
+]
+
+EXAMPLE = {"private": "at_home", "distortion": "0.1,0.2,0.4", "epochs": "40"}
+MODEL = "hide.nwm"
+MOST_EPOCHS, MOST_BUDGETS = 1000, 12
+DRAWS = 2
+
+
+@dataclass(frozen=True)
+class Reached:
+    """One budget: what was trained, what strangers find, and the best there is."""
+
+    point: Point
+    promise: str
+    right: float | None
+    """How often the best stranger guesses right; None where there are no attackers here."""
+    between: tuple[float, float] | None
+    best: str
+    optimum: float | None
+    """How often the private value is guessed right under the best mechanism of this distortion, where that can be computed."""
+    optimum_of: str
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What came of a training."""
+
+    file: str
+    rows: int
+    columns: tuple[str, ...]
+    family: str
+    reached: tuple[Reached, ...]
+    blind: float
+    raw: float | None
+    """How often the best stranger guesses right from the records as they are."""
+    missing: str
+    """Why no stranger was tried."""
+    against: str
+    """The adversary that the promises are about."""
+
+
+def columns_of(path: str) -> list[str]:
+    """The columns of a table."""
+    return list(source_of(path).schema.names)
+
+
+def example_table(folder: Path) -> Path:
+    """What 1,500 made-up homes use in an evening, in half kilowatt hours, and whether somebody is at home."""
+    rng = np.random.default_rng(11)
+    there = rng.random(1500) < 0.6
+    used = np.clip(np.round(2 * rng.normal(np.where(there, 2.6, 1.1), 0.8)) / 2, 0, 6)
+    path = folder / "evenings.csv"
+    rows = (f"{kwh},{'yes' if home else 'no'}" for kwh, home in zip(used, there, strict=True))
+    path.write_text("kwh,at_home\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def train_privatiser(path: str, given: Mapping[str, str], folder: str, told: Callable[..., None]) -> Learned:
+    """Train for all budgets together, let strangers attack each, and keep the privatiser in a folder."""
+    records = source_of(path).table()
+    private = given.get("private", "").strip()
+    names = _columns(given, records.column_names, private)
+    budgets = _budgets(given.get("distortion", ""))
+    both = "both" in given
+    made = GAPPrivatiser(budgets, given="xy" if both else "x", settings=_settings(given))
+    public, hidden = records.select(names), records.select([private])
+    made.fit(public, hidden, progress=lambda done, of: told(done, of or 0))
+    target = Path(folder) / MODEL
+    target.unlink(missing_ok=True)
+    made.save(target)
+    truth = records[private].to_numpy(zero_copy_only=False)
+    found: list[tuple[GAPPrivatiser, Attack | None]] = []
+    missing = ""
+    for point in made.points_:
+        one = made.at(point.distortion)
+        try:
+            attack = attack_mechanism(
+                partial(one.release, y=hidden if both else None), public, truth, draws=DRAWS, raw=not found
+            )
+        except MissingPartError as problem:
+            attack, missing = None, str(problem)
+        found.append((one, attack))
+    raw = next((attack.raw.accuracy.value for _, attack in found if attack and attack.raw), None)
+    return Learned(
+        str(target),
+        made.rows_,
+        tuple(names),
+        made.family_,
+        tuple(_reached(one, attack, public, truth, both) for one, attack in found),
+        made.points_[0].prior[0],
+        raw,
+        missing,
+        found[0][0].guarantee.adversary,
+    )
+
+
+def _reached(made: GAPPrivatiser, attack: Attack | None, public: Any, truth: Any, both: bool) -> Reached:
+    (point,) = made.points_
+    best = None if both else optimum_beside(public, truth, point.spent)
+    return Reached(
+        point,
+        str(made.guarantee),
+        None if attack is None else attack.accuracy.value,
+        None if attack is None else (attack.accuracy.low, attack.accuracy.high),
+        "" if attack is None else attack.best,
+        None if best is None else best.accuracy,
+        "" if best is None else best.of,
+    )
+
+
+def learning_code(name: str, given: Mapping[str, str]) -> str:
+    """Lines of Python that train the same."""
+    private = given.get("private", "")
+    asked = [f"[{given.get('distortion', '')}]"]
+    asked += ['given="xy"'] if "both" in given else []
+    asked += [f"settings={{'epochs': {given['epochs']}}}"] if given.get("epochs") else []
+    chosen = _listed(given.get("columns", ""))
+    public = f"table.select({chosen!r})" if chosen else f"table.drop_columns([{private!r}])"
+    return (
+        "import noisewright as nw\n\n"
+        f"table = nw.releases.sources.source_of({name!r}).table()\n"
+        f"public, private = {public}, table.select([{private!r}])\n"
+        f"made = nw.learned.GAPPrivatiser({', '.join(asked)}).fit(public, private)\n"
+        "for point in made.points_:\n"
+        "    print(point.in_words())\n"
+        f"made.save({MODEL!r})"
+    )
+
+
+def learning_commands(name: str, given: Mapping[str, str]) -> list[tuple[tuple[str, ...], dict[str, str]]]:
+    """The words and options of the commands that train, and attack, the same."""
+    private = {"private": given.get("private", "")}
+    more = {key: given[key] for key in ("columns", "epochs") if given.get(key)}
+    more |= {"given": "xy"} if "both" in given else {}
+    learn = {**private, "distortion": given.get("distortion", ""), **more, "output": MODEL}
+    return [(("learn", name), learn), (("attack", "private-attribute", name, MODEL), private)]
+
+
+def _columns(given: Mapping[str, str], there: list[str], private: str) -> list[str]:
+    if private not in there:
+        raise ParameterError("choose the private column: the one that is to be hidden.")
+    names = _listed(given.get("columns", "")) or [name for name in there if name != private]
+    unknown = [name for name in names if name not in there or name == private]
+    if unknown or not names:
+        raise ParameterError("the columns that are changed are other columns of the table, separated by commas.")
+    return names
+
+
+def _budgets(text: str) -> list[float]:
+    parts = _listed(text)
+    if not 1 <= len(parts) <= MOST_BUDGETS:
+        raise ParameterError(f"give 1 to {MOST_BUDGETS} budgets of distortion, such as 0.1,0.2,0.4.")
+    return [float(as_fraction(check_number(part, "distortion"), "distortion")) for part in parts]
+
+
+def _settings(given: Mapping[str, str]) -> dict[str, int] | None:
+    text = given.get("epochs", "").strip()
+    if not text:
+        return None
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MOST_EPOCHS:
+        raise ParameterError(f"epochs must be a whole number from 1 to {MOST_EPOCHS}.")
+    return {"epochs": int(text)}
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -1,0 +1,1 @@
+"""Larger parts of pages."""
