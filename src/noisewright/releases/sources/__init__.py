@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from noisewright.releases.sources.frames import from_polars as from_polars
     from noisewright.releases.sources.frames import in_memory as in_memory
     from noisewright.releases.sources.open import source_of as source_of
+    from noisewright.releases.sources.open import table_of as table_of
     from noisewright.releases.sources.source import BATCH as BATCH
     from noisewright.releases.sources.source import SUFFIXES as SUFFIXES
     from noisewright.releases.sources.source import Format as Format

@@ -36,7 +36,7 @@ from noisewright.releases.sources.files import from_path
 from noisewright.releases.sources.frames import from_pandas, from_polars, in_memory
 from noisewright.releases.sources.source import BATCH, Source
 
-__all__ = ["source_of"]
+__all__ = ["source_of", "table_of"]
 
 
 def source_of(
@@ -61,6 +61,12 @@ def source_of(
         return found
     fields = [field.with_type(pa.float64()) if field.name in widened else field for field in found.schema]
     return replace(found, schema=pa.schema(fields), widened=widened)
+
+
+def table_of(data: Any) -> pa.Table:
+    """All rows and columns at once, for what learns from all of them."""
+    source = source_of(data)
+    return pa.Table.from_batches(source.batches(list(source.schema.names)), source.schema)
 
 
 def _source_of(

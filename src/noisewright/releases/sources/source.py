@@ -98,10 +98,6 @@ class Source:
         if every == 1 and self.rows not in (None, seen):
             raise FileFormatError(f"{self.name} has not as many rows as it says; it is damaged.")
 
-    def table(self) -> pa.Table:
-        """All rows and columns at once, for what learns from all of them."""
-        return pa.Table.from_batches(self.batches(list(self.schema.names)), self.schema)
-
     @contextmanager
     def database(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A DuckDB connection in which this source is the view ``data``."""

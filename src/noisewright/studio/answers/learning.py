@@ -19,7 +19,7 @@ from noisewright.learned.evaluation.found import Attack
 from noisewright.learned.evaluation.optima import optimum_beside
 from noisewright.learned.preparing import Point
 from noisewright.learned.privatiser import GAPPrivatiser
-from noisewright.releases.sources.open import source_of
+from noisewright.releases.sources.open import source_of, table_of
 
 __all__ = [
     "EXAMPLE",
@@ -89,7 +89,7 @@ def example_table(folder: Path) -> Path:
 
 def train_privatiser(path: str, given: Mapping[str, str], folder: str, told: Callable[..., None]) -> Learned:
     """Train for all budgets together, let strangers attack each, and keep the privatiser in a folder."""
-    records = source_of(path).table()
+    records = table_of(path)
     private = given.get("private", "").strip()
     names = _columns(given, records.column_names, private)
     budgets = _budgets(given.get("distortion", ""))
@@ -150,7 +150,7 @@ def learning_code(name: str, given: Mapping[str, str]) -> str:
     public = f"table.select({chosen!r})" if chosen else f"table.drop_columns([{private!r}])"
     return (
         "import noisewright as nw\n\n"
-        f"table = nw.releases.sources.source_of({name!r}).table()\n"
+        f"table = nw.releases.sources.table_of({name!r})\n"
         f"public, private = {public}, table.select([{private!r}])\n"
         f"made = nw.learned.GAPPrivatiser({', '.join(asked)}).fit(public, private)\n"
         "for point in made.points_:\n"

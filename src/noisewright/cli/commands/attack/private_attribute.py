@@ -112,9 +112,9 @@ def command(
 def _read(path: str) -> Columns:
     """All columns of a file."""
     from noisewright.learned.evaluation.tables import Columns
-    from noisewright.releases.sources.open import source_of
+    from noisewright.releases.sources.open import table_of
 
-    return Columns.of(source_of(path).table(), Path(path).name)
+    return Columns.of(table_of(path), Path(path).name)
 
 
 def _drawn(

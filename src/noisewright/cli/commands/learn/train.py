@@ -74,14 +74,14 @@ def train(
     from noisewright.core.errors import DataError
     from noisewright.files.endings import endings_as_exceptions
     from noisewright.learned.privatiser import GAPPrivatiser
-    from noisewright.releases.sources.open import source_of
+    from noisewright.releases.sources.open import table_of
 
     target = target_file(output, "a privatiser", (".nwm",), new=True)
     checkpoint = Path(f"{target}.part")
     budgets = [_number(part, "--distortion") for part in _listed(distortion)]
     started = time.perf_counter()
     with working("reading"):
-        records = source_of(table).table()
+        records = table_of(table)
     names = _listed(columns) if columns is not None else [n for n in records.column_names if n not in private]
     for name in (*private, *names):
         if name not in records.column_names:
