@@ -56,6 +56,8 @@ def test_documented_conversions() -> None:
     half = np.zeros((2, 2, 4), np.uint8)
     half[..., 3] = [[0, 255], [51, 255]]
     assert read_picture(saved(Image.fromarray(half)))[..., 0].tolist() == [[255, 0], [204, 0]]
+    assert read_picture(saved(Image.fromarray(half[..., 2:]))).tolist() == [[[255], [0]], [[204], [0]]]
+    assert read_picture(saved(Image.fromarray(grey), transparency=5))[0].tolist() == [[0], [1], [2], [3], [4], [255]]
     inks = Image.new("CMYK", (3, 2), (0, 255, 255, 0))
     assert read_picture(saved(inks, "TIFF"))[0, 0].tolist() == [255, 0, 0]
     palette = Image.fromarray(drawing(8, 8)).quantize(4)

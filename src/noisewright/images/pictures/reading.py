@@ -6,7 +6,7 @@ What is converted, and how:
 a file with            becomes
 =====================  =======================================================================================
 an orientation (EXIF)  the picture as a viewer shows it
-transparency           the picture on white
+transparency           the picture on white; grey stays grey
 16 bits                eight bits: divided by 256; floats, 32 bits and numbers with signs are refused
 CMYK, YCbCr, LAB       red, green and blue, by the plain conversion of Pillow, without colour profiles
 a palette, black/white red, green and blue, or grey
@@ -145,5 +145,6 @@ def _plain(found: Image.Image) -> Image.Image:
     if "A" in upright.mode or "a" in upright.mode or "transparency" in upright.info:
         over = upright.convert("RGBA")
         paper = pillow("Image").new("RGBA", over.size, "white")
-        return pillow("Image").alpha_composite(paper, over)  # type: ignore[no-any-return]
+        opaque = pillow("Image").alpha_composite(paper, over)
+        return opaque.convert("L") if upright.mode in ("1", "L", "LA", "La") else opaque  # type: ignore[no-any-return]
     return upright.convert("L") if upright.mode == "1" else upright
