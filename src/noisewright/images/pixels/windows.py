@@ -7,8 +7,8 @@ their sums.
 
 **Guarantee.** Every cell of every channel has the same share s of epsilon. A window of p x p cells loses at most
 :math:`2\epsilon' = p^2 s` between any two contents, and a cell at the edges s; together that is epsilon exactly. With
-``between="pixels"`` a window and a cell lose epsilon / c each: one pixel is in one of them in every channel. What the proof counts
-then are windows and cells that change, by whatever; so a cell at the edges is drawn as if all its pixels could change with one,
+``between="pixels"`` a window and a cell lose epsilon / c each: one pixel is in one of them in every channel. The proof counts
+windows and cells that change, by whatever; so a cell at the edges is drawn as if all its pixels could change with one,
 with as many times the noise that :func:`~noisewright.images.pixels.laplace.pixel_laplace` needs as it has pixels.
 
 Windows of 3 x 3 cells on 8 x 8 cells cover 36 of 64: nearly half of such a picture is Laplace noise.
