@@ -36,12 +36,13 @@ from noisewright.core.exact import in_words
 from noisewright.core.labels import as_labels
 from noisewright.mechanisms.arrow import arrow_array, numpy_array, pc
 
-__all__ = ["EXTRA", "Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
+__all__ = ["COLUMNS", "EXTRA", "Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
 
 Codes = NDArray[np.intp]
 
-Form = Literal["one", "array", "arrow"]
-"""How values were given, and so how they come back: a single one, numpy's array, or a column of Arrow."""
+Form = Literal["one", "array", "arrow", "coded"]
+"""How values were given, and so how they come back: a single one, numpy's array, or a column of Arrow, of texts also coded."""
+COLUMNS = ("arrow", "coded")
 
 _NOT_DECLARED = "a value is not one of the declared secrets; map, clamp or drop such values first."
 
@@ -86,7 +87,7 @@ class Labels:
     def encode(self, values: Any) -> tuple[Codes, Form]:
         """Row numbers of values, and how they were given."""
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
-            return self._column(values), "arrow"
+            return self._column(values), "coded" if pa.types.is_dictionary(values.type) else "arrow"
         if self.kind == "other" or isinstance(values, str):
             return self._one_by_one(values)
         if self.kind == "string":
@@ -111,10 +112,19 @@ class Labels:
         return np.asarray(self._order[spot], dtype=np.intp), _form(given)
 
     def decode(self, codes: Codes, form: Form) -> Any:
-        """The labels at the given positions: one label, numpy's array, or a column of Arrow."""
+        """The labels at the given positions: one label, numpy's array, or a column of Arrow, of which texts may be coded."""
         if form == "one":
             return self.labels[int(codes.reshape(()))]
-        return self.array[codes] if form == "array" else pc.call_function("take", [self.column, arrow_array(codes)])
+        if form == "array":
+            return self.array[codes]
+        if form == "coded" and self.kind == "string":  # every label is in the dictionary, whether it was drawn or not
+            return pa.DictionaryArray.from_arrays(arrow_array(codes.astype(self._narrow)), self.column)
+        return pc.call_function("take", [self.column, arrow_array(codes)])
+
+    @cached_property
+    def _narrow(self) -> np.dtype[Any]:
+        """The fewest bytes that hold every code."""
+        return np.min_scalar_type(-len(self.labels))
 
     @cached_property
     def column(self) -> Any:

@@ -108,6 +108,23 @@ def test_the_same_rows_in_any_file_give_the_same_release(tmp_path: Path, visits:
     )
 
 
+def test_the_dictionary_of_a_written_file_is_the_declared_labels_and_nothing_of_the_data(tmp_path: Path) -> None:
+    """Labels of a Parquet file are read, drawn and written with dictionaries: the old one is not passed on, readers see text."""
+    one = {"name": "ward", "mechanism": "randomised-response", "categories": ["c", "b", "a"], "epsilon": 50}
+    policy = {"dataset": "d", "budget": {"epsilon": 50}, "columns": [one]}
+    given = pa.DictionaryArray.from_arrays(pa.array([1, 1, 2, None], pa.int8()), ["secret", "a", "b"])
+    for missing, order in (("keep", "kept"), ("keep", "random")):
+        pq.write_table(pa.table({"ward": given}), tmp_path / "in.parquet")
+        stated = {**policy, "columns": [{**one, "missing": missing}], "order": order}
+        done = release(stated, tmp_path / "in.parquet", output=tmp_path / order, seed=1)
+        assert done.folder is not None
+        assert b"secret" not in (done.folder / "data.parquet").read_bytes()
+        assert pq.read_schema(done.folder / "data.parquet") == pa.schema([("ward", pa.string())])
+        read = pq.read_table(done.folder / "data.parquet", read_dictionary=["ward"])["ward"].combine_chunks()
+        assert read.dictionary.to_pylist() == ["c", "b", "a"]
+        assert sorted(read.to_pylist(), key=repr) == ["a", "a", "b", None]  # at epsilon 50 all stay, but for 4e-22
+
+
 def test_draws_without_a_seed_follow_the_law_and_never_repeat() -> None:
     """Randomised response over 2 categories at epsilon 1 keeps with probability e/(1+e); 200,000 rows in four blocks of equal
     rows. Chance of a false alarm: 1e-6 for the count (normal bound 4.9 standard deviations), far less for equal blocks."""

@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
-from noisewright.mechanisms.label_columns import Form
+from noisewright.mechanisms.label_columns import COLUMNS, Form
 from noisewright.mechanisms.oracles._report_rows import byte_rows, list_rows, plain_column
 from noisewright.mechanisms.oracles.oracle import Support
 from noisewright.noise.bits import Rng
@@ -79,7 +79,7 @@ def coin_rows(p: Fraction, reports: int, size: int, rng: Rng) -> Bytes:
 
 def give_packed(rows: Bytes, shape: tuple[int, ...], form: Form) -> Any:
     """Reports as they were asked for: one row of bytes, an array with a row for each value, or a column of Arrow."""
-    if form != "arrow":
+    if form not in COLUMNS:
         return rows.reshape(*shape, rows.shape[1])
     kind = pa.binary(rows.shape[1])
     return pa.FixedSizeBinaryArray.from_buffers(kind, len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])

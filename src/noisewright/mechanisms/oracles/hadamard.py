@@ -46,7 +46,7 @@ from noisewright.mechanisms.categories.categorical import (
 )
 from noisewright.mechanisms.categories.response import ResponseMechanism, randomised_response
 from noisewright.mechanisms.foreign_columns import in_kind
-from noisewright.mechanisms.label_columns import LARGEST_CHANNEL
+from noisewright.mechanisms.label_columns import COLUMNS, LARGEST_CHANNEL
 from noisewright.mechanisms.oracles.oracle import (
     SMALLEST_LOG,
     discrete_audit,
@@ -124,7 +124,7 @@ class HadamardMechanism(OverCategories):
         away = (half >> 1) - 1  # the other blocks, two halves each, without the own one
         away += away >= block
         told = np.where(half < 2, block, away) * self.length + spot
-        if form == "arrow":
+        if form in COLUMNS:
             return arrow_array(told)
         return int(told) if form == "one" else told
 

@@ -51,6 +51,7 @@ from noisewright.mechanisms.categories.categorical import (
 )
 from noisewright.mechanisms.categories.response import ResponseMechanism, randomised_response
 from noisewright.mechanisms.foreign_columns import in_kind
+from noisewright.mechanisms.label_columns import COLUMNS
 from noisewright.mechanisms.oracles._report_rows import list_rows, plain_column
 from noisewright.mechanisms.oracles.oracle import (
     Support,
@@ -153,7 +154,7 @@ class LocalHashingMechanism(OverCategories):
         told = np.asarray(self.response.release(own.astype(np.int64), rng))
         if form == "one":
             return int(hashed), int(told)
-        if form == "arrow":
+        if form in COLUMNS:
             return pa.StructArray.from_arrays([arrow_array(hashed), arrow_array(told)], names=["hash", "bucket"])
         return np.stack([hashed, told], axis=-1)
 

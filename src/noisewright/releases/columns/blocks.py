@@ -39,8 +39,13 @@ def block_rows(plans: Sequence[ColumnPlan]) -> int:
     return min((plan.block_rows for plan in plans), default=BLOCK)
 
 
-def perturb_block(plans: Sequence[ColumnPlan], batch: pa.RecordBatch, block: int, seed: int | None) -> pa.RecordBatch:
-    """The released columns of block number ``block``, in the order of the policy; all other columns are left out."""
+def perturb_block(
+    plans: Sequence[ColumnPlan], batch: pa.RecordBatch, block: int, seed: int | None, coded: bool = False
+) -> pa.RecordBatch:
+    """The released columns of block number ``block``, in the order of the policy; all other columns are left out.
+
+    ``coded``: labels may have a dictionary, which then holds all that the policy declares.
+    """
     most = block_rows(plans)
     if batch.num_rows > most:
         raise ParameterError(f"a block has at most {most} rows, not {batch.num_rows}; cut the table into blocks first.")
@@ -48,7 +53,9 @@ def perturb_block(plans: Sequence[ColumnPlan], batch: pa.RecordBatch, block: int
     released: list[pa.Array] = []
     for plan in plans:
         rng = None if seed is None or plan.keep else _generator(seed, plan.position, block)
-        released += plan.perturb([batch.column(name) for name in plan.names], rng)
+        released += plan.perturb([batch.column(name) for name in plan.names], rng, coded)
+    if coded:
+        return pa.RecordBatch.from_arrays(released, names=schema.names)
     return pa.RecordBatch.from_arrays(released, schema=schema)
 
 

@@ -196,14 +196,16 @@ class ColumnPlan:
         found = self.certificate(simulated)
         return () if found is None else (found,)
 
-    def perturb(self, arrays: Sequence[Any], rng: np.random.Generator | None = None) -> list[pa.Array]:
-        """One draw for every row of the given columns; a :class:`DataError` never tells a value."""
+    def perturb(
+        self, arrays: Sequence[Any], rng: np.random.Generator | None = None, coded: bool = False
+    ) -> list[pa.Array]:
+        """One draw for every row of the given columns, labels perhaps ``coded``; a :class:`DataError` never tells a value."""
         if self.secret is None:
             return [visible(c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c) for c in arrays]
         given, mask = self._present(arrays, self.secret)
         empty = not len(given[0])
         released = [pa.nulls(0, t) for t in self.output_types] if empty else self._released(given, rng)
-        return self.secret.put_back(released, mask)
+        return self.secret.put_back(released if coded else [plain_text(column) for column in released], mask)
 
     def check(self, arrays: Sequence[Any]) -> None:
         """Refuse columns that :meth:`perturb` would refuse; nothing is drawn that could be released."""

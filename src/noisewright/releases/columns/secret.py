@@ -28,7 +28,7 @@ from noisewright.mechanisms.registry import Entry
 from noisewright.releases.kinds.kind import Kind
 from noisewright.releases.kinds.registry import KINDS, describe, kind_named, kind_of, present
 from noisewright.releases.kinds.rows import Mask, as_array, restore, take_present
-from noisewright.releases.kinds.texts import plain_text
+from noisewright.releases.kinds.texts import TEXT, plain_text
 
 __all__ = ["Secret", "kind_for", "secret_of", "title_of"]
 
@@ -77,6 +77,11 @@ class Secret:
     def block_rows(self) -> int:
         """The most rows of a block."""
         return min(kind.block_rows(type_, self.size) for kind, type_ in zip(self.kinds, self.types, strict=True))
+
+    @property
+    def coded(self) -> bool:
+        """Whether the columns are of labels, which may come with a dictionary."""
+        return self.takes.form == "arrow" and all(kind is TEXT for kind in self.kinds)
 
     def described(self) -> str:
         """What the columns hold, in words."""

@@ -69,7 +69,7 @@ class LocalEngine:
     def check_values(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy) -> None:
         if plans:
             size = block_rows(plans)
-            blocks = in_blocks(_rows(source, unit, needed(plans), size), size)
+            blocks = in_blocks(_rows(source, unit, plans, size), size)
             with closing(through(lambda block, _: check_block(plans, block), blocks)) as checked:
                 for _ in checked:
                     pass
@@ -119,10 +119,10 @@ class LocalEngine:
             if progress is not None:
                 progress((done + drawn) // 2, total)  # every row is drawn, and later written
 
-        schema, size = output_schema(plans, source.schema), GROUPED * block_rows(plans)
+        schema, size, coded = output_schema(plans, source.schema), GROUPED * block_rows(plans), format == "parquet"
         with (
             rows_writer(target, format, schema) as write,
-            closing(self._released(source, plans, unit, seed, order, tell)) as released,
+            closing(self._released(source, plans, unit, seed, order, tell, coded)) as released,
         ):
             for group in in_blocks(released, size):
                 write(group)
@@ -152,15 +152,16 @@ class LocalEngine:
         seed: int | None,
         order: Order,
         told: Callable[[int], None],
+        coded: bool = False,
     ) -> Generator[pa.RecordBatch]:
-        """The rows as they are to be written; ``told`` hears of those that were drawn."""
+        """The rows as they are to be written, labels perhaps ``coded``; ``told`` hears of those that were drawn."""
         size = block_rows(plans)
 
         def work(block: pa.RecordBatch, number: int) -> pa.RecordBatch:
-            drawn = perturb_block(plans, block, number, seed)
+            drawn = perturb_block(plans, block, number, seed, coded)
             return drawn if order == "kept" else keyed(drawn, number, seed)
 
-        with closing(through(work, in_blocks(_rows(source, unit, needed(plans), size), size))) as drawn:
+        with closing(through(work, in_blocks(_rows(source, unit, plans, size), size))) as drawn:
             if order == "random":
                 yield from in_random_order(drawn, seed, told)
                 return
@@ -204,11 +205,18 @@ def _unused(name: str, names: Sequence[str]) -> str:
     return name
 
 
-def _rows(source: Source, unit: UnitPolicy, columns: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
+def _coded(plans: Sequence[ColumnPlan]) -> list[str]:
+    """The columns of labels: whoever reads one looks each label up once, and may have them with a dictionary."""
+    plain = {name for plan in plans if plan.secret is None or not plan.secret.coded for name in plan.names}
+    return [name for name in needed(plans) if name not in plain]
+
+
+def _rows(source: Source, unit: UnitPolicy, plans: Sequence[ColumnPlan], size: int) -> Iterator[pa.RecordBatch]:
     """The rows that count, in order, at most ``size`` of them at once."""
+    columns = needed(plans)
     relation = _bounded(source, unit, columns, ordered=True)
     if relation == "data":
-        yield from source.batches(columns, rows=size)
+        yield from source.batches(columns, rows=size, coded=_coded(plans))
         return
     listed = ", ".join(DUCKDB.quote(name) for name in columns)
     types = [source.schema.field(name) for name in columns]
@@ -223,7 +231,7 @@ def check_writable(format: OutputFormat, schema: pa.Schema) -> None:
     for field in schema:
         alone = pa.schema([pa.field(field.name, field.type)])
         try:
-            with _begun(pa.BufferOutputStream(), format, alone) as writer:
+            with closing(_begun(pa.BufferOutputStream(), format, alone)) as writer:
                 writer.write_batch(pa.RecordBatch.from_arrays([pa.nulls(1, field.type)], schema=alone))
         except pa.ArrowException:
             raise DataError(
@@ -237,7 +245,10 @@ def check_writable(format: OutputFormat, schema: pa.Schema) -> None:
 
 @contextmanager
 def rows_writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
-    """A function that appends rows to a new file; on an error that file, and no other, is removed."""
+    """A function that appends rows to a new file; on an error that file, and no other, is removed.
+
+    For Parquet the texts of all rows may be coded; what is written is the same.
+    """
     _check_known(format)
     with _on_disk(target):
         target.open("xb").close()  # what is there already is not ours, neither to overwrite nor to remove
@@ -275,13 +286,13 @@ def _check_known(format: OutputFormat) -> None:
 def _begun(target: Any, format: OutputFormat, schema: pa.Schema) -> Any:
     """A writer of Arrow's to a path, or to a stream."""
     if format == "parquet":
-        import pyarrow.parquet
+        from noisewright.releases.engines._parquet import ParquetRows
 
-        return pyarrow.parquet.ParquetWriter(target, schema, compression="snappy")
+        return ParquetRows(target, schema)
     if format == "csv":
-        import pyarrow.csv
+        from pyarrow.csv import CSVWriter
 
-        return pyarrow.csv.CSVWriter(target, schema)
+        return CSVWriter(target, schema)
     return pa.ipc.new_file(target, schema)
 
 

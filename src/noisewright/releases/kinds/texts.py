@@ -40,7 +40,9 @@ class Text(Kind):
         return array if form == "arrow" else numpy_array(plain_text(array))
 
     def write(self, values: Any, type_: pa.DataType) -> pa.Array:
-        """The text itself."""
+        """The text itself, also with its dictionary."""
+        if isinstance(values, pa.DictionaryArray) and values.type.value_type == type_:
+            return values
         return self.as_written(plain_text(values) if isinstance(values, pa.Array) else values, type_)
 
     def scalar(self, value: Any, type_: pa.DataType) -> pa.Scalar:

@@ -83,15 +83,18 @@ class Source:
         """The Arrow type of every column that is used."""
         return {one.name: one.type for one in self.schema if self.used is None or one.name in self.used}
 
-    def batches(self, columns: Sequence[str], every: int = 1, rows: int = BATCH) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, columns: Sequence[str], every: int = 1, rows: int = BATCH, coded: Sequence[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
         """All rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table.
 
-        At most ``rows`` of them are held at once, where the rows are not in memory anyway.
+        At most ``rows`` of them are held at once, where the rows are not in memory anyway. Texts in columns that are ``coded``
+        may come with a dictionary, as they lie in a Parquet file.
         """
         self.require(columns)
         seen = 0
         with quiet(f"{self.name} cannot be read to its end; it is damaged", FileFormatError):
-            for batch in self._batches(list(columns), every, min(rows, BATCH)):
+            for batch in self._batches(list(columns), every, min(rows, BATCH), coded):
                 seen += batch.num_rows
                 yield self._wide(batch)
         self.check_unchanged()
@@ -173,7 +176,9 @@ class Source:
                     raise misfit(name, pa.float64()) from None
         return batch
 
-    def _batches(self, columns: list[str], every: int, rows: int) -> Iterator[pa.RecordBatch]:
+    def _batches(
+        self, columns: list[str], every: int, rows: int, coded: Sequence[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
         if every > 1 and self.format != "parquet":
             yield from itertools.islice(self._batches(columns, 1, rows), 0, None, every)
             return
@@ -183,7 +188,9 @@ class Source:
 
                 seen = 0
                 for path in self.paths:
-                    with ParquetFile(os.path.abspath(path), buffer_size=PARQUET_BUFFER) as file:
+                    with ParquetFile(
+                        os.path.abspath(path), buffer_size=PARQUET_BUFFER, read_dictionary=list(coded)
+                    ) as file:
                         wanted = [n for n in range(file.num_row_groups) if (seen + n) % every == 0]
                         seen += file.num_row_groups
                         for groups in _together(wanted, file.metadata):
