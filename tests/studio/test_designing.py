@@ -15,10 +15,23 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import noisewright as nw
+from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
 from noisewright.mechanisms.registry import registry
 from noisewright.studio.answers.best import best, best_code, best_command
-from noisewright.studio.answers.design import KINDS, choices, code_of, designed, epsilon_of, law_of, posterior_of
+from noisewright.studio.answers.design import (
+    KINDS,
+    choices,
+    code_of,
+    cost_of,
+    delta_words,
+    designed,
+    enough_for,
+    law_of,
+    posterior_of,
+    read_prior,
+)
+from noisewright.studio.answers.places import listed_map, open_map
 from noisewright.studio.pages.design import examples
 
 pytestmark = pytest.mark.xdist_group("studio")
@@ -54,6 +67,73 @@ def test_a_posterior_is_bayes() -> None:
     assert np.allclose(found[1], column / column.sum())
 
 
+def test_a_posterior_and_a_cost_follow_the_prior() -> None:
+    made = designed("geometric", {"epsilon": "1", "within": "0:2"})
+    prior, matrix = [0.7, 0.2, 0.1], nw.geometric(epsilon=1, within=(0, 2)).channel().matrix
+    found = posterior_of(made, 2, prior)
+    assert found is not None
+    assert np.allclose(found[1], prior * matrix[:, 2] / (prior @ matrix[:, 2]))
+    face, best = cost_of(made, "zero-one", prior) or (None, 0.0)
+    assert face == pytest.approx(1 - prior @ np.diag(matrix))
+    assert best == pytest.approx(1 - (np.array(prior)[:, None] * matrix).max(axis=0).sum())
+    with pytest.raises(ParameterError, match="a number for each of 3 secrets, not 2"):
+        read_prior("0.5,0.5", made.mechanism.channel().inputs)
+
+
+def test_a_law_of_places_is_on_the_map_where_its_places_are() -> None:
+    given = examples("place", "planar-geometric")
+    made = designed("planar-geometric", given)
+    law = law_of(made, (200, 700))
+    assert law is not None
+    shown = listed_map(list(law.at), law.probability, law.secret, "probability", "")
+    assert shown is not None
+    assert (shown.east[3], shown.north[5], len(law.at)) == (300, 500, 81)
+    assert shown.values[5][3] == law.probability[list(law.at).index((300, 500))]
+    assert "for x in range(0, 801, 100)" in code_of(made, registry["planar-geometric"])
+    assert listed_map(["a", "b"], law.probability[:2], "a", "probability", "") is None
+
+
+def test_the_density_about_a_place_is_a_density() -> None:
+    made = designed("planar-laplace", {"level": "1", "radius": "200"})
+    shown = open_map(made.mechanism, (1000, 2000))
+    assert shown is not None
+    cell = (shown.east[1] - shown.east[0]) ** 2
+    total = cell * np.sum(shown.values)
+    assert 0.95 < total < 1  # the square is more than the circle of 95 %
+    assert np.unravel_index(np.argmax(shown.values), (61, 61)) == (30, 30)
+    assert (shown.east[30], shown.north[30]) == (1000, 2000)
+    with pytest.raises(ParameterError, match="joined by a colon"):
+        open_map(made.mechanism, 7)
+
+
+def test_a_delta_is_enough_and_said_in_people() -> None:
+    given = {"epsilon": "1", "sensitivity": "1"}
+    found = enough_for("gaussian", {**given, "delta": "0.01"}, "4", "absolute", "delta")
+    assert nw.mechanisms.gaussian(epsilon=1, delta=found, sensitivity=1).error() <= 4
+    assert nw.mechanisms.gaussian(epsilon=1, delta=float(found) * 0.97, sensitivity=1).error() > 4
+    said = delta_words(designed("gaussian", {**given, "delta": "1e-6"}))
+    assert said is not None
+    assert "Among 1,000,000 people" in said
+    assert delta_words(designed("laplace", {"epsilon": "1"})) is None
+    with pytest.raises(ParameterError, match="has no delta to choose"):
+        enough_for("laplace", given, "4", "absolute", "delta")
+
+
+def test_a_person_looks_at_places_on_a_map(visit: Callable[..., Page]) -> None:
+    page = visit("/design/place?mechanism=planar-geometric&points=0..2:0..1&level=1&radius=1&secret=2:1&loss=zero-one")
+    law = page.get_by_label("What comes out")
+    expect(law).to_contain_text("for the true place (2, 1), which is marked")
+    expect(law.locator(".xtitle")).to_have_text("first coordinate")
+    town = nw.mechanisms.build(
+        "planar-geometric", points=[(x, y) for x in range(3) for y in range(2)], level=1, radius=1
+    )
+    expect(page.get_by_label("The promise")).to_contain_text(f"{town.error('zero-one'):.4g} at the worst secret")
+    page.get_by_label("how likely each secret is before").fill("1,0,0,0,0,0")
+    expect(page.get_by_label("The promise")).to_contain_text("0 after the best guess (zero-one, with this prior)")
+    tabs = page.get_by_label("Kinds of secrets").get_by_role("link")
+    assert {"Texts", "Pictures"} <= set(tabs.all_inner_texts())
+
+
 def test_a_person_moves_epsilon_and_sees_the_promise_change(visit: Callable[..., Page]) -> None:
     page = visit("/design/number?mechanism=laplace&epsilon=1&within=0:100")
     promise = page.get_by_label("The promise")
@@ -63,7 +143,7 @@ def test_a_person_moves_epsilon_and_sees_the_promise_change(visit: Callable[...,
     expect(promise).to_contain_text(f"{upward(100 * wanted.posterior(0.5), 3)} %")
     command = page.get_by_label("command line")
     expect(command).to_contain_text("--epsilon 2")
-    assert "epsilon=2" in page.url
+    expect(page).to_have_url(re.compile("epsilon=2"))
     done = subprocess.run(
         [sys.executable, "-m", *shlex.split(command.inner_text())], capture_output=True, text=True, check=True
     )
@@ -126,7 +206,9 @@ def test_an_error_becomes_an_epsilon(visit: Callable[..., Page]) -> None:
     page.get_by_role("button", name="Find the epsilon for it").click()
     expect(page.get_by_label("Questions")).to_contain_text("is enough for an expected error of 2")
     found = nw.optimality.epsilon_for("geometric", 2.0, within=(0, 100))
-    expect(page.get_by_label("epsilon *")).to_have_value(epsilon_of("geometric", {"within": "0:100"}, "2"))
+    expect(page.get_by_label("epsilon *")).to_have_value(
+        enough_for("geometric", {"within": "0:100"}, "2", "absolute", "epsilon")
+    )
     assert (
         nw.geometric(epsilon=found, within=(0, 100)).error()
         <= 2

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from noisewright.optimality import losses as losses
     from noisewright.optimality import program as program
     from noisewright.optimality import shapes as shapes
+    from noisewright.optimality.accuracy import delta_for as delta_for
     from noisewright.optimality.accuracy import epsilon_for as epsilon_for
     from noisewright.optimality.design.optimal import optimal as optimal
     from noisewright.optimality.error_bounds import finite_bound as finite_bound

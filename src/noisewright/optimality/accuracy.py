@@ -1,4 +1,4 @@
-"""The other way round: from the error that somebody can live with to the epsilon that it takes."""
+"""The other way round: from the error that somebody can live with to the epsilon, or the delta, that it takes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 
 from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
+from noisewright.core.exact import upward
 from noisewright.mechanisms.losses import check_loss
 from noisewright.mechanisms.registry import build, registry
 
-__all__ = ["epsilon_for"]
+__all__ = ["delta_for", "epsilon_for"]
 
-SMALLEST, LARGEST = Fraction(1, 10_000), Fraction(1000)
+EPSILONS = (Fraction(1, 10_000), Fraction(1000))
+DELTAS = (Fraction(1, 10**15), Fraction(1, 10))
 CLOSE = Fraction(101, 100)
 
 
@@ -27,22 +29,41 @@ def epsilon_for(name: str, error: float, loss: str = "absolute", **parameters: A
     >>> float(epsilon), build("geometric", epsilon=epsilon).error() <= 2
     (0.484, True)
     """
+    if name in registry and not registry[name].takes.priced:
+        raise ParameterError(f"{name} has no epsilon to choose.")
+    word = "level" if name in registry and registry[name].takes.budget == "level" else "epsilon"
+    return _smallest(name, word, EPSILONS, error, loss, parameters)
+
+
+def delta_for(name: str, error: float, loss: str = "absolute", **parameters: Any) -> Fraction:
+    """The smallest delta, to about a hundredth, at which a mechanism of this epsilon has at most this expected loss.
+
+    >>> delta = delta_for("gaussian", 4.0, epsilon=1)
+    >>> float(delta), build("gaussian", epsilon=1, delta=delta).error() <= 4
+    (1.63e-08, True)
+    """
+    if name in registry and not registry[name].takes.delta:
+        raise ParameterError(f"{name} has no delta to choose.")
+    return _smallest(name, "delta", DELTAS, error, loss, parameters)
+
+
+def _smallest(
+    name: str, word: str, ends: tuple[Fraction, Fraction], error: float, loss: str, parameters: dict[str, Any]
+) -> Fraction:
+    """The smallest value of a parameter, between two ends, at which the error is that small."""
     check_loss(loss)
     if not is_number(error) or not error > 0:
         raise ParameterError("an error that can be lived with is a number above 0.")
-    if name in registry and not registry[name].takes.priced:
-        raise ParameterError(f"{name} has no epsilon to choose.")
 
-    def good(epsilon: Fraction) -> bool:
-        word = "level" if registry[name].takes.budget == "level" else "epsilon"
-        return build(name, **{word: epsilon}, **parameters).error(loss) <= error
+    def good(value: Fraction) -> bool:
+        return build(name, **{word: value}, **parameters).error(loss) <= error
 
-    low, high = SMALLEST, LARGEST
+    low, high = ends
     if good(low):
         return low
     if not good(high):
         raise ParameterError(
-            f"no epsilon up to {LARGEST} makes this error of {name} that small; allow more, or choose a finer lattice."
+            f"no {word} up to {upward(high)} makes this error of {name} that small; allow more, or choose a finer lattice."
         )
     while high > CLOSE * low:
         middle = _said(Fraction(float(low * high) ** 0.5))

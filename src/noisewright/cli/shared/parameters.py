@@ -27,6 +27,9 @@ from noisewright.core.seed import Seed
 
 __all__ = ["Parameter", "parameters_of", "read_labels"]
 
+_AXIS = r"\s*(-?\d{1,9})\.\.(-?\d{1,9})(?:/([1-9]\d{0,8}))?\s*"
+_GRID = re.compile(f"{_AXIS}:{_AXIS}", re.ASCII)
+
 WORDS = {
     "epsilon": "The allowed loss for each unit of the metric; smaller is more private. Exact: 0.1 or 1/3.",
     "delta": "An extra probability that any event may have, beyond the factor that epsilon allows.",
@@ -37,7 +40,7 @@ WORDS = {
     "margin": "How far true values are known to stay from the walls.",
     "outside": "What happens to a value outside the range: refuse or clamp.",
     "categories": "The possible answers, or how many there are.",
-    "points": "The possible secrets, which are also the outputs; coordinates are joined by a colon.",
+    "points": "The possible secrets, which are also the outputs; coordinates joined by a colon; 0..800/100:0..500/100 is a grid.",
     "metric": METRIC_HELP,
     "level": "The epsilon between two places that are at most one radius apart; with --radius. A policy calls it epsilon.",
     "radius": "The distance within which places are to look alike; with --level. A policy calls it protect.",
@@ -132,9 +135,17 @@ def parameters_of(constructor: Callable[..., Any]) -> list[Parameter] | str:
 
 
 def read_labels(text: str, name: str) -> Sequence[Hashable]:
-    """``0..100``, ``a,b,c``, ``1,2.5,4`` or ``0:0,0:1`` as labels; all are numbers, all coordinates, or all strings."""
+    """``0..100``, ``a,b,c``, ``1,2.5,4`` or ``0:0,0:1`` as labels; all are numbers, all coordinates, or all strings.
+
+    ``0..800/100:0..500/100`` is a grid of places, every 100 both ways.
+
+    >>> read_labels("0..1:0..4/2", "points")
+    [(0, 0), (0, 2), (0, 4), (1, 0), (1, 2), (1, 4)]
+    """
     if (between := labels_between(text, name)) is not None:
         return between
+    if (grid := _GRID.fullmatch(text)) is not None:
+        return _places(grid, text, name)
     items = [item.strip() for item in next(csv.reader([text], skipinitialspace=True), [])]
     if not items or not all(items):
         raise ParameterError(f"{name} = {text!r} must be a list such as a,b,c or a range such as 0..100.")
@@ -271,6 +282,15 @@ def _number_label(item: str) -> int | float | None:
 def _coordinates(item: str) -> tuple[int | float, ...] | None:
     parts = [_number_label(part.strip()) for part in item.split(":")]
     return tuple(part for part in parts if part is not None) if len(parts) > 1 and None not in parts else None
+
+
+def _places(grid: re.Match[str], text: str, name: str) -> list[Hashable]:
+    first, second = (
+        range(int(low), int(high) + 1, int(step or 1)) for low, high, step in (grid.groups()[:3], grid.groups()[3:])
+    )
+    if not 1 <= len(first) * len(second) <= MOST_LABELS:
+        raise ParameterError(f"{name} = {text} must go from low to high numbers, over {MOST_LABELS} places at most.")
+    return [(x, y) for x in first for y in second]
 
 
 def _load_channel(path: str) -> Channel:

@@ -11,11 +11,10 @@ from noisewright.cli.shared.metrics import check_number
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import as_fraction
 from noisewright.core.metrics.metric import Metric
 from noisewright.optimality.design.mechanism import OptimalMechanism
 from noisewright.optimality.design.optimal import optimal
-from noisewright.studio.answers.design import python_of
+from noisewright.studio.answers.design import python_of, read_prior
 
 __all__ = ["LOSSES", "Best", "best", "best_code", "best_command"]
 
@@ -43,7 +42,7 @@ def best(given: Mapping[str, str]) -> Best:
         epsilon=check_number(given.get("epsilon", ""), "epsilon"),
         loss=given.get("loss") or ("zero-one" if any(isinstance(s, str) for s in secrets) else "absolute"),
         metric=metric,
-        prior=_prior(given, secrets),
+        prior=read_prior(given.get("prior", ""), secrets),
         shape=tuple(filter(None, (part.strip() for part in given.get("shape", "").split(",")))),
         objective=given.get("objective") or "bayes",  # type: ignore[arg-type]
     )
@@ -60,7 +59,7 @@ def best_code(given: Mapping[str, str]) -> str:
     if given.get("shape"):
         asked.append(f"shape={tuple(part.strip() for part in given['shape'].split(','))!r}")
     if given.get("prior"):
-        asked.append(f"prior=[{', '.join(repr(float(p)) for p in _numbers(given['prior']))}]")
+        asked.append(f"prior={read_prior(given['prior'], secrets)}")
     return f"import noisewright as nw\n\nbest = nw.optimal({listed}, {', '.join(asked)})\nprint(best.in_words())"
 
 
@@ -72,7 +71,7 @@ def best_command(given: Mapping[str, str]) -> str:
     if not given.get("prior"):
         return line
     secrets, _ = _space(given)
-    rows = "".join(f"{s},{p}\\n" for s, p in zip(secrets, _numbers(given["prior"]), strict=False))
+    rows = "".join(f"{s},{p}\\n" for s, p in zip(secrets, read_prior(given["prior"], secrets) or (), strict=True))
     return f"printf {shlex.quote(HEAD + rows)} > prior.csv\n{line} --prior prior.csv"
 
 
@@ -84,18 +83,3 @@ def _space(given: Mapping[str, str]) -> tuple[Sequence[Hashable], Metric]:
     if len(secrets) > LARGEST:
         raise ParameterError(f"up to {LARGEST} secrets are solved here; the command line takes more.")
     return secrets, metric
-
-
-def _prior(given: Mapping[str, str], secrets: Sequence[Hashable]) -> list[float] | None:
-    if not given.get("prior", "").strip():
-        return None
-    numbers = _numbers(given["prior"])
-    if len(numbers) != len(secrets):
-        raise ParameterError(f"a prior has a number for each of {len(secrets)} secrets, not {len(numbers)}.")
-    return [float(n) for n in numbers]
-
-
-def _numbers(text: str) -> list[float]:
-    return [
-        float(as_fraction(check_number(part.strip(), "a probability"), "a probability")) for part in text.split(",")
-    ]

@@ -16,13 +16,14 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_number
-from noisewright.core.errors import NoChannelError, NoisewrightError, ParameterError
-from noisewright.core.exact import as_fraction, in_words
+from noisewright.core.errors import NoChannelError, NoisewrightError, NoLossError, ParameterError
+from noisewright.core.exact import as_fraction, figure, fraction_or_none, in_words, upward
 from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.losses import named_errors
 from noisewright.mechanisms.registry import Entry, entries, registry
-from noisewright.optimality.accuracy import epsilon_for
+from noisewright.optimality.accuracy import delta_for, epsilon_for
+from noisewright.optimality.evaluate import face_value_loss, posterior_loss
 
 __all__ = [
     "KINDS",
@@ -31,14 +32,18 @@ __all__ = [
     "Law",
     "choices",
     "code_of",
+    "cost_of",
+    "delta_words",
     "designed",
-    "epsilon_of",
+    "enough_for",
     "gaps_of",
     "law_of",
+    "loss_of",
     "options_of",
     "posterior_of",
     "python_of",
     "read_option",
+    "read_prior",
 ]
 
 KINDS = {
@@ -113,16 +118,16 @@ def read_option(parameter: Parameter, text: str) -> Any:
     return parameter.read(text)
 
 
-def epsilon_of(name: str, given: Mapping[str, str], error: str) -> str:
-    """The epsilon that it takes for an expected error, as it is typed."""
+def enough_for(name: str, given: Mapping[str, str], error: str, loss: str, word: str) -> str:
+    """The epsilon (or level, or delta) that it takes for an expected error, as it is typed."""
     options = {p.name: p for p in options_of(name)}
     rest = {
         key: read_option(options[key], text)
         for key, text in given.items()
-        if key in options and key not in ("epsilon", "level") and (text.strip() or options[key].flag)
+        if key in options and key != word and (text.strip() or options[key].flag)
     }
-    wanted = as_fraction(check_number(error, "the error"), "the error")
-    return in_words(epsilon_for(name, float(wanted), **rest))
+    wanted = float(as_fraction(check_number(error, "the error"), "the error"))
+    return in_words((delta_for if word == "delta" else epsilon_for)(name, wanted, loss, **rest))
 
 
 def designed(name: str, given: Mapping[str, str], apart: float = 1.0) -> Designed:
@@ -183,11 +188,50 @@ def gaps_of(made: Designed, low: float, high: float) -> list[tuple[float, float]
     return [(a, b) for a, b in zip(ends[::2], ends[1::2], strict=False) if b > a]
 
 
-def posterior_of(made: Designed, observed: Any) -> tuple[tuple[Any, ...], Floats] | None:
-    """What is believed after an output by somebody who held all secrets equally likely; None without a channel."""
+def read_prior(text: str, secrets: Sequence[Any]) -> list[float] | None:
+    """A prior as it is typed: a number for each secret, between commas; None for nothing, which is all alike."""
+    if not text.strip():
+        return None
+    parts = [check_number(part.strip(), "a probability") for part in text.split(",")]
+    if len(parts) != len(secrets):
+        raise ParameterError(f"a prior has a number for each of {len(secrets)} secrets, not {len(parts)}.")
+    return [float(as_fraction(part, "a probability")) for part in parts]
+
+
+def loss_of(made: Designed, asked: str) -> str:
+    """The loss that is asked for, or whether a guess is wrong where secrets are no numbers or places."""
+    return asked if asked in made.errors else "zero-one"
+
+
+def cost_of(made: Designed, loss: str, prior: list[float] | None) -> tuple[float | None, float] | None:
+    """The expected loss at a prior: of outputs taken at face value, and after the best guess; None without a channel."""
+    if made.channel is None:
+        return None
+    best = posterior_loss(prior, made.channel, loss).value
+    try:
+        return face_value_loss(prior, made.channel, loss), best
+    except NoLossError:  # an output is no secret
+        return None, best
+
+
+def delta_words(made: Designed) -> str | None:
+    """What a delta means, for somebody who decides about it; None without one."""
+    delta = Fraction(str(made.mechanism.guarantee.delta))
+    if not delta:
+        return None
+    return (
+        f"{upward(delta)}: with a probability of up to that the promise may not hold at all, and everything be given away. "
+        f"Among {figure(1 / delta, rounding='down')} people that may be so for about one."
+    )
+
+
+def posterior_of(
+    made: Designed, observed: Any, prior: list[float] | None = None
+) -> tuple[tuple[Any, ...], Floats] | None:
+    """What is believed after an output by somebody with this prior (all secrets alike without one); None without a channel."""
     if made.channel is None or observed not in made.channel.outputs:
         return None
-    hyper = made.channel.push()
+    hyper = made.channel.push(prior)
     if observed not in hyper.outputs:  # it never comes out
         return None
     return made.channel.inputs, hyper.inners[:, hyper.outputs.index(observed)]
@@ -218,13 +262,30 @@ def code_of(made: Designed, entry: Entry) -> str:
 def python_of(value: Any) -> str:
     """A value as it is written in Python, with ``nw`` for the library."""
     if isinstance(value, Fraction):
-        return repr(str(value)) if value.denominator != 1 else str(value.numerator)
+        decimal = in_words(value)
+        exact = decimal if fraction_or_none(decimal) == value else str(value)
+        return repr(exact) if value.denominator != 1 else str(value.numerator)
+    if isinstance(value, list) and (grid := _as_grid(value)) is not None:
+        return f"[(x, y) for x in {grid[0]} for y in {grid[1]}]"
     if isinstance(value, (list, tuple)):
         inner = ", ".join(map(python_of, value))
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     if isinstance(value, Metric):
         return re.sub(r"\b([A-Z]\w+)\(", r"nw.metrics.\1(", repr(value))
     return repr(value)
+
+
+def _as_grid(values: list[Any]) -> tuple[range, range] | None:
+    """The two ranges whose places a list has in order, where it has."""
+    if len(values) < 6 or not all(isinstance(v, tuple) and len(v) == 2 for v in values):
+        return None
+    axes = []
+    for place in (0, 1):
+        steps = list(dict.fromkeys(value[place] for value in values))
+        if len(steps) < 2 or not all(isinstance(step, int) for step in steps) or steps[1] <= steps[0]:
+            return None
+        axes.append(range(steps[0], steps[-1] + 1, steps[1] - steps[0]))
+    return (axes[0], axes[1]) if values == [(x, y) for x in axes[0] for y in axes[1]] else None
 
 
 def _channel(mechanism: Mechanism) -> Channel | None:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisewright.core.channels.channel import Channel
+from noisewright.studio.answers.places import Map
 
-__all__ = ["COLOURS", "INK", "band", "bars", "figure", "heat_map", "level", "lines", "rounded", "upright"]
+__all__ = ["COLOURS", "INK", "band", "bars", "figure", "heat_map", "level", "lines", "place_map", "rounded", "upright"]
 
 COLOURS = ("#2a7f62", "#c8553d", "#4d8fbf", "#d1921c", "#8a6bbd", "#7d8791")
 INK = {"light": ("#1c2733", "#d5dce2"), "dark": ("#e6ebf0", "#36424d")}
@@ -174,3 +175,22 @@ def heat_map(channel: Channel, dark: bool) -> dict[str, Any]:
     ]
     axes = {"xaxis": {"type": "category"}, "yaxis": {"type": "category", "autorange": "reversed"}}
     return figure(data, "what comes out", "the true value", dark, **axes)
+
+
+def place_map(shown: Map, dark: bool) -> dict[str, Any]:
+    """Numbers on a grid of places, with a cross at the place in question."""
+    cells = {
+        "type": "heatmap",
+        "x": rounded(shown.east),
+        "y": rounded(shown.north),
+        "z": [[None if value is None else float(f"{value:.4g}") for value in row] for row in shown.values],
+        "colorscale": "Cividis",
+        "zmin": 0,
+        "colorbar": {"title": {"text": shown.what}, "thickness": 12, "exponentformat": "power"},
+        "hovertemplate": "%{x}, %{y}<br>" + shown.what + " %{z}<extra></extra>",
+    }
+    cross = {"symbol": "x-thin", "size": 12, "line": {"width": 3, "color": "#ffffff"}}
+    place = {"type": "scatter", "mode": "markers", "x": [shown.place[0]], "y": [shown.place[1]], "marker": cross}
+    square: dict[str, Any] = {"yaxis": {"scaleanchor": "x", "constrain": "domain"}, "xaxis": {"constrain": "domain"}}
+    data: list[dict[str, Any]] = [cells, {**place, "hoverinfo": "skip"}]
+    return figure(data, shown.axes[0], shown.axes[1], dark, showlegend=False, **square)

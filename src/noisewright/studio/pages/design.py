@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -10,6 +11,7 @@ from starlette.requests import Request
 
 from noisewright.cli.shared.parameters import read_labels
 from noisewright.cli.shared.words import plainly
+from noisewright.core.arrays import Floats
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import as_fraction, upward
 from noisewright.mechanisms.registry import registry
@@ -19,13 +21,18 @@ from noisewright.studio.answers.design import (
     Law,
     choices,
     code_of,
+    cost_of,
+    delta_words,
     designed,
-    epsilon_of,
+    enough_for,
     gaps_of,
     law_of,
+    loss_of,
     options_of,
     posterior_of,
+    read_prior,
 )
+from noisewright.studio.answers.places import Map, listed_map, open_map
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.fields import parameter_field
@@ -46,10 +53,10 @@ FIRST = {
 EXAMPLES = {
     "within": "0:100",
     "categories": "yes,no,no answer",
-    "points": "0:0,0:1,0:2,1:0,1:1,1:2,2:0,2:1,2:2",
+    "points": "0..800/100:0..800/100",
     "metric": "euclidean",
     "level": "1",
-    "radius": "1",
+    "radius": "200",
     "reference": "48.85:2.35",
     "delta": "1e-6",
     "epsilon": "1",
@@ -61,6 +68,17 @@ EXAMPLES = {
 
 OFTEN = ("within", "level", "radius")
 """Not required, and hardly ever left out."""
+
+ELSEWHERE = {"/text": "Texts", "/pictures": "Pictures"}
+"""Kinds of secrets that have pages of their own."""
+
+QUESTIONS = {
+    "apart": ("two secrets that are so far apart", "for the table of beliefs"),
+    "secret": ("the true value", "a place as 200:300"),
+    "observed": ("an observed output", "what is believed after it"),
+    "prior": ("how likely each secret is before", "numbers with commas; empty: all alike"),
+}
+LOSSES = {"absolute": "distance from the truth", "squared": "its square", "zero-one": "whether it is wrong"}
 
 LISTED = {"points": "0..9", "metric": "line"}
 """The same for secrets that are listed, which need not be places."""
@@ -86,12 +104,26 @@ def build(request: Request) -> None:
         f'<a href="/design/{k}"{" aria-current=page" if k == kind else ""}>{escape(title)}</a>'
         for k, title in titles.items()
     )
+    tabs += "".join(f'<a href="{path}">{escape(title)}</a>' for path, title in ELSEWHERE.items())
     ui.html(f'<nav class="nw-tabs" aria-label="Kinds of secrets">{tabs}</nav>', sanitize=False)
     asked = read_query(request.query_params)
     if kind == "best":
         BestPage(asked).build()
     else:
         _Design(kind, asked).build()
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What is shown of a mechanism."""
+
+    made: Designed
+    law: Law | None
+    map: Map | None
+    loss: str
+    cost: tuple[float | None, float] | None
+    observed: Any
+    posterior: tuple[tuple[Any, ...], Floats] | None
 
 
 class _Design:
@@ -102,7 +134,7 @@ class _Design:
         self.names = [e.name for e in choices(kind)]
         chosen = asked.pop("mechanism", "")
         self.name = chosen if chosen in self.names else FIRST[kind]
-        self.shown: dict[str, str] = {key: asked.pop(key) for key in ("apart", "secret", "observed") if key in asked}
+        self.shown: dict[str, str] = {key: asked.pop(key) for key in (*QUESTIONS, "loss") if key in asked}
         self.given = asked or self._examples()
         self.dark = is_dark()
 
@@ -129,17 +161,31 @@ class _Design:
     def _questions(self) -> None:
         with ui.element("section").classes("nw-panel nw-fields").props('aria-label="Questions"'):
             ui.html("<h2>Questions</h2>", sanitize=False)
-            for key, label in (
-                ("apart", "two secrets that are so far apart"),
-                ("secret", "the true value"),
-                ("observed", "an observed output"),
-            ):
-                field = ui.input(label, value=self.shown.get(key, "")).props("outlined dense debounce=300")
+            for key, (label, hint) in QUESTIONS.items():
+                field = ui.input(label, value=self.shown.get(key, ""))
+                field.props("outlined dense debounce=300 stack-label").props["hint"] = hint
                 field.on_value_change(lambda e, key=key: self._look(key, e.value))
+            chosen = self.shown.get("loss", "")
+            pick = ui.select(LOSSES, value=chosen if chosen in LOSSES else "absolute", label="an error is measured by")
+            pick.props("outlined dense").on_value_change(lambda e: self._look("loss", e.value))
             ui.html("<h2>The other way round</h2>", sanitize=False)
             error = ui.input("an expected error that I can live with").props("outlined dense")
-            button("Find the epsilon for it", lambda: self._accuracy(error.value))
+            button("Find the epsilon for it", lambda: self._accuracy(error.value, self._budget))
+            self.for_delta = button("Find the delta for it", lambda: self._accuracy(error.value, "delta"))
             self.accuracy = ui.html("", sanitize=False)
+
+    @property
+    def _apart(self) -> str:
+        """How far apart the two secrets are that beliefs are about: a radius, where places within it are to look alike."""
+        return self.shown.get("apart") or self.given.get("radius", "").strip() or "1"
+
+    @property
+    def _budget(self) -> str:
+        return "level" if "level" in self.given else "epsilon"
+
+    @property
+    def _loss(self) -> str:
+        return self.shown.get("loss", "absolute")
 
     def _results(self) -> None:
         with ui.element("section").classes("nw-panel").props('aria-label="The promise" aria-live="polite"'):
@@ -163,6 +209,7 @@ class _Design:
 
     def _fill(self) -> None:
         self.summary.content = words.note(registry[self.name].summary.capitalize() + ".")
+        self.for_delta.set_visibility(registry[self.name].takes.delta)
         self.form.clear()
         with self.form:
             rest = []
@@ -187,11 +234,10 @@ class _Design:
         self.given = with_option(self.given, name, text)
         self._ask()
 
-    async def _accuracy(self, error: str) -> None:
-        """From an error to an epsilon; the form then shows it."""
-        word = "level" if "level" in self.given else "epsilon"
+    async def _accuracy(self, error: str, word: str) -> None:
+        """From an error to an epsilon or a delta; the form then shows it."""
         try:
-            found = await run.io_bound(epsilon_of, self.name, dict(self.given), error or "")
+            found = await run.io_bound(enough_for, self.name, dict(self.given), error or "", self._loss, word)
         except NoisewrightError as refused:
             self.accuracy.content = words.alarm(str(refused))
             return
@@ -207,16 +253,21 @@ class _Design:
         self._ask()
 
     def _ask(self) -> None:
-        name, given, shown = self.name, dict(self.given), dict(self.shown)
+        name, given, shown, apart = self.name, dict(self.given), dict(self.shown), self._apart
 
-        def compute() -> tuple[Designed, Law | None, Any]:
-            made = designed(name, given, float(as_fraction(shown.get("apart") or "1", "the distance")))
+        def compute() -> _Answer:
+            made = designed(name, given, float(as_fraction(apart, "the distance")))
             secret = read_labels(shown["secret"], "secret")[0] if "secret" in shown else None
             law = law_of(made, secret)
             observed = read_labels(shown["observed"], "observed")[0] if "observed" in shown else None
             if observed is None and law is not None and not law.edges:
                 observed = law.at[int(law.probability.argmax())]
-            return made, law, (observed, posterior_of(made, observed))
+            prior = read_prior(shown.get("prior", ""), made.channel.inputs) if made.channel is not None else None
+            loss = loss_of(made, shown.get("loss", "absolute"))
+            cost = cost_of(made, loss, prior)
+            return _Answer(
+                made, law, open_map(made.mechanism, secret), loss, cost, observed, posterior_of(made, observed, prior)
+            )
 
         self.live.ask(compute)
 
@@ -227,36 +278,31 @@ class _Design:
     def _refuse(self, sentence: str) -> None:
         self.promise.content = words.alarm(sentence)
 
-    def _show(self, answer: tuple[Designed, Law | None, Any]) -> None:
-        made, law, (observed, posterior) = answer
-        self.made = made
-        apart = self.shown.get("apart", "1")
-        rows = [
-            ("Guarantee", made.mechanism.guarantee.reading()),
-            (
-                "Expected error",
-                ", ".join(f"{value:.4g} ({loss})" for loss, value in made.errors.items()) or "none that applies",
-            ),
-            (
-                "Proof",
-                f"checked again just now: {plainly(made.proved)}" if made.proved else "a theorem about real numbers",
-            ),
-        ]
+    def _show(self, answer: _Answer) -> None:
+        made = self.made = answer.made
         beliefs = words.beliefs_table(
             [(f"{100 * before:g} %", f"{upward(100 * after, 3)} %") for before, after in made.beliefs],
-            f"In one of two secrets that are {apart} apart",
+            f"In one of two secrets that are {self._apart} apart",
         )
-        self.promise.content = words.said(made.reading) + words.facts(rows) + (beliefs if made.beliefs else "")
-        self._draw_law(made, law)
+        facts = words.facts(_facts(answer, "prior" in self.shown))
+        self.promise.content = words.said(made.reading) + facts + (beliefs if made.beliefs else "")
+        self._draw_law(made, answer.law, answer.map)
         self._draw_map(made)
-        self._draw_belief(observed, posterior)
+        self._draw_belief(answer.observed, answer.posterior)
         task = Task(
             f"/design/{self.kind}", ("design", self.name), dict(made.given), {"mechanism": self.name, **self.shown}
         )
         self.elsewhere.show(task, code_of(made, registry[self.name]))
 
-    def _draw_law(self, made: Designed, law: Law | None) -> None:
-        self.law.set_visibility(law is not None)
+    def _draw_law(self, made: Designed, law: Law | None, around: Map | None) -> None:
+        if law is not None and not law.edges:
+            text = f"The exact law of what comes out for the true place {_label(law.secret)}, which is marked."
+            around = listed_map(list(law.at), law.probability, law.secret, "probability", text)
+        self.law.set_visibility(law is not None or around is not None)
+        if around is not None:
+            self.law_words.content = words.note(around.words)
+            self.law.update_figure(figures.place_map(around, self.dark))
+            return
         if law is None:
             self.law_words.content = words.note(
                 "This mechanism has no law over a line or a list that could be drawn here."
@@ -287,14 +333,40 @@ class _Design:
 
     def _draw_belief(self, observed: Any, posterior: Any) -> None:
         self.belief_panel.set_visibility(posterior is not None)
-        if posterior is not None:
-            secrets, beliefs = posterior
-            self.belief_words.content = words.note(
-                f"By somebody who saw {_label(observed)} and held all {len(secrets)} secrets equally likely before."
-            )
-            self.belief.update_figure(
-                figures.bars([("", [_label(x) for x in secrets], beliefs)], "the true value", "belief", self.dark)
-            )
+        if posterior is None:
+            return
+        secrets, beliefs = posterior
+        before = (
+            "with the prior beside"
+            if "prior" in self.shown
+            else f"to whom all {len(secrets)} secrets were alike before"
+        )
+        text = f"By somebody who saw {_label(observed)}, {before}."
+        on_map = listed_map(secrets, beliefs, observed, "belief", f"{text} What was seen is marked.")
+        self.belief_words.content = words.note(text if on_map is None else on_map.words)
+        self.belief.update_figure(
+            figures.bars([("", [_label(x) for x in secrets], beliefs)], "the true value", "belief", self.dark)
+            if on_map is None
+            else figures.place_map(on_map, self.dark)
+        )
+
+
+def _facts(answer: _Answer, with_prior: bool) -> list[tuple[str, str]]:
+    made, loss = answer.made, answer.loss
+    rows = [("Guarantee", made.mechanism.guarantee.reading())]
+    delta = delta_words(made)
+    rows += [("Delta", delta)] if delta else []
+    worst = made.errors.get(loss)
+    rows.append(
+        ("Expected error", "none that applies" if worst is None else f"{worst:.4g} at the worst secret ({loss})")
+    )
+    if answer.cost is not None:
+        face, best = answer.cost
+        before = "with this prior" if with_prior else "all secrets alike"
+        plain = "" if face is None else f"{face:.4g} taken at face value, "
+        rows.append(("On average", f"{plain}{best:.4g} after the best guess ({loss}, {before})"))
+    proved = f"checked again just now: {plainly(made.proved)}" if made.proved else "a theorem about real numbers"
+    return [*rows, ("Proof", proved)]
 
 
 def _label(value: Any) -> Any:
