@@ -15,6 +15,7 @@ NAMES = (
     "discretisation",
     "epsilon_sweep",
     "extended_range",
+    "survey_microdata",
     "example_matrices",
     "hamming_exponential",
     "density_band",

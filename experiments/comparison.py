@@ -34,14 +34,16 @@ MEASURES = ("absolute", "squared", "Bayes absolute", "Bayes squared")
 SOURCE = "a recomputation of the published comparison, whose figures carry no numbers"
 
 
-def answers(query: str, size: int) -> Answers:
-    """The possible true answers of a query."""
-    return Answers.of_mean(size, HIGHEST) if query == "mean" else Answers.of_count(size)
+def answers(query: str, size: int, highest: int = HIGHEST) -> Answers:
+    """The possible true answers of a query; those of a mean are of numbers from 0 to ``highest``."""
+    return Answers.of_mean(size, highest) if query == "mean" else Answers.of_count(size)
 
 
-def mechanisms(query: str, size: int, epsilon: str, *, widened: bool = False) -> dict[str, Callable[[], Channel]]:
+def mechanisms(
+    query: str, size: int, epsilon: str, *, highest: int = HIGHEST, widened: bool = False
+) -> dict[str, Callable[[], Channel]]:
     """The mechanisms of the comparison, each built when it is called; ``widened`` makes the output range three times as wide."""
-    asked = answers(query, size)
+    asked = answers(query, size, highest)
     outputs = categories(asked, widened)
     budget, reach = float(as_fraction(epsilon)), float(asked.reach)
 

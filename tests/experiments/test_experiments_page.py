@@ -35,6 +35,7 @@ from experiments import (
     recovering_a_distribution,
     replacement_thresholds,
     survey_designs,
+    survey_microdata,
     survey_tallies,
     vanilla_hashing,
 )
@@ -106,6 +107,11 @@ def test_extended_range():
     assert rows["truncated geometric"][1] > 1.5 * rows["truncated geometric"][0]
     assert rows["variant 1"][1] == pytest.approx(rows["variant 1"][0], abs=1e-4)
     assert lines()["extended_range"].startswith("nothing")
+
+
+def test_survey_microdata():
+    found = by_mechanism(survey_microdata.run("mean", "0.2", shaped=False))
+    says("survey_microdata", survey_microdata.blind("mean"), found["variant 1"], 0.2)
 
 
 def test_example_matrices():

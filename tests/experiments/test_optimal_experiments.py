@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments import comparison, database_size, discretisation, epsilon_sweep, example_matrices, extended_range
+from experiments import (
+    comparison,
+    database_size,
+    discretisation,
+    epsilon_sweep,
+    example_matrices,
+    extended_range,
+    survey_microdata,
+)
 from noisewright.optimality.evaluate import face_value_loss
 
 
@@ -69,6 +77,27 @@ def test_01_ex5_extended_range():
         inside, beyond, guess, wide_guess = rows[label].found
         assert beyond > 1.5 * inside
         assert wide_guess == pytest.approx(guess, abs=1e-4)
+
+
+@pytest.mark.parametrize("case", [("mean", "1"), ("count", "0.2"), ("count", "1")])
+def test_01_ex6_survey_microdata(case):
+    query, epsilon = case
+    *published, designed = survey_microdata.run(query, epsilon, shaped=query == "count")
+    for row in published:
+        assert row.found[:2] == pytest.approx(row.reported[:2], abs=1e-4), row.label
+        assert row.found[2] <= min(*row.found[:2], survey_microdata.blind(query)) + 1e-12
+        assert designed.found[0] <= row.found[2] + 1e-9
+
+
+def test_01_ex6_the_substitute_has_the_averages_of_the_survey():
+    means, counts = survey_microdata.law("mean"), survey_microdata.law("count")
+    assert means.sum() == pytest.approx(1)
+    assert 1 + means @ np.arange(61) / 10 == pytest.approx(2.02, abs=0.01)
+    assert counts @ np.arange(11) == pytest.approx(2.27)
+    # Groups of ten drawn one by one: the same law, within six standard errors of 20,000 groups.
+    drawn = np.random.default_rng(6).choice(7, size=(20_000, 10), p=survey_microdata.SIZES).sum(axis=1)
+    shares = np.bincount(drawn, minlength=61) / 20_000
+    assert np.abs(shares - means).max() < 6 * np.sqrt(0.25 / 20_000)
 
 
 def test_01_ex7_example_matrices():

@@ -58,6 +58,7 @@ from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.bags import AddRemove
 from noisewright.core.metrics.metric import Discrete, Hamming, Line, Metric
+from noisewright.core.metrics.sensitivities import deviation_sensitivity, mean_sensitivity
 from noisewright.mechanisms.label_columns import Labels
 from noisewright.mechanisms.numbers.geometric import geometric
 from noisewright.mechanisms.numbers.laplace import laplace
@@ -332,12 +333,12 @@ def _moments(records: Floats, size: int) -> tuple[Floats, Floats]:
 
 def _mean_sensitivity(size: int) -> Fraction:
     """``1 / (m + 1)``."""
-    return Fraction(1, size + 1) + SLACK
+    return mean_sensitivity(0, 1, size=size, neighbours="add") + SLACK
 
 
 def _std_sensitivity(size: int) -> Fraction:
     """``sqrt(m) / (m + 1)``, rounded up."""
-    return Fraction(math.isqrt(size << 80) + 1, 1 << 40) / (size + 1) + SLACK
+    return deviation_sensitivity(0, 1, size=size, neighbours="add") + SLACK
 
 
 def _attack_target(mechanism: Any) -> bool:

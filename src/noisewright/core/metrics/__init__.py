@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from noisewright.core.metrics.metric import at_most_largest as at_most_largest
     from noisewright.core.metrics.metric import metric_or_none as metric_or_none
     from noisewright.core.metrics.metric import named_metric as named_metric
+    from noisewright.core.metrics.sensitivities import deviation_sensitivity as deviation_sensitivity
+    from noisewright.core.metrics.sensitivities import mean_sensitivity as mean_sensitivity
     from noisewright.core.metrics.spaces import closure as closure
     from noisewright.core.metrics.spaces import essential_pairs as essential_pairs
     from noisewright.core.metrics.spaces import induced_metric as induced_metric
