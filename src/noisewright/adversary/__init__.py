@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.adversary import disclosure as disclosure
     from noisewright.adversary import exact as exact
     from noisewright.adversary import families as families
     from noisewright.adversary import inference as inference

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from noisewright.files.channels import load_channel as load_channel
     from noisewright.files.channels import load_either as load_either
     from noisewright.files.channels import load_exact_csv as load_exact_csv
+    from noisewright.files.channels import load_gaps_csv as load_gaps_csv
     from noisewright.files.channels import load_labelled_csv as load_labelled_csv
     from noisewright.files.channels import save as save
     from noisewright.files.endings import endings_as_exceptions as endings_as_exceptions

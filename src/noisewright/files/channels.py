@@ -43,6 +43,7 @@ __all__ = [
     "load_channel",
     "load_either",
     "load_exact_csv",
+    "load_gaps_csv",
     "load_labelled_csv",
     "save",
 ]
@@ -50,6 +51,8 @@ __all__ = [
 CHANNEL_FORMAT = "noisewright-channel"
 VERSION = 1
 LARGEST_FILE = 1 << 30
+GAPS = ("", "*", "x", "-")
+"""What stands in the place of a cell that was left out."""
 
 
 def load(path: str | os.PathLike[str]) -> Channel | Mechanism:
@@ -218,6 +221,24 @@ def load_exact_csv(path: str | os.PathLike[str]) -> list[list[Fraction]] | None:
     rows = [[fraction_or_none(cell.strip()) for cell in row[1:]] for row in _csv_rows(path)[1:]]
     numbers = [[number for number in row if number is not None] for row in rows]
     return numbers if numbers == rows and all(sum(row) == 1 for row in numbers) else None
+
+
+def load_gaps_csv(path: str | os.PathLike[str]) -> tuple[list[str], list[str], list[list[Fraction | None]]]:
+    """Exact numbers with a name for each row and each column, and None where a cell is left out: empty, ``*``, ``x`` or ``-``."""
+    rows = _csv_rows(path)
+    if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
+        raise FileFormatError(
+            f"{_name(path)}: give a first row of names, then rows that start with a name of their own, all of one length."
+        )
+    cells = [[cell.strip() for cell in row[1:]] for row in rows[1:]]
+    found = [[fraction_or_none(cell) for cell in row] for row in cells]
+    if any(
+        v is None and cell.lower() not in GAPS
+        for a, b in zip(found, cells, strict=True)
+        for v, cell in zip(a, b, strict=True)
+    ):
+        raise FileFormatError(f"{_name(path)}: a cell is no number; leave a suppressed one empty, or write * there.")
+    return [row[0] for row in rows[1:]], rows[0][1:], found
 
 
 def load_blocks_csv(path: str | os.PathLike[str]) -> dict[Hashable, Hashable]:

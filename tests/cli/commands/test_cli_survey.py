@@ -183,3 +183,54 @@ def test_it_is_explained(shell):
     page = shell("survey", "--help", COLUMNS="150").words
     for option in ("--target-margin", "--allow-certain-disclosure", "--categories", "--device", "--plot"):
         assert option in page
+
+
+# A harmless answer -------------------------------------------------------------------------------------------------------
+
+HARMLESS = ("survey", "--harmless", "none", "--categories", "cannabis,none,opioids")
+
+
+def test_03_rr11_a_plan_says_that_it_is_not_private(call, files):
+    path = files / "harmless.csv"
+    answer = call(*HARMLESS, "--respondents", "1000", "-o", path)
+    assert "NOT private no epsilon holds" in answer.words
+    assert 'If "none" is true of you: draw one of 3 slips' in answer.words
+    assert path.read_text().splitlines()[0] == ",none,cannabis,opioids"
+    data = call(*HARMLESS, "--respondents", "1000", "--json").json
+    worst = {name: (margin / 1.959963984540054) ** 2 * 1000 for name, margin in data["margins"].items()}
+    assert worst == pytest.approx({"harmless": 2.0, "sensitive": (1 / 2 + 1 / 3) ** 2})  # RR-11, m = 3
+    assert (data["private"], data["smallest_delta"]) == (False, 1.0)
+
+
+def test_03_rr11_counts_are_in_the_order_of_the_categories(call):
+    data = call(*HARMLESS, "--counts", "380,300,320", "--json").json
+    shares = {row["answer"]: row["share"] for row in data["estimates"]}
+    assert shares == pytest.approx({"none": 0.9, "cannabis": 0.08, "opioids": 0.02})
+    assert all(row["low"] <= row["share"] <= row["high"] for row in data["estimates"])
+    known = {row["answer"]: row["true_of_those_who_say_it"] for row in data["estimates"]}
+    assert known["none"] is None
+    assert known["cannabis"] == pytest.approx(0.08 / (0.08 + 0.3))
+    assert "cannabis 8.0 %" in call(*HARMLESS, "--counts", "380,300,320").words
+    certain = call(*HARMLESS, "--counts", "0,0,10", "--json").json["estimates"]
+    assert all(row["high"] > row["low"] for row in certain)  # ten answers make nothing certain
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        ("one of them", HARMLESS),
+        ("one of them", (*HARMLESS, "--respondents", "5", "--counts", "1,2,3")),
+        ("promises no epsilon", (*HARMLESS, "--respondents", "5", "--epsilon", "1")),
+        ("3 whole numbers", (*HARMLESS, "--counts", "1,2")),
+        ("3 whole numbers", (*HARMLESS, "--counts", "1,2,-3")),
+        ("no answers", (*HARMLESS, "--counts", "0,0,0")),
+        ("answers by name", ("survey", "--harmless", "none", "--respondents", "5")),
+        ("none of the --categories", ("survey", "--harmless", "no", "--categories", "a,b", "--respondents", "5")),
+        ("missing option '--epsilon'", ("survey", "--respondents", "5")),
+        ("--counts goes with --harmless", ("survey", "--epsilon", "1", "--counts", "1,2")),
+    ],
+)
+def test_a_harmless_survey_that_cannot_be(call, words, arguments):
+    answer = call(*arguments)
+    assert answer.code == 2
+    assert words in answer.err

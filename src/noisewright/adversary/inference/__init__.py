@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from noisewright.adversary.inference.correlation import dalenius_vulnerability as dalenius_vulnerability
     from noisewright.adversary.inference.correlation import states_of as states_of
     from noisewright.adversary.inference.cross_table import CrossTable as CrossTable
+    from noisewright.adversary.inference.cross_table import arrow_column as arrow_column
     from noisewright.adversary.inference.insensitive import Placement as Placement
     from noisewright.adversary.inference.insensitive import SensitivePair as SensitivePair
     from noisewright.adversary.inference.insensitive import focus as focus

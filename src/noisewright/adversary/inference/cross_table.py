@@ -27,7 +27,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.labels import as_labels
 
-__all__ = ["CrossTable", "cross_table"]
+__all__ = ["CrossTable", "arrow_column", "cross_table"]
 
 MOST_VALUES = 10_000
 """A column with more different values than this is no attribute with categories; it is refused."""
@@ -94,7 +94,7 @@ def cross_table(
     ``missing="drop"``.
     """
     one_of(missing, "missing", ("refuse", "drop"))
-    columns = [_column(table, first), _column(table, second)]
+    columns = [arrow_column(table, first), arrow_column(table, second)]
     if len(columns[0]) != len(columns[1]):
         raise DataError(
             f"the columns {first!r} and {second!r} differ in length; a table has one value for each row in each."
@@ -124,7 +124,7 @@ def cross_table(
 # Columns -----------------------------------------------------------------------------------------------------------------
 
 
-def _column(table: Any, name: str) -> pa.ChunkedArray:
+def arrow_column(table: Any, name: str) -> pa.ChunkedArray:
     """One column as Arrow holds it, whatever kind of table it is in."""
     if hasattr(table, "collect"):  # a lazy frame of Polars
         table = table.collect()

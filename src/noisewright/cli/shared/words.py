@@ -13,7 +13,16 @@ from __future__ import annotations
 import re
 from typing import cast
 
-__all__ = ["plainly"]
+__all__ = ["SAID", "STYLES", "plainly"]
+
+SAID = {
+    "holds (exact)": "yes, proved",
+    "holds within tol": "yes, within tol",
+    "fails (witness)": "no, and shown",
+    "undecided": "undecided",
+}
+"""The status of an answer to a yes-or-no question, for a person."""
+STYLES = {"holds (exact)": "green", "holds within tol": "green", "fails (witness)": "red", "undecided": "yellow"}
 
 CLAIM = re.compile(
     r"epsilon = (?P<epsilon>[0-9.e+-]+) (?:per unit of (?P<metric>.+?)|between neighbours \((?P<near>.+?) at most 1\))"

@@ -158,9 +158,8 @@ def optimal_kernels(loss: object, kernels: Kernels) -> Existence:
     exact = kernels.verified and rivals.exact
     if found:
         status = EXACT if exact and WITHIN not in statuses else WITHIN
-        return Existence(
-            status, f"{len(found)} of {len(kernels)} kernels are best at every prior.", found, tuple(priors)
-        )
+        best = f"{len(found)} of {len(kernels)} kernels {'is' if len(found) == 1 else 'are'} best at every prior."
+        return Existence(status, best, found, tuple(priors))
     if UNDECIDED in statuses:
         words = "some kernels are beaten at no sampled prior, and not all priors could be gone through."
         return Existence(UNDECIDED, words, (), tuple(priors))

@@ -37,7 +37,7 @@ def asked(path, *more, useful="visits", value="2", epsilon="1,2,5"):
 
 def test_attack_alone_lists_the_attacks(call):
     words = call("attack").words
-    assert list(ATTACKS) == ["inference", "author", "faces", "private-attribute"]
+    assert list(ATTACKS) == ["inference", "linkage", "suppression", "author", "faces", "private-attribute"]
     for name in ATTACKS:
         assert f"{name} {ATTACKS.load(name).summary}" in words
     listed = call("attack", "--json").json

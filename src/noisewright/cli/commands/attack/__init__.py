@@ -24,6 +24,8 @@ ATTACKS = Addresses(
     "attack",
     {
         "inference": "noisewright.cli.commands.attack.inference:COMMAND",
+        "linkage": "noisewright.cli.commands.attack.linkage:COMMAND",
+        "suppression": "noisewright.cli.commands.attack.suppression:COMMAND",
         "author": "noisewright.cli.commands.attack.author:COMMAND",
         "faces": "noisewright.cli.commands.attack.faces:COMMAND",
         "private-attribute": "noisewright.cli.commands.attack.private_attribute:COMMAND",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 from collections.abc import Hashable, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.commands.attack._tables import read_columns
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.output import (
@@ -97,7 +97,7 @@ def command(
     budgets = _epsilons(epsilon)
     picture = picture_file(plot)
     with working("counting"):
-        read = _read(table, (sensitive, useful))
+        read = read_columns(table, (sensitive, useful))
         wanted = None if order is None else _order(read, useful, order)
         counts = _count(read, sensitive, useful, wanted, missing)
         attack = NewRow.from_counts(counts, _label(value, counts.columns, "--value"))
@@ -119,22 +119,6 @@ def _epsilons(text: str) -> list[Fraction]:
     from noisewright.core.exact import positive_fraction
 
     return [positive_fraction(check_number(part.strip(), "epsilon"), "epsilon") for part in text.split(",")]
-
-
-def _read(path: str, columns: tuple[str, str]) -> pa.Table:
-    """Two columns of a file; its types are its own, or those that all its cells have."""
-    import pyarrow as pa
-
-    from noisewright.core.errors import DataError
-    from noisewright.releases.sources.open import source_of
-
-    source = source_of(path)
-    names = list(dict.fromkeys(columns))
-    for name in names:
-        if name not in source.schema.names:
-            raise DataError(f"{Path(path).name} has no column {name!r}; name one that is in its header.")
-    schema = pa.schema([source.schema.field(name) for name in names])
-    return pa.Table.from_batches(source.batches(names), schema)
 
 
 def _count(read: pa.Table, sensitive: str, useful: str, order: Sequence[Hashable] | None, missing: str) -> Any:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noisewright.cli.shared.channels import load_thing
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import METRIC_HELP, check_number, parse_metric
 from noisewright.cli.shared.output import AsJson, Details, emit, facts, heading, printable, working
+from noisewright.cli.shared.words import SAID, STYLES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "compare"]
 
-STYLES = {"holds (exact)": "green", "holds within tol": "green", "fails (witness)": "red", "undecided": "yellow"}
-SAID = {
-    "holds (exact)": "yes, proved",
-    "holds within tol": "yes, within tol",
-    "fails (witness)": "no, and shown",
-    "undecided": "undecided",
-}
 MORE = ("More", "with --details: what shows each answer, a post-processing or an adversary who gains")
 ORDERS = {
     "average": "every adversary, on average",
@@ -65,6 +59,22 @@ def compare(
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="With --families: draw the safe epsilons to .png, .svg or .pdf.")
     ] = None,
+    join: Annotated[
+        str | None,
+        typer.Option(
+            metavar="max|privacy", help="In place of the comparison: the least safe mechanism that may replace both."
+        ),
+    ] = None,
+    meet: Annotated[
+        str | None,
+        typer.Option(metavar="max|privacy", help="In place of the comparison: the safest one that both may replace."),
+    ] = None,
+    output_file: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="With --join or --meet: write its channel to .csv, .json or .npz."
+        ),
+    ] = None,
     details: Details = False,
     as_json: AsJson = False,
 ) -> None:
@@ -76,8 +86,10 @@ def compare(
     from noisewright.core.errors import ParameterError
 
     if families is not None:
-        if first is not None or metric is not None:
-            raise ParameterError("--families takes the place of two files and of --metric; give one or the other.")
+        if any(given is not None for given in (first, metric, join, meet, output_file)):
+            raise ParameterError(
+                "--families takes the place of two files, --metric, --join, --meet and -o; give one or the other."
+            )
         from noisewright.cli.commands.compare._families import families_page
 
         families_page(families=families, epsilon=epsilon, size=size, plot=plot, as_json=as_json)
@@ -86,6 +98,15 @@ def compare(
         raise ParameterError("--epsilon, --size and --plot go with --families; two files need none of them.")
     if first is None or second is None:
         raise ParameterError("give two channels or certificates to compare, or --families.")
+    if join is not None or meet is not None:
+        if (join is not None and meet is not None) or metric is not None:
+            raise ParameterError("give --join or --meet, one of them, and no --metric.")
+        from noisewright.cli.commands.compare._bounds import bound_page
+
+        bound_page(first, second, join=join, meet=meet, output=output_file, as_json=as_json)
+        return
+    if output_file is not None:
+        raise ParameterError("-o goes with --join or --meet; a comparison alone makes no channel.")
     _two_files(first, second, metric, tol, details, as_json)
 
 
@@ -97,33 +118,11 @@ def _two_files(first: str, second: str, metric: str | None, tol: str, details: b
     off = float(as_fraction(check_number(tol, "tol"), "tol"))
     measure = None if metric is None else parse_metric(metric)
     with working("comparing"):
-        found = compared(_load(first), _load(second), metric=measure, tol=off)
+        found = compared(load_thing(first), load_thing(second), metric=measure, tol=off)
     data = {"first": first, "second": second, "tol": off, **found.to_json()}
     emit(data, lambda: _page(first, second, found, details), as_json)
     if any(one.status == UNDECIDED for both in found.orders().values() for one in both):
         raise typer.Exit(1)
-
-
-def _load(file: str) -> Any:
-    """What a file holds, in exact numbers where it has them."""
-    from noisewright.adversary.exact.channels import exact_channel
-    from noisewright.core.certificates.claims import prove
-    from noisewright.core.channels.channel import Channel
-    from noisewright.core.errors import CertificateError, ParameterError
-    from noisewright.files.channels import load_either, load_exact_csv
-    from noisewright.mechanisms.from_certificate import source_of
-
-    found = load_either(file)
-    if isinstance(found, Channel):
-        rows = load_exact_csv(file) if Path(file).suffix.lower() == ".csv" else None
-        return found if rows is None else exact_channel(rows, found.inputs, found.outputs)
-    claim, reason = prove(dict(found.document))
-    if claim is None:
-        raise CertificateError(f"{file} is not proved: {reason}")
-    source = source_of(found)
-    if isinstance(source, str):
-        raise ParameterError(f"{file} has no channel to compare: {source}")
-    return source[0]
 
 
 def _page(first: str, second: str, found: Comparison, details: bool) -> list[RenderableType]:

@@ -26,7 +26,10 @@ __all__ = ["COMMAND", "EXTRAS"]
 EXTRAS = Addresses(
     "noisewright.commands.design",
     "sub-command of design",
-    {word: f"noisewright.cli.commands.design.{word}:COMMAND" for word in ("optimal", "kernels")},
+    {
+        word: f"noisewright.cli.commands.design.{word}:COMMAND"
+        for word in ("optimal", "kernels", "universal", "extreme")
+    },
 )
 """Sub-commands that are no mechanisms of the registry."""
 

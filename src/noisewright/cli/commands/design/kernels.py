@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.commands.design._budget import Epsilon, Factor, budget
 from noisewright.cli.commands.design.optimal import secrets_and_metric
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import (
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from noisewright.optimality.kernels.kernel_list import Kernel, Kernels
 
-__all__ = ["COMMAND"]
+__all__ = ["COMMAND", "kernel_table"]
 
 SUMMARY = "the kernel mechanisms of a few secrets: the finitely many that every private mechanism is made of"
 
@@ -48,14 +49,8 @@ def command(
             show_default=False,
         ),
     ],
-    epsilon: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER", help="The allowed loss for each unit of the metric. Exact: 0.1 or 1/3."),
-    ] = None,
-    factor: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER", help="In place of --epsilon: e^epsilon as a rational number, such as 2 or 3/2."),
-    ] = None,
+    epsilon: Epsilon = None,
+    factor: Factor = None,
     most: Annotated[
         int, typer.Option(metavar="COUNT", help="Give up beyond this many kernels, or parts of some on the way.")
     ] = 20_000,
@@ -65,24 +60,15 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """List the kernel mechanisms and count them."""
-    from noisewright.cli.shared.metrics import check_number
-    from noisewright.core.errors import ParameterError
     from noisewright.files.atomic import write_atomically
     from noisewright.optimality.kernels.kernel_list import kernels
 
     as_json = wants_json(context, as_json)
-    if (epsilon is None) == (factor is None):
-        raise ParameterError("give either --epsilon or --factor (which is e^epsilon), not both and not neither.")
+    given = budget(epsilon, factor)
     target = json_file(output_file, "a list of kernels")
     secrets, measure = secrets_and_metric(metric)
     with working("listing kernels"):
-        found = kernels(
-            measure,
-            secrets,
-            epsilon=None if epsilon is None else check_number(epsilon, "epsilon"),
-            factor=None if factor is None else check_number(factor, "factor"),
-            most=most,
-        )
+        found = kernels(measure, secrets, most=most, **given)
         data: dict[str, Any] = {"format": FORMAT, "version": 1, **found.to_json()}
     if target is not None:
         write_atomically(target, json.dumps(plain(data), allow_nan=False).encode())
@@ -112,13 +98,14 @@ def _page(found: Kernels, data: dict[str, Any]) -> list[RenderableType]:
         heading("kernels", SUMMARY),
         facts((what, printable(value)) for what, value in rows),
     ]
-    parts += [Padding(_table(kernel), (1, 0, 0, 2)) for kernel in found[:MOST_SHOWN]]
+    parts += [Padding(kernel_table(kernel), (1, 0, 0, 2)) for kernel in found[:MOST_SHOWN]]
     if len(found) > MOST_SHOWN:
         parts.append(heading(f"and {len(found) - MOST_SHOWN} more"))
     return parts
 
 
-def _table(kernel: Kernel) -> RenderableType:
+def kernel_table(kernel: Kernel) -> RenderableType:
+    """One kernel, in fractions where they are short."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

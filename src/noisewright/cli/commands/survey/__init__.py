@@ -26,13 +26,13 @@ FORMAT = "noisewright-survey"
 
 def survey(
     epsilon: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NUMBER",
             help="The allowed loss of privacy between any two answers. Exact: 0.1 or 1/3.",
             show_default=False,
         ),
-    ],
+    ] = None,
     delta: Annotated[
         str, typer.Option(metavar="NUMBER", help="The extra probability beside epsilon, from 0 to below 1.")
     ] = "0",
@@ -76,8 +76,27 @@ def survey(
         bool,
         typer.Option("--whole-population", metavar="", help="Everybody is asked, so no error comes from sampling."),
     ] = False,
+    harmless: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ANSWER",
+            help="In place of --epsilon: who has this answer draws one at random, all others tell the truth. NOT private.",
+        ),
+    ] = None,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...", help="With --harmless: how often each of the categories was answered; estimates."
+        ),
+    ] = None,
     output_file: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE.json", help="Write the device's certificate there.")
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.json",
+            help="Write the device's certificate there; with --harmless its channel.",
+        ),
     ] = None,
     plot_file: Annotated[
         str | None, typer.Option("--plot", metavar="FILE.png", help="Draw the device, its place and its margins there.")
@@ -86,9 +105,39 @@ def survey(
 ) -> None:
     """Plan a survey on a sensitive question: coins, dice, cards or a spinner, with the promise proved and the error known."""
     from noisewright.cli.shared.metrics import check_number
+    from noisewright.core.errors import ParameterError
     from noisewright.estimation.survey import plan as home
     from noisewright.files.channels import save
 
+    if harmless is not None:
+        no_use = (epsilon, prevalence, target_margin, device, plot_file)
+        if any(given is not None for given in no_use) or delta != "0" or allow_certain_disclosure or whole_population:
+            raise ParameterError(
+                "--harmless promises no epsilon, and goes with --categories, --respondents, --counts, --confidence and -o alone."
+            )
+        from noisewright.cli.commands.survey._harmless import harmless_page
+
+        answers = _answers(categories)
+        if isinstance(answers, int):
+            raise ParameterError("--harmless needs the answers by name, such as --categories none,cannabis,opioids.")
+        harmless_page(
+            harmless=harmless,
+            categories=list(answers),
+            respondents=respondents,
+            counts=counts,
+            confidence=check_number(confidence, "confidence"),
+            output=output_file,
+            as_json=as_json,
+        )
+        return
+    if epsilon is None:
+        raise ParameterError(
+            "--epsilon is missing: the loss of privacy that is allowed between any two answers, such as 1."
+        )
+    if counts is not None:
+        raise ParameterError(
+            "--counts goes with --harmless; for other devices noisewright estimate counts the answers."
+        )
     target = json_file(output_file)
     picture = picture_file(plot_file)
     with working("planning"):
