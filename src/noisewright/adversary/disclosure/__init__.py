@@ -1,4 +1,4 @@
-"""Disclosure control from before formal promises, as attackers see it: rows that stand out, joined tables, cells left out, maskings."""
+"""Disclosure control from before formal promises, as attackers see it: rows that stand out, joined tables, gaps, maskings."""
 
 from typing import TYPE_CHECKING
 

@@ -131,9 +131,7 @@ def survey(
         )
         return
     if epsilon is None:
-        raise ParameterError(
-            "--epsilon is missing: the loss of privacy that is allowed between any two answers, such as 1."
-        )
+        raise ParameterError("missing option '--epsilon'; noisewright survey --help says what to give.")
     if counts is not None:
         raise ParameterError(
             "--counts goes with --harmless; for other devices noisewright estimate counts the answers."
