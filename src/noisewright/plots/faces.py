@@ -36,7 +36,7 @@ def draw_face_risks(
     """Left, how often attackers are right by epsilon; right, SSIM at each risk, with methods that promise nothing as points.
 
     A row has ``epsilon`` or ``method``, and numbers by name: of each attack, ``bound`` and ``ssim``. Rows of ``pixels`` have a
-    ``kind``, and are drawn at the risk of the strongest attack.
+    ``kind``, and are drawn at the risk of the best attacker, or of the parrot where that is not known.
     """
     figure = blank_figure(10, 5)
     left, right = figure.subplots(1, 2)
