@@ -32,6 +32,9 @@ from noisewright.images.faces.noisy_codes import NoisyCodes
 
 __all__ = ["BayesAttacker", "gallery_risk"]
 
+TOGETHER = 256
+"""About so many noisy codes are drawn at once."""
+
 
 class BayesAttacker:
     """Knows the mechanism, the codes of a gallery, and that all its people are equally likely."""
@@ -59,11 +62,14 @@ class BayesAttacker:
         """The share of right guesses when every person of the gallery is released ``releases`` times, ``copies`` times over."""
         if not all(is_whole(number) and number >= 1 for number in (copies, releases)):
             raise ParameterError("copies and releases are whole numbers from 1 on.")
-        space, right = self.mechanism.space, 0
-        for _ in range(copies):
-            drawn = [space.codes(self.mechanism.drawn(self.gallery, rng)) for _ in range(releases)]
-            right += int((self.guesses(*drawn) == np.arange(len(self.gallery))).sum())
-        return right / (copies * len(self.gallery))
+        space, people, right = self.mechanism.space, len(self.gallery), 0
+        together = max(1, TOGETHER // people)
+        for start in range(0, copies, together):
+            times = min(together, copies - start)
+            asked = np.tile(self.gallery, (times, 1))
+            drawn = [space.codes(self.mechanism.drawn(asked, rng)) for _ in range(releases)]
+            right += int((self.guesses(*drawn) == np.tile(np.arange(people), times)).sum())
+        return right / (copies * people)
 
     def _losses(self, *releases: ArrayLike) -> Floats:
         """Minus the logarithm of the likelihood of each candidate, up to what they share."""
