@@ -800,17 +800,22 @@ def steps_of_a_network() -> None:
     from noisewright.images.pictures.resizing import resized
 
     sprites, rng = sprite_faces(), np.random.default_rng(10)
-    around = [label((face == face[0, 0]).all(-1))[0] for face in sprites.pictures]
-    heads = np.stack([found != found[0, 0] for found in around])
+    which = np.concatenate([np.arange(len(sprites.people)), np.tile(np.flatnonzero(sprites.people < 68), SEEN - 1)])
+    white = [
+        label(np.pad((face == face[0, 0]).all(-1), ((1, 0), (1, 1)), constant_values=True))[0]
+        for face in sprites.pictures
+    ]
+    heads = np.stack([found != found[0, 0] for found in white])[which, 1:, 1:-1]
+    people, faces = sprites.people[which], sprites.pictures[which]
     turns = rng.integers(-6, 7, len(heads))
     walls = np.linspace(*rng.integers(0, 256, (2, len(heads), 1, 3)), num=48, axis=2)  # from left to right
-    turned = [np.roll(face, turn, 1) for face, turn in zip(sprites.pictures, turns, strict=True)]
+    turned = [np.roll(face, turn, 1) for face, turn in zip(faces, turns, strict=True)]
     masks = np.stack([np.roll(head, turn, 1) for head, turn in zip(heads, turns, strict=True)])[..., None]
     photos = np.where(masks, turned, walls).astype(np.uint8)
     cut = np.where(masks, turned, 128).astype(np.uint8)
-    photos, cut = (np.stack([resized(face, 32, 32) for face in faces]) for faces in (photos, cut))
+    photos, cut = (np.stack([resized(face, 32, 32) for face in seen]) for seen in (photos, cut))
     inside = np.stack([resized(np.repeat(mask * np.uint8(255), 3, -1), 32, 32) for mask in masks]) / 255
-    public = sprites.people < 68
+    public = people < 68
     pose = {"pose": turns[public] / 6}
     some = [8 * person + person % 8 for person in (69, 71, 80, 89, 94, 102, 109, 120, 126, 133)]
     titled = [("original" if not place else "", face) for place, face in enumerate(photos[some])]
@@ -824,7 +829,7 @@ def steps_of_a_network() -> None:
         ("e", "head alone", cut, pose, {}),
     ):
         path = folder / f"{step}{'-quick' if QUICK else ''}.nwm"
-        learned = PublicFaces(pictures[public], sprites.people[public], labels, source="made-up faces drawn by facesjs")
+        learned = PublicFaces(pictures[public], people[public], labels, source="made-up faces drawn by facesjs")
         course = {**options, "epochs": 1 if QUICK else 40}
         model = open_model(path) if path.exists() else train_model("autoencoder", path, learned, **course)
         known = model.keeping(*labels).rows_of({"pose": turns[some] / 6}) if labels else None
@@ -837,6 +842,8 @@ def steps_of_a_network() -> None:
 
 
 QUICK = "--quick" in sys.argv
+SEEN = 4
+"""Before so many walls each public face is seen."""
 ATTGAN = {"scale": 1 / 8, "epochs": 100, "rate": 1e-3, "critic_turns": 2}
 """Narrow and fast, for a processor."""
 
