@@ -95,6 +95,24 @@ def test_paths_below_a_folder_and_bad_pictures(tmp_path: Path) -> None:
         assert not target.exists()
 
 
+@pytest.mark.parametrize(("bad", "said"), [(b"no picture", "is no picture"), (None, "missing values")])
+def test_the_owner_is_told_the_row_of_a_bad_picture(bad: bytes | None, said: str, tmp_path: Path) -> None:
+    """The 60th of 80, in a later block than the first; and of two bad ones the first. No file says so."""
+    given = policy(mechanism="pixel-laplace", fit="resize")
+    cells: list[bytes | None] = [small_picture(1)] * 80
+    cells[59] = cells[61] = bad
+    table = pa.table({"badge": pa.array(cells, pa.binary())})
+    assert nw.plan(given, table).columns[0].block_rows < 60
+    with pytest.raises(DataError, match=rf"^column 'badge'.*{said}.*\. The first one is in row 60 of the table\.$"):
+        nw.release(given, table, output=tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+    given["unit"] = {"column": "who", "rows": 1, "excess": "first"}
+    people = table.append_column("who", pa.array([0, *range(79)]))
+    with pytest.raises(DataError, match=said) as refused:  # rows of the table are not counted where some are left out
+        nw.release(given, people)
+    assert "in row" not in str(refused.value)
+
+
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("name", ["pixel-windows", "faces"])
 def test_both_engines_draw_the_same_pictures_under_a_seed(tmp_path: Path, spark_session: Any, name: str) -> None:

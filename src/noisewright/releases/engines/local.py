@@ -69,8 +69,11 @@ class LocalEngine:
     def check_values(self, source: Source, plans: Sequence[ColumnPlan], unit: UnitPolicy) -> None:
         if plans:
             size = block_rows(plans)
-            blocks = in_blocks(_rows(source, unit, plans, size), size)
-            with closing(through(lambda block, _: check_block(plans, block), blocks)) as checked:
+
+            def look(block: pa.RecordBatch, number: int) -> None:
+                check_block(plans, block, None if unit.drops else number * size)
+
+            with closing(through(look, in_blocks(_rows(source, unit, plans, size), size))) as checked:
                 for _ in checked:
                     pass
 
