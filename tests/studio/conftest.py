@@ -29,8 +29,8 @@ RUN = "import sys; from noisewright.cli import main; sys.argv = ['noisewright', 
 
 
 @contextmanager
-def running(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The address of a studio of its own, and its process."""
+def running(folder: Path, *options: str, before: str = "") -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The address of a studio of its own, and its process; ``before``: a line of Python that its process runs first."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -43,7 +43,7 @@ def running(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen
     log = folder / "log.txt"
     with log.open("w") as told:
         process = subprocess.Popen(
-            [sys.executable, "-c", RUN, "--port", str(port), *options],
+            [sys.executable, "-c", f"{before}\n{RUN}", "--port", str(port), *options],
             cwd=folder,
             env=environment,
             stdout=told,

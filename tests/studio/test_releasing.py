@@ -6,6 +6,7 @@ import re
 import time
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,9 +22,12 @@ from playwright.sync_api import Page, expect
 import noisewright as nw
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
 from noisewright.core.exact import upward
+from noisewright.images.faces.sprites import sprite_faces
+from noisewright.studio.answers import checking
+from noisewright.studio.answers.checking import checked_folder, unpacked
 from noisewright.studio.answers.examples import EXAMPLES
-from noisewright.studio.answers.policies import Form, policy_text, rebalanced, starting_form
-from noisewright.studio.answers.release import gauge_of, given_example, given_table, planned
+from noisewright.studio.answers.policies import Form, mechanisms_for, policy_text, rebalanced, starting_form
+from noisewright.studio.answers.release import gauge_of, given_example, given_table, make_release, planned, zipped
 from tests.studio.conftest import running
 
 pytestmark = pytest.mark.xdist_group("studio")
@@ -79,6 +83,18 @@ def test_from_a_csv_to_a_verified_release(visit: Callable[..., Page], visits: Pa
     text = page.get_by_label("policy.toml").inner_text()
     assert (tmp_path / "got" / "policy.toml").read_text().strip() == text.strip()
     assert nw.plan(tmp_path / "got" / "policy.toml", visits, ledger=tmp_path / "none").epsilon == 3
+    again = visit("/release/check")
+    proof = again.get_by_label("What is proved")
+    again.locator("input[type=file]").nth(0).set_input_files(
+        {"name": "visits-release.zip", "mimeType": "", "buffer": Path(saved.value.path()).read_bytes()}
+    )
+    expect(proof).to_contain_text("Proved, in whole numbers, just now.")
+    expect(proof).to_contain_text('column "sex": epsilon = 2 for any two values that differ')
+    lock = tmp_path / "got" / "release" / "certificate.json"
+    lock.write_text(lock.read_text().replace('"2"', '"1"'))
+    again.get_by_label("or the path of its folder").fill(str(lock.parent))
+    again.get_by_role("button", name="Open the path").click()
+    expect(proof.get_by_role("alert")).to_have_text("NOT proved.")
     for line in ("init visits.csv --output policy.toml", "release policy.toml visits.csv --output out", "verify out"):
         expect(page.get_by_label("command line")).to_contain_text(f"noisewright {line}")
 
@@ -159,7 +175,8 @@ def test_nothing_stays_when_the_page_is_closed(visits: Path, tmp_path: Path, chr
     from playwright.sync_api import Browser
 
     assert isinstance(chromium, Browser)
-    with running(tmp_path) as (address, _):
+    impatient = "from noisewright.studio import server; server.PATIENCE = 1.0"
+    with running(tmp_path, before=impatient) as (address, _):
         page = chromium.new_page()
         page.goto(f"{address}/release?example=commuters")
         page.get_by_role("button", name="Release, for epsilon 3").click()
@@ -180,7 +197,7 @@ def test_nothing_stays_when_the_page_is_closed(visits: Path, tmp_path: Path, chr
 @pytest.mark.parametrize("key", list(EXAMPLES))
 def test_an_example_is_ready_and_what_is_public_about_it_is_true(key: str, tmp_path: Path) -> None:
     given_ = given_example(key, tmp_path)
-    plan = planned(given_.form, given_.path, str(tmp_path / "ledger"))
+    plan = planned(given_.form, given_.path, str(tmp_path / "ledger"), tmp_path)
     assert (plan.fits, plan.refusal, plan.epsilon) == (True, None, 3)
     gauge = gauge_of(plan)
     assert gauge.shares == (0.0, 1.0)
@@ -190,6 +207,79 @@ def test_an_example_is_ready_and_what_is_public_about_it_is_true(key: str, tmp_p
 def test_only_files_of_this_machine_are_opened() -> None:
     with pytest.raises(FileFormatError, match="files of this machine alone"):
         given_table("https://example.org/visits.csv", "visits.csv")
+
+
+def test_documents_pictures_and_a_delta_are_released_and_proved(tmp_path: Path) -> None:
+    faces = [nw.images.png_of(face) for face in sprite_faces().pictures[:30]]
+    notes = ["a long journey with fever", "the doctor came late", "they went home early"] * 10
+    table = pa.table({"note": notes, "face": faces, "weight": [70.5, 81.0, 64.2] * 10})
+    pq.write_table(table, tmp_path / "visits.parquet")
+    form = given_table(str(tmp_path / "visits.parquet"), "visits.parquet").form
+    note, face, weight = form.columns
+    for column, mechanism, typed in (
+        (note, "private-documents", {"size": "5", "protect": "4", "epsilon": "8"}),
+        (face, "faces", {"epsilon": "20"}),
+        (weight, "gaussian", {"low": "0", "high": "200", "protect": "1", "epsilon": "1", "delta": "1e-6"}),
+    ):
+        assert mechanism in mechanisms_for(column.kind)
+        form = form.having(replace(column, mechanism=mechanism, given=typed))
+    form = replace(form, budget="30", delta="1e-5")
+    told: list[float] = []
+    ledger, folder = str(tmp_path / "ledger.sqlite"), tmp_path / "visit"
+    folder.mkdir()
+    path = str(tmp_path / "visits.parquet")
+    plan = planned(form, path, ledger, folder)
+    assert (plan.fits, plan.epsilon, plan.delta) == (True, 29, Fraction(1, 10**6))
+    done = make_release(
+        policy_text(form), path, str(folder / "out"), ledger, "parquet", False, lambda rows, of=0: told.append(rows)
+    )
+    assert (done.proved, done.rows, told[-1]) == (True, 30, 30)
+    with zipfile.ZipFile(zipped(done)) as archive:
+        assert {"policy.toml", "small.nwe", "release/certificate.json"} <= set(archive.namelist())
+        assert not [n for n in archive.namelist() if str(folder).encode() in archive.read(n)]
+    assert checked_folder(str(unpacked(zipped(done), tmp_path / "again")), ledger).proved
+
+
+def test_a_budget_is_raised_where_that_is_asked_for(visits: Path, tmp_path: Path) -> None:
+    form = given_table(str(visits), "visits.csv").form
+    form = replace(form, columns=tuple(replace(c, mechanism="") for c in form.columns), budget="1")
+    sex = form.columns[-1]
+    form = form.having(replace(sex, mechanism="randomised-response", given={"categories": "f,m", "epsilon": "1"}))
+    ledger, path = str(tmp_path / "ledger.sqlite"), str(visits)
+    make_release(policy_text(form), path, str(tmp_path / "a"), ledger, "csv", False, lambda rows, of=0: None)
+    more = replace(form, budget="3")
+    refused = planned(more, path, ledger, tmp_path)
+    assert refused.budget is not None
+    assert "raise it" in (refused.budget.refusal or "")
+    plan = planned(more, path, ledger, tmp_path, True)
+    assert plan.fits
+    assert gauge_of(plan).words == "Of epsilon 3 for visits: 1 spent in 1 release, 1 for this one, 1 left afterwards."
+    assert nw.Ledger(ledger).remaining("visits").epsilon == 1  # a plan records nothing
+    make_release(policy_text(more), path, str(tmp_path / "b"), ledger, "csv", True, lambda rows, of=0: None)
+    assert nw.Ledger(ledger).remaining("visits").left_epsilon == 1
+
+
+@pytest.mark.parametrize("name", ["../out.json", "/etc/out.json", "a/../../out.json", "..\\out.json"])
+def test_what_would_lie_elsewhere_is_not_unpacked(tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
+        archive.writestr("release/certificate.json", "{}")
+        archive.writestr(zipfile.ZipInfo(name), "{}")
+    with pytest.raises(FileFormatError, match="outside of its folder"):
+        unpacked(tmp_path / "bad.zip", tmp_path / "here")
+    assert not (tmp_path / "here").exists()
+
+
+def test_what_is_no_release_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.zip").write_bytes(b"nothing of the kind")
+    with pytest.raises(FileFormatError, match="it is damaged"):
+        unpacked(tmp_path / "a.zip", tmp_path / "here")
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    with pytest.raises(FileFormatError, match="holds no release"):
+        unpacked(tmp_path / "b.zip", tmp_path / "here")
+    monkeypatch.setattr(checking, "MOST_BYTES", 4)
+    with pytest.raises(FileFormatError, match="more than is taken here"):
+        unpacked(tmp_path / "b.zip", tmp_path / "here")
 
 
 @settings(max_examples=60, deadline=None)

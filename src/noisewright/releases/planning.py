@@ -36,12 +36,14 @@ def plan(
     *,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     target_error: Mapping[str, Any] | None = None,
+    raise_budget: bool = False,
 ) -> Plan:
     """What a release would promise, cost and do to accuracy. Nothing is drawn, nothing is spent, nothing is written.
 
     ``data``: what :func:`~noisewright.releases.run.release` takes, but for frames of Spark. ``ledger``: the one that is asked
     what is left; the policy's, or that of this user, by default. ``target_error``: the wanted expected error of some columns or
-    answers by name; the plan's policy then has the smallest epsilons that reach them.
+    answers by name; the plan's policy then has the smallest epsilons that reach them. ``raise_budget``: of a release that
+    accepts a larger budget than the ledger has.
 
     Every check of a release is made: where the data cannot be released as they are, ``refusal`` says why, and ``fits`` is False.
     The warnings of the plan are those that need a look at the data, too. They are for the curator's eyes, and no part of
@@ -55,13 +57,16 @@ def plan(
             types, rows = engine.types(source), engine.rows(source)
             found = make_plan(solve(read, types, target_error or {}, rows), types, rows)
             cautions = list(data_cautions(found, source, engine))
-            balance, refusal = rehearse(ledger, found, engine, source)
+            balance, refusal = rehearse(ledger, found, engine, source, raise_budget)
             unfit = None
             try:
                 cautions += without_rows(found, check_data(found, engine, source))
             except (DataError, PolicyError) as problem:
                 unfit = str(problem)
     budget = found.policy.budget
+    if balance is not None and raise_budget:
+        epsilon, delta = max(balance.epsilon, budget.epsilon), max(balance.delta, budget.delta)
+        balance = replace(balance, epsilon=epsilon, delta=delta)
     left = (
         BudgetLeft(budget.epsilon, budget.delta, refusal=refusal)
         if balance is None

@@ -12,6 +12,8 @@ from noisewright.core.errors import MissingPartError, ParameterError
 __all__ = ["LARGEST_FILE", "serve"]
 
 LARGEST_FILE = 200 * 2**20
+PATIENCE = 15.0
+"""So many seconds a page that was closed is kept, for a browser that lost its connection."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -61,7 +63,7 @@ def serve(host: str | None = None, port: int = 8080, token: str | None = None, s
         show_welcome_message=False,
         favicon=Path(__file__).parent / "assets" / "icon.svg",
         dark=False,
-        reconnect_timeout=15,
+        reconnect_timeout=PATIENCE,
     )
 
 

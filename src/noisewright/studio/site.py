@@ -103,6 +103,7 @@ PAGES = (
         "Release a table",
         "Say what is public about each column, see what a release would promise and cost, and leave with a table that is proved.",
         "release",
+        "/{part}",
     ),
     Page(
         "/ledger",

@@ -58,6 +58,12 @@ def plan(
         ),
     ] = None,
     ledger: LedgerFile = None,
+    raise_budget: Annotated[
+        bool,
+        typer.Option(
+            "--raise-budget", metavar="", help="Plan a release that accepts a larger budget than the ledger has."
+        ),
+    ] = False,
     inspect: Annotated[
         bool,
         typer.Option(
@@ -92,7 +98,8 @@ def plan(
             {} if looked_at is None else {"inspected": [one.to_json() for one in looked_at], "not_private": NOT_PRIVATE}
         )
         try:
-            found = planned(read, data_of(read, data), ledger=ledger, target_error=_targets(target_error or []))
+            wanted = _targets(target_error or [])
+            found = planned(read, data_of(read, data), ledger=ledger, target_error=wanted, raise_budget=raise_budget)
         except DataError as problem:
             if looked_at is None:
                 raise

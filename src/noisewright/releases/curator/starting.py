@@ -259,7 +259,8 @@ def _blocks(types: Mapping[str, pa.DataType]) -> list[Proposal]:
         kind = kind_of(type_)
         mechanism = None if kind is None else _MECHANISMS.get(kind.name)
         if kind is None or mechanism is None:
-            found.append(Proposal((name,), "", f"{describe(type_)}, for which you choose a mechanism yourself"))
+            words = f"{describe(type_)}, for which you choose a mechanism yourself"
+            found.append(Proposal((name,), "" if kind is None else kind.name, words))
         elif kind.name in ("integer", "text") and PERSON.search(name):
             found.append(Proposal((name,), kind.name, "its name says that it points to a person"))
         else:

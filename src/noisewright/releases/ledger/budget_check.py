@@ -65,7 +65,9 @@ def spend(book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, r
     return book.remaining(policy.dataset)
 
 
-def rehearse(ledger: AnyLedger, plan: Plan, engine: Engine, source: Source) -> tuple[Balance | None, str | None]:
+def rehearse(
+    ledger: AnyLedger, plan: Plan, engine: Engine, source: Source, raise_budget: bool = False
+) -> tuple[Balance | None, str | None]:
     """What the ledger knows of the dataset (None: nothing yet), and the sentence with which it would refuse the release.
 
     Nothing is recorded. Budget, neighbours, protected distances and single units are asked about just as by :func:`spend`. A
@@ -78,7 +80,7 @@ def rehearse(ledger: AnyLedger, plan: Plan, engine: Engine, source: Source) -> t
     balance = book.remaining(policy.dataset) if policy.dataset in book.datasets() else None
     units = _units(plan, engine, source)
     try:
-        book.rehearse(policy.dataset, charges_of(plan), units, terms=terms_of(plan))
+        book.rehearse(policy.dataset, charges_of(plan), units, terms=terms_of(plan, raise_budget))
     except LedgerError as problem:
         return balance, str(problem)
     return balance, None

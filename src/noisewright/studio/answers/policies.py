@@ -36,6 +36,7 @@ from noisewright.releases.policy.parameters import accepts, offered
 from noisewright.releases.policy.placeholders import PLACEHOLDER
 
 __all__ = [
+    "EMBEDDING",
     "KEPT",
     "Column",
     "Field",
@@ -50,6 +51,16 @@ __all__ = [
 KEPT = "keep"
 """In the place of a mechanism: the column is released as it is."""
 LINE = ("integer", "number", "date", "time")
+OTHERS = {
+    "text": ("randomised-response", "private-documents"),
+    "boolean": ("randomised-response",),
+    "place": ("geo-laplace",),
+    "vector": ("product-laplace",),
+    "bytes": ("faces", "pixel-laplace"),
+}
+"""The mechanisms for columns that are on no line."""
+EMBEDDING = "small.nwe"
+"""The public file of word vectors that documents are drawn with here; it lies beside the policy."""
 STEPS = 1000
 """Sliders move epsilons in steps of a thousandth."""
 
@@ -86,6 +97,11 @@ class Column:
         return ", ".join(self.names)
 
     @property
+    def has_delta(self) -> bool:
+        """Whether its mechanism has a delta."""
+        return self.protected and accepts(self.mechanism).takes.delta
+
+    @property
     def protected(self) -> bool:
         """Whether it has a mechanism, and so a part of the budget."""
         return self.mechanism not in ("", KEPT)
@@ -106,6 +122,8 @@ class Form:
     dataset: str
     budget: str
     columns: tuple[Column, ...]
+    delta: str = ""
+    """The delta of the budget, for mechanisms that have one."""
     unit: str = ""
     """The column that says whose a row is; every row is somebody's own without it."""
     rows: str = ""
@@ -133,7 +151,7 @@ class Form:
                 fits = mechanism in ("", KEPT, *mechanisms_for(column.kind))
                 typed = {str(k): str(v) for k, v in given.items() if k in known}
                 found.append(replace(column, mechanism=mechanism, given=typed) if fits else column)
-            parts = {key: str(held[key]) for key in ("dataset", "budget", "unit", "rows", "more")}
+            parts = {key: str(held[key]) for key in ("dataset", "budget", "delta", "unit", "rows", "more")}
             return replace(self, columns=tuple(found), **parts)
         except (ValueError, LookupError, TypeError, AttributeError):
             raise ParameterError("the link holds no policy that could be read; fill in the fields anew.") from None
@@ -160,11 +178,10 @@ def mechanisms_for(kind: str) -> list[str]:
         line = [
             name
             for name in offered()
-            if (a := accepts(name)).takes.kind in wanted and a.takes.within and not a.takes.delta and a.takes.priced
+            if (a := accepts(name)).takes.kind in wanted and a.takes.within and a.takes.priced
         ]
         return [*line, "randomised-response"] if kind == "integer" else line
-    fixed = {"text": ["randomised-response"], "boolean": ["randomised-response"], "place": ["geo-laplace"]}
-    return fixed.get(kind, ["product-laplace"] if kind == "vector" else [])
+    return list(OTHERS.get(kind, ()))
 
 
 def fields_of(kind: str, mechanism: str) -> list[Field]:
@@ -184,14 +201,23 @@ def fields_of(kind: str, mechanism: str) -> list[Field]:
     if "reference" in accepted.allowed:
         found += [Field("latitude", "latitude of a place near all", "in degrees", True)]
         found += [Field("longitude", "longitude of a place near all", "in degrees", True)]
-    if "categories" not in accepted.allowed:
-        near = {"place": "metres", "date": "as 7 days", "time": "as 1 hour"}.get(kind, "or any: all values")
+    if "width" in accepted.allowed:
+        found += [Field("width", "pixels that pictures are wide", "others are resized", True)]
+        found += [Field("height", "pixels that they are high", "", True)]
+    if accepted.takes.kind == "document":
+        found.append(Field("size", "words that come out of each text", "the same number for all", True))
+    if accepted.takes.kind not in ("category", "image"):
+        near = {"place": "metres", "date": "as 7 days", "time": "as 1 hour", "text": "in distances of words, as 4"}.get(
+            kind, "or any: all values"
+        )
         found.append(Field("protect", "values this far apart look alike", near))
     if "dimension" in accepted.allowed and kind == "vector":
         found.append(Field("dimension", "how many numbers each has", "", True))
     if "outside" in accepted.allowed and "within" in accepted.allowed:
         found.append(Field("outside", "a value outside of the range", choices=("refuse", "clamp")))
     found.append(Field("missing", "a missing value", choices=("refuse", "keep")))
+    if accepted.takes.delta:
+        found.append(Field("delta", "delta of this column", "as 1e-6"))
     found.append(Field("epsilon", "epsilon"))
     return found
 
@@ -202,6 +228,8 @@ def fields_of(kind: str, mechanism: str) -> list[Field]:
 def policy_text(form: Form) -> str:
     """The policy as a TOML file."""
     lines = [f"dataset = {_text(form.dataset)}", "", "[budget]", f"epsilon = {_literal(form.budget)}"]
+    if form.delta.strip():
+        lines.append(f"delta = {_literal(form.delta)}")
     if form.unit:
         lines += ["", "[unit]", f"column = {_text(form.unit)}", f"rows = {_literal(form.rows or '1')}"]
     for column in form.columns:
@@ -221,6 +249,8 @@ def _lines(column: Column) -> Iterator[str]:
         yield "keep = true"
         return
     yield f"mechanism = {_text(column.mechanism)}"
+    takes = accepts(column.mechanism).takes.kind
+    yield from {"document": [f"embedding = {_text(EMBEDDING)}"], "image": ['fit = "resize"']}.get(takes, ())
     for field in fields_of(column.kind, column.mechanism):
         value = column.value(field.key).strip()
         if field.key == "categories":

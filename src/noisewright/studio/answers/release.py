@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -23,7 +24,8 @@ from noisewright.releases.planning import plan
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.run import release
 from noisewright.studio.answers.examples import EXAMPLES
-from noisewright.studio.answers.policies import Form, policy_text, starting_form
+from noisewright.studio.answers.policies import EMBEDDING, Form, policy_text, starting_form
+from noisewright.text.embeddings.places import COMES_ALONG
 
 __all__ = [
     "TABLES",
@@ -93,9 +95,17 @@ def stamp_of(path: str) -> str:
     return f"{path} {found.st_mtime_ns} {found.st_size}"
 
 
-def planned(form: Form, path: str, ledger: str | None) -> Plan:
-    """The plan of a form for a table, every check of a release included."""
-    return plan(Policy.from_toml(policy_text(form), name=POLICY), path, ledger=ledger)
+def planned(form: Form, path: str, ledger: str | None, folder: Path, raise_budget: bool = False) -> Plan:
+    """The plan of a form for a table, every check of a release included; public files lie in the folder."""
+    return plan(_policy(policy_text(form), folder), path, ledger=ledger, raise_budget=raise_budget)
+
+
+def _policy(text: str, folder: Path) -> Policy:
+    """The policy of a text, beside the public files that it names."""
+    vectors = folder / EMBEDDING
+    if EMBEDDING in text and not vectors.exists():
+        shutil.copy(COMES_ALONG / EMBEDDING, vectors)
+    return Policy.from_toml(text, name=str(folder / POLICY))
 
 
 def part_rows(found: Plan) -> list[tuple[str, str, str, str, str]]:
@@ -146,14 +156,15 @@ def gauge_of(found: Plan) -> Gauge:
     return Gauge(budget - left.epsilon, found.epsilon, budget, words)
 
 
-def code_of(name: str, ledger: str | None) -> str:
+def code_of(name: str, ledger: str | None, raise_budget: bool = False) -> str:
     """Lines of Python that make the same release."""
     book = f", ledger={ledger!r}" if ledger else ""
+    more = ", raise_budget=True" if raise_budget else ""
     return (
         "import noisewright as nw\n\n"
         f'plan = nw.plan("{POLICY}", {name!r}{book})\n'
         "print(plan.in_words())\n"
-        f'done = nw.release("{POLICY}", {name!r}, output="out"{book})\n'
+        f'done = nw.release("{POLICY}", {name!r}, output="out"{book}{more})\n'
         'print(nw.verify("out"))'
     )
 
@@ -173,14 +184,14 @@ class Released:
 
 
 def make_release(
-    text: str, path: str, folder: str, ledger: str | None, form: str, told: Callable[..., None]
+    text: str, path: str, folder: str, ledger: str | None, form: str, raise_budget: bool, told: Callable[..., None]
 ) -> Released:
     """Make a release in a folder and prove it; what is needed on the way lies beside it, and goes with it.
 
     A folder that holds the release of this table under this policy already is read, and nothing is drawn or spent.
     """
     tempfile.tempdir = os.path.dirname(folder)
-    policy = Policy.from_toml(text, name=POLICY)
+    policy = _policy(text, Path(folder).parent)
     Path(folder).with_suffix(".toml").write_text(text, encoding="utf-8")
     done = release(
         policy,
@@ -189,6 +200,7 @@ def make_release(
         ledger=ledger,
         engine="local",
         format=form,  # type: ignore[arg-type]
+        raise_budget=raise_budget,
         progress=lambda rows, of: told(rows, of or 0),
     )
     book = Ledger(ledger, create_missing=False)
@@ -214,6 +226,8 @@ def zipped(done: Released) -> Path:
     target = folder.with_suffix(".zip")
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(folder.with_suffix(".toml"), POLICY)
+        if (folder.parent / EMBEDDING).exists():
+            archive.write(folder.parent / EMBEDDING, EMBEDDING)
         for file in sorted(p for p in folder.rglob("*") if p.is_file()):
             archive.write(file, Path("release") / file.relative_to(folder))
     return target

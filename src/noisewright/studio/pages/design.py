@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from nicegui import run, ui
@@ -39,6 +38,7 @@ from noisewright.studio.look.fields import parameter_field
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
+from noisewright.studio.look.tabs import tabs
 from noisewright.studio.pages.parts.best import BestPage
 from noisewright.studio.task import Task, read_query, with_option
 
@@ -100,12 +100,7 @@ def build(request: Request) -> None:
     if kind not in titles:
         ui.html(words.alarm("There is no page for such a kind of secret."), sanitize=False)
         return
-    tabs = "".join(
-        f'<a href="/design/{k}"{" aria-current=page" if k == kind else ""}>{escape(title)}</a>'
-        for k, title in titles.items()
-    )
-    tabs += "".join(f'<a href="{path}">{escape(title)}</a>' for path, title in ELSEWHERE.items())
-    ui.html(f'<nav class="nw-tabs" aria-label="Kinds of secrets">{tabs}</nav>', sanitize=False)
+    tabs("/design", {**titles, **ELSEWHERE}, kind, "Kinds of secrets")
     asked = read_query(request.query_params)
     if kind == "best":
         BestPage(asked).build()

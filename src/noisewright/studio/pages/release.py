@@ -14,7 +14,7 @@ from noisewright.core.exact import upward
 from noisewright.releases.plan import Plan
 from noisewright.studio.answers.examples import EXAMPLES
 from noisewright.studio.answers.ledgers import ledger_path
-from noisewright.studio.answers.policies import Form, policy_text
+from noisewright.studio.answers.policies import EMBEDDING, Form, policy_text
 from noisewright.studio.answers.release import (
     TABLES,
     Given,
@@ -33,8 +33,10 @@ from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
+from noisewright.studio.look.tabs import tabs
 from noisewright.studio.look.uploads import file_button
 from noisewright.studio.look.work import Work
+from noisewright.studio.pages.parts.checking import ReleaseCheck
 from noisewright.studio.pages.parts.columns import ColumnFields, Trading
 from noisewright.studio.task import Task, read_query
 from noisewright.studio.visits import from_this_machine, visit_here
@@ -45,9 +47,21 @@ PARTS = ("column or answer", "epsilon", "expected error", "between values", "mec
 NOBODY = "every row is somebody else's"
 
 
+TABS = {"": "Make a release", "check": "Check a release"}
+
+
 def build(request: Request) -> None:
-    """The steps from a table to a release that is proved."""
-    _ReleasePage(read_query(request.query_params)).build()
+    """Tabs, and one of the two parts: the steps from a table to a release that is proved, or the proof of another one."""
+    part = request.path_params.get("part", "")
+    if part not in TABS:
+        ui.html(words.alarm("There is no such page about releases."), sanitize=False)
+        return
+    tabs("/release", TABS, part, "Parts of a release")
+    asked = read_query(request.query_params)
+    if part:
+        ReleaseCheck(asked.get("release", "")).build()
+    else:
+        _ReleasePage(asked).build()
 
 
 class _ReleasePage:
@@ -57,6 +71,7 @@ class _ReleasePage:
         self.form: Form | None = None
         self.plan: Plan | None = None
         self.format = "parquet"
+        self.raising = "raise_budget" in asked
         self.done: Released | None = None
 
     def build(self) -> None:
@@ -182,6 +197,11 @@ class _ReleasePage:
             ).props("outlined dense")
             unit.on_value_change(lambda e: self._set(unit=e.value))
             self._whole("rows", "the most rows of one person", form.rows, "each costs the whole price")
+            self._whole(
+                "delta", "budget: delta of all releases", form.delta, "for columns that have a delta; empty: none"
+            )
+            raising = ui.switch("raise the budget that the ledger has", value=self.raising)
+            raising.on_value_change(lambda e: self._raise(bool(e.value)))
         with ui.element("div").classes("nw-box").props('role="group" aria-label="ledger and output"'):
             ui.html("<h3>Ledger and output</h3>", sanitize=False)
             if given.example:
@@ -209,6 +229,10 @@ class _ReleasePage:
     def _set(self, **typed: str) -> None:
         assert self.form is not None
         self.form = replace(self.form, **typed)  # type: ignore[arg-type]
+        self._ask()
+
+    def _raise(self, on: bool) -> None:
+        self.raising = on
         self._ask()
 
     def _held(self) -> Form:
@@ -247,7 +271,8 @@ class _ReleasePage:
     def _ask(self) -> None:
         if self.form is None or self.given is None:
             return
-        form, path, ledger = self.form, self.given.path, self.ledger
+        form, path, ledger, more = self.form, self.given.path, self.ledger, self.raising
+        folder = self.visit.names.setdefault("policy.toml", self.visit.place("policy.toml")).parent
         try:
             text = policy_text(form)
         except NoisewrightError as problem:
@@ -255,7 +280,7 @@ class _ReleasePage:
             return
         self.policy.content = words.code(text, "policy.toml")
         self._show_elsewhere()
-        self.live.ask(lambda: planned(form, path, ledger))
+        self.live.ask(lambda: planned(form, path, ledger, folder, more))
 
     def _refuse_plan(self, sentence: str) -> None:
         self.plan = None
@@ -302,7 +327,7 @@ class _ReleasePage:
         text, folder = policy_text(self.form), self._folder()
         self.trouble.content = ""
         self.go.set_enabled(False)
-        self.work.start(make_release, text, self.given.path, folder, self.ledger, self.format)
+        self.work.start(make_release, text, self.given.path, folder, self.ledger, self.format, self.raising)
 
     def _folder(self) -> str:
         """Where this release belongs: the same one always at the same place, so that it is not paid for twice."""
@@ -355,10 +380,19 @@ class _ReleasePage:
         kept = {"example": self.given.example} if self.given.example else {}
         kept |= {"data": name} if self.given.path == name else {}
         ledger = None if self.given.example or self.ledger == ledger_path("") else self.ledger
-        options = {"output": "out", **({"ledger": ledger} if ledger else {})}
+        raised = {"raise_budget": ""} if self.raising else {}
+        books = {**({"ledger": ledger} if ledger else {}), **raised}
+        options = {"output": "out", **books}
         task = Task("/release", ("release", "policy.toml", name), options)
         first = Task("", ("init", name), {"output": "policy.toml"}).command
-        look = Task("", ("plan", "policy.toml", name), {"ledger": ledger} if ledger else {}).command
-        lines = [first, look, task.command, "noisewright verify out"]
-        link = Task("/release", task.words, {}, {**kept, "form": self.form.typed()})
-        self.elsewhere.show(link, code_of(name, ledger), "\n".join(lines))
+        look = Task("", ("plan", "policy.toml", name), books).command
+        vectors = [f"noisewright embeddings get {Path(EMBEDDING).stem} --output {EMBEDDING}"]
+        lines = [
+            first,
+            *(vectors if EMBEDDING in policy_text(self.form) else []),
+            look,
+            task.command,
+            "noisewright verify out",
+        ]
+        link = Task("/release", task.words, {}, {**kept, **raised, "form": self.form.typed()})
+        self.elsewhere.show(link, code_of(name, ledger, self.raising), "\n".join(lines))

@@ -17,6 +17,7 @@ DOORS = (
         "or other private reports, to estimate the truth behind them",
         "/survey/estimate?example=sport",
     ),
+    ("A release", "that somebody gave you, to see what is proved of it", "/release/check"),
     ("A budget", "what was spent of it so far, and what is left", "/ledger"),
     ("A number", "an age, a salary, a count, with the range it lies in", "/design/number"),
     ("Categories", "an answer out of a list, such as yes and no", "/design/category"),

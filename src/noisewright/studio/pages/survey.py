@@ -26,6 +26,7 @@ from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.plot import Plot
 from noisewright.studio.look.proof import SameElsewhere
+from noisewright.studio.look.tabs import tabs
 from noisewright.studio.pages.parts.reports import Reports
 from noisewright.studio.task import Task, read_query
 
@@ -53,11 +54,7 @@ def build(request: Request) -> None:
     if part not in TABS:
         ui.html(words.alarm("There is no such page about surveys."), sanitize=False)
         return
-    tabs = "".join(
-        f'<a href="/survey{"/" + key if key else ""}"{" aria-current=page" if key == part else ""}>{escape(title)}</a>'
-        for key, title in TABS.items()
-    )
-    ui.html(f'<nav class="nw-tabs" aria-label="Parts of a survey">{tabs}</nav>', sanitize=False)
+    tabs("/survey", TABS, part, "Parts of a survey")
     asked = read_query(request.query_params)
     if part:
         Reports(asked).build()
