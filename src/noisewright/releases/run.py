@@ -60,7 +60,7 @@ from noisewright.releases.sources.written import read_written, written_batches
 
 __all__ = ["Release", "open_release", "plan_for", "release"]
 
-CHARTED = 1 << 20
+CHARTED = 1 << 19
 """Charts count about so many rows, spread over the table."""
 
 

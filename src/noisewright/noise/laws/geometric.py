@@ -102,12 +102,15 @@ def geometric_plan(rate: Fraction) -> GeometricPlan:
 def geometric_block(plan: GeometricPlan, count: int, bits: Bits) -> NDArray[np.int64]:
     """``count`` geometric numbers: their digits from the lowest up, then what is above all digits."""
     result = np.zeros(count, dtype=np.int64)
+    # Eight digits are gathered in bytes before they are widened, which moves an eighth of the memory; and the bytes in words of
+    # eight, which are shifted at once: a coin is 0 or 1, so no bit leaves its byte.
+    coin = np.zeros(-(-count // 8) * 8, dtype=np.bool_)
     for start in range(0, len(plan.digits), 8):
-        # Eight digits are gathered in bytes before they are widened, which moves an eighth of the memory.
-        octet = np.zeros(count, dtype=np.uint8)
+        octets = np.zeros(coin.size // 8, dtype=np.uint64)
         for place, digit in enumerate(plan.digits[start : start + 8]):
-            octet |= coins(digit, count, bits).view(np.uint8) << np.uint8(place)
-        result |= octet.astype(np.int64) << start
+            coin[:count] = coins(digit, count, bits)
+            octets |= coin.view(np.uint64) << np.uint64(place)
+        result |= octets.view(np.uint8)[:count].astype(np.int64) << start
     more = coins(plan.more, count, bits)
     if more.any():
         for position in np.flatnonzero(more):
