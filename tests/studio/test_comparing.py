@@ -26,14 +26,29 @@ def test_the_comparison_is_that_of_the_library() -> None:
     found = compared(NAMES, GIVEN, "line")
     a = nw.geometric(epsilon=1, within=(0, 2))
     b = nw.randomised_response(epsilon=1, categories=[0, 1, 2])
-    assert found.orders.table() == nw.compare(a.certificate(), b.certificate(), metric="line").table()
+    assert found.orders[0].table() == nw.compare(a.certificate(), b.certificate(), metric="line").table()
     told: dict[str, object] = {}
     exec(script_of(NAMES, GIVEN, "line").replace("print(", "found = (", 1), told)
-    assert [row[0] for row in told["found"].table()] == [row[0] for row in found.orders.table()]  # type: ignore[attr-defined]
+    assert [row[0] for row in told["found"].table()] == [row[0] for row in found.orders[0].table()]  # type: ignore[attr-defined]
     assert found.blind == pytest.approx(1 / 3)
     assert found.curves[0][2][6] == pytest.approx(a.channel().matrix.max(axis=0).sum() / 3)
-    assert found.safe is not None
-    assert nw.adversary.safe_replacement(a.channel(), "response", accuracy=1e-4).epsilon >= found.safe
+    ((name, epsilon),) = found.safe
+    assert name == "randomised-response"
+    assert nw.adversary.safe_replacement(a.channel(), "response", accuracy=1e-4).epsilon >= epsilon
+
+
+def test_three_are_compared_two_by_two() -> None:
+    names, given = (*NAMES, "geometric"), (*GIVEN, {"epsilon": "2", "within": "0:2"})
+    found = compared(names, given)
+    assert [pair.names for pair in found.orders] == [
+        ("geometric A", "randomised-response"),
+        ("geometric A", "geometric C"),
+        ("randomised-response", "geometric C"),
+    ]
+    assert (bool(found.orders[1].average.forward), bool(found.orders[1].average.backward)) == (False, True)
+    assert [name for name, *_ in found.curves] == ["geometric A", "randomised-response", "geometric C"]
+    assert [row.name for row in found.utility.rows] == [name for name, *_ in found.curves]
+    assert script_of(names, given).count("nw.compare(") == 3
 
 
 def test_marks_of_a_triangle_average_to_its_middle() -> None:
@@ -68,9 +83,14 @@ def test_an_audit_finds_what_a_repair_then_has() -> None:
 def test_a_person_compares_two(visit: Callable[..., Page]) -> None:
     page = visit("/compare")
     verdict = page.get_by_label("May one replace the other")
-    for sentence in compared(NAMES, GIVEN, "line").orders.in_words():
+    for sentence in compared(NAMES, GIVEN, "line").orders[0].in_words():
         expect(verdict).to_contain_text(sentence)
     expect(page.get_by_label("Who gains by it")).to_contain_text("An adversary")
+    page.get_by_role("button", name="Add a mechanism").click()
+    expect(page.get_by_label("What each costs").get_by_role("cell", name="randomised-response C")).to_have_count(2)
+    expect(page.get_by_label("command line")).to_contain_text("noisewright compare b.json c.json --metric line")
+    page.get_by_role("button", name="Take the last one away").click()
+    expect(page.get_by_label("Mechanism C")).to_have_count(0)
     page.get_by_label("Mechanism B").get_by_label("categories *").fill("0,1,2,3")
     expect(verdict.get_by_role("alert")).to_contain_text("secrets")
 

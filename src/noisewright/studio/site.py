@@ -58,8 +58,8 @@ PAGES = (
     Page(
         "/compare",
         "Compare",
-        "Compare two mechanisms",
-        "See whether one may replace the other against every adversary, what each costs, and what can be gained from each.",
+        "Compare mechanisms",
+        "See whether one may replace another against every adversary, what each costs, and what can be gained from each.",
         "compare",
     ),
     Page(

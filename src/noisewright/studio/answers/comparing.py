@@ -1,10 +1,11 @@
-"""Two mechanisms side by side: may one replace the other, what each costs, and what an adversary gains from each."""
+"""Mechanisms side by side: may one replace another, what each costs, and what an adversary gains from each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,17 @@ from noisewright.mechanisms.registry import registry
 from noisewright.optimality.utility import UtilityTable, compare_utility
 from noisewright.studio.answers.design import choices, code_of, designed, read_option
 
-__all__ = ["CORNERS", "Compared", "Triangle", "commands_of", "compared", "finite_choices", "script_of", "triangle_of"]
+__all__ = [
+    "CORNERS",
+    "LETTERS",
+    "Compared",
+    "Triangle",
+    "commands_of",
+    "compared",
+    "finite_choices",
+    "script_of",
+    "triangle_of",
+]
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 """Where the three secrets of a triangle of beliefs are."""
@@ -32,6 +43,8 @@ FACTORS = np.geomspace(1 / 8, 8, 13)
 """Curves over epsilon go this far to both sides of the epsilon that is chosen."""
 
 LARGEST = 60
+LETTERS = "ABCD"
+"""The names of what is compared; so many at most."""
 
 FAMILIES = {"geometric": "geometric", "randomised-response": "response", "exponential": "exponential"}
 """Mechanisms whose members for every epsilon are known as a family."""
@@ -39,24 +52,28 @@ FAMILIES = {"geometric": "geometric", "randomised-response": "response", "expone
 
 @dataclass(frozen=True)
 class Compared:
-    """Two mechanisms and everything that is said about both."""
+    """Two mechanisms or more, and everything that is said about them."""
 
-    names: tuple[str, str]
-    channels: tuple[Channel, Channel]
-    orders: Comparison
+    names: tuple[str, ...]
+    channels: tuple[Channel, ...]
+    orders: tuple[Comparison, ...]
+    """Of every two of them."""
     utility: UtilityTable
     curves: tuple[tuple[str, Floats, Floats], ...]
     """For each mechanism: epsilons, and the chance of guessing the secret after an output."""
     blind: float
     """That chance without any output."""
-    safe: float | None
-    """The largest epsilon at which a mechanism of the second kind may replace the first, against everybody on average."""
+    safe: tuple[tuple[str, float], ...]
+    """Of others than the first, the largest epsilon at which their kind may replace it, against everybody on average."""
 
     @property
-    def gain(self) -> GainWitness | None:
+    def gain(self) -> str | None:
         """An adversary who gains by a replacement, where one is unsafe."""
-        found = (one.witness for one in self.orders.average)
-        return next((witness for witness in found if isinstance(witness, GainWitness)), None)
+        for pair in self.orders:
+            for one in pair.average:
+                if isinstance(one.witness, GainWitness):
+                    return pair.named(one, str(one.witness))
+        return None
 
 
 @dataclass(frozen=True)
@@ -76,23 +93,27 @@ def finite_choices() -> list[str]:
 
 
 def compared(names: Sequence[str], given: Sequence[Mapping[str, str]], metric: str = "") -> Compared:
-    """Build both and compare them."""
-    made = [designed(name, options) for name, options in zip(names, given, strict=True)]
-    first, second = (_channel(one.mechanism) for one in made)
-    shown = (names[0], names[1]) if names[0] != names[1] else (f"{names[0]} A", f"{names[1]} B")
-    orders = compare(
-        _exact(made[0].mechanism, first), _exact(made[1].mechanism, second), metric=metric or None, names=shown
+    """Build all of them and compare every two."""
+    made = [designed(name, options).mechanism for name, options in zip(names, given, strict=True)]
+    channels = tuple(map(_channel, made))
+    shown = tuple(
+        name if names.count(name) == 1 else f"{name} {letter}" for name, letter in zip(names, LETTERS, strict=False)
     )
-    curves = tuple((label, *_curve(name, options)) for label, name, options in zip(shown, names, given, strict=True))
-    uniform = np.full(len(first.inputs), 1 / len(first.inputs))
+    exact = [_exact(one, channel) for one, channel in zip(made, channels, strict=True)]
+    orders = tuple(
+        compare(exact[i], exact[j], metric=metric or None, names=(shown[i], shown[j]))
+        for i, j in combinations(range(len(exact)), 2)
+    )
+    secrets = channels[0].inputs
+    safe = ((label, _safe(channels[0], name)) for label, name in zip(shown[1:], names[1:], strict=True))
     return Compared(
         shown,
-        (first, second),
+        channels,
         orders,
-        compare_utility([made[0].mechanism, made[1].mechanism]),
-        curves,
-        float(prior_vulnerability(uniform, "identity", first.inputs)),
-        _safe(first, names[1]),
+        compare_utility(dict(zip(shown, made, strict=True))),
+        tuple((label, *_curve(name, options)) for label, name, options in zip(shown, names, given, strict=True)),
+        float(prior_vulnerability(np.full(len(secrets), 1 / len(secrets)), "identity", secrets)),
+        tuple((label, epsilon) for label, epsilon in safe if epsilon is not None),
     )
 
 
@@ -107,19 +128,21 @@ def triangle_of(name: str, channel: Channel) -> Triangle | None:
 
 
 def script_of(names: Sequence[str], given: Sequence[Mapping[str, str]], metric: str = "") -> str:
-    """Lines of Python that compare the same two."""
-    lines = ["import noisewright as nw", ""]
-    for letter, name, options in zip("ab", names, given, strict=True):
+    """Lines of Python that compare the same."""
+    lines, letters = ["import noisewright as nw", ""], LETTERS.lower()[: len(names)]
+    for letter, name, options in zip(letters, names, given, strict=True):
         call = code_of(designed(name, options), registry[name]).split("mechanism = ")[1].split("\n")[0]
         lines.append(f"{letter} = {call}")
     asked = f', metric="{metric}"' if metric else ""
-    return "\n".join([*lines, f"print(nw.compare(a, b{asked}))"])
+    return "\n".join([*lines, *(f"print(nw.compare({i}, {j}{asked}))" for i, j in combinations(letters, 2))])
 
 
-def commands_of(first: str, second: str, metric: str = "") -> str:
-    """The commands that compare the same two; each line designs one."""
-    asked = f" --metric {metric}" if metric else ""
-    return f"{first} -o a.json\n{second} -o b.json\nnoisewright compare a.json b.json{asked}"
+def commands_of(designs: Sequence[str], metric: str = "") -> str:
+    """The commands that compare the same; ``designs`` are those that design each."""
+    asked, letters = f" --metric {metric}" if metric else "", LETTERS.lower()[: len(designs)]
+    made = [f"{line} -o {letter}.json" for line, letter in zip(designs, letters, strict=True)]
+    pairs = (f"noisewright compare {i}.json {j}.json{asked}" for i, j in combinations(letters, 2))
+    return "\n".join([*made, *pairs])
 
 
 def _safe(first: Channel, name: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Compare two mechanisms."""
+"""Compare mechanisms."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 from nicegui import ui
 from starlette.requests import Request
 
+from noisewright.adversary.orders.compare import Comparison
 from noisewright.core.exact import downward
 from noisewright.studio.answers.comparing import (
     CORNERS,
+    LETTERS,
     Compared,
     commands_of,
     compared,
@@ -21,6 +23,7 @@ from noisewright.studio.answers.comparing import (
 )
 from noisewright.studio.answers.design import options_of
 from noisewright.studio.look import figures, words
+from noisewright.studio.look.buttons import button
 from noisewright.studio.look.fields import parameter_field
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
@@ -47,7 +50,7 @@ STARTS = {"epsilon": "1", "within": "0:2", "categories": "0,1,2", "points": "0,1
 
 
 def build(request: Request) -> None:
-    """Two forms, and what follows."""
+    """A form for each mechanism, and what follows."""
     _Compare(read_query(request.query_params) or dict(EXAMPLE)).build()
 
 
@@ -55,29 +58,53 @@ class _Compare:
     def __init__(self, asked: dict[str, str]) -> None:
         self.dark = is_dark()
         self.metric = asked.get("metric", "")
-        names = finite_choices()
-        self.names = [asked.get(k, "") if asked.get(k) in names else EXAMPLE[k] for k in "ab"]
-        self.given = [{n[2:]: t for n, t in asked.items() if n.startswith(f"{k}_")} for k in "ab"]
+        known = finite_choices()
+        letters = [k for k in LETTERS.lower() if k in "ab" or asked.get(k) in known]
+        self.names = [asked[k] if asked.get(k) in known else EXAMPLE[k] for k in letters]
+        self.given = [{n[2:]: t for n, t in asked.items() if n.startswith(f"{k}_")} for k in letters]
 
     def build(self) -> None:
         with ui.element("div").classes("nw-columns"):
             with ui.element("div").classes("nw-stack"):
-                self.forms = [self._form(which) for which in (0, 1)]
-                with ui.element("section").classes("nw-panel").props('aria-label="Metric"'):
+                self.place = ui.element("div").classes("nw-stack")
+                with ui.element("section").classes("nw-panel nw-fields").props('aria-label="All of them"'):
                     field = ui.input("also for this metric", value=self.metric).props("outlined dense debounce=300")
                     field.on_value_change(lambda e: self._metric(e.value))
+                    self.add = button("Add a mechanism", self._add, icon="add")
+                    self.take = button("Take the last one away", self._take, icon="remove")
             with ui.element("div").classes("nw-stack"):
                 self._results()
         self.elsewhere = SameElsewhere()
         self.live = Live(self._show, self._refuse)
-        for which in (0, 1):
+        self._forms()
+        self._ask()
+
+    def _forms(self) -> None:
+        """A form for each of them, anew."""
+        self.place.clear()
+        with self.place:
+            self.forms = [self._form(which) for which in range(len(self.names))]
+        for which in range(len(self.names)):
             self._fill(which)
+        self.add.set_visibility(len(self.names) < len(LETTERS))
+        self.take.set_visibility(len(self.names) > 2)
+
+    def _add(self) -> None:
+        self.names.append(self.names[-1])
+        self.given.append(dict(self.given[-1]))
+        self._forms()
+        self._ask()
+
+    def _take(self) -> None:
+        del self.names[-1], self.given[-1]
+        self._forms()
         self._ask()
 
     def _form(self, which: int) -> Any:
-        with ui.element("section").classes("nw-panel").props(f'aria-label="Mechanism {"AB"[which]}"'):
-            ui.html(f"<h2>{'AB'[which]}</h2>", sanitize=False)
-            pick = ui.select(finite_choices(), value=self.names[which], label=f"mechanism {'AB'[which]}")
+        letter = LETTERS[which]
+        with ui.element("section").classes("nw-panel").props(f'aria-label="Mechanism {letter}"'):
+            ui.html(f"<h2>{letter}</h2>", sanitize=False)
+            pick = ui.select(finite_choices(), value=self.names[which], label=f"mechanism {letter}")
             pick.props("outlined dense").on_value_change(lambda e: self._choose(which, e.value))
             return ui.element("div").classes("nw-fields").style("margin-top: 12px")
 
@@ -150,15 +177,12 @@ class _Compare:
     def _show(self, answer: tuple[Compared, str]) -> None:
         found, script = answer
         self.more.set_visibility(True)
-        first, second = found.names
-        rows = [(ORDERS.get(order, f"for the {order}"), ahead, back) for order, ahead, back in found.orders.table()]
-        self.verdict.content = "".join(map(words.said, found.orders.in_words())) + words.table(
-            ("against everybody,", f"{second} for {first}", f"{first} for {second}"), rows, "Safe replacements"
-        )
-        if found.safe is not None:
-            self.verdict.content += words.note(
-                f"Against everybody on average, {second} may replace {first} up to an epsilon of {downward(found.safe, 4)}."
+        self.verdict.content = "".join(map(_verdict, found.orders)) + "".join(
+            words.note(
+                f"Against everybody on average, {name} may replace {found.names[0]} up to an epsilon of {downward(epsilon, 4)}."
             )
+            for name, epsilon in found.safe
+        )
         self._costs(found)
         self.curves.update_figure(
             figures.lines(
@@ -173,19 +197,12 @@ class _Compare:
         self._triangle(found)
         self.gain_panel.set_visibility(found.gain is not None)
         if found.gain is not None:
-            self.gain.content = words.code(
-                found.orders.named(found.orders.average.forward, str(found.gain)), "an adversary"
-            )
-        options = {
-            f"{letter}_{name}": text
-            for letter, given in zip("ab", self.given, strict=True)
-            for name, text in given.items()
-        }
-        shown = {"a": self.names[0], "b": self.names[1], **({"metric": self.metric} if self.metric else {}), **options}
+            self.gain.content = words.code(found.gain, "an adversary")
+        shown = {"metric": self.metric} if self.metric else {}
+        for letter, name, given in zip(LETTERS.lower(), self.names, self.given, strict=False):
+            shown |= {letter: name, **{f"{letter}_{key}": text for key, text in given.items()}}
         each = [Task("", ("design", name), given).command for name, given in zip(self.names, self.given, strict=True)]
-        self.elsewhere.show(
-            Task("/compare", ("compare",), {}, shown), script, command=commands_of(each[0], each[1], self.metric)
-        )
+        self.elsewhere.show(Task("/compare", ("compare",), {}, shown), script, command=commands_of(each, self.metric))
 
     def _costs(self, found: Compared) -> None:
         rows = []
@@ -252,3 +269,10 @@ class _Compare:
                 data, "", "", self.dark, xaxis=bare, yaxis={**bare, "scaleanchor": "x", "range": [-0.15, 1.0]}
             )
         )
+
+
+def _verdict(pair: Comparison) -> str:
+    first, second = pair.names
+    rows = [(ORDERS.get(order, f"for the {order}"), ahead, back) for order, ahead, back in pair.table()]
+    head = ("against everybody,", f"{second} for {first}", f"{first} for {second}")
+    return "".join(map(words.said, pair.in_words())) + words.table(head, rows, "Safe replacements")
