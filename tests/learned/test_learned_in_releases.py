@@ -20,7 +20,9 @@ from noisewright.core.guarantee import ContextAware
 from noisewright.core.resource import Resource
 from noisewright.learned import GAPPrivatiser, changed_columns
 from noisewright.mechanisms.registry import names
+from noisewright.releases.ledger.export import document as ledger_document
 from noisewright.releases.output.folder_check import verify_folder
+from noisewright.releases.output.proving import certificate_bytes, examined
 
 QUICK = {"epochs": 3, "adversary_steps": 1, "hidden": 8, "adversary_hidden": 8}
 NAMES = ["height", "town", "age"]
@@ -164,6 +166,31 @@ def test_a_column_that_is_hidden_is_not_kept_beside(trained: Path, tmp_path: Pat
     with pytest.raises(ParameterError, match="these columns hide 'ill', which the policy keeps"):
         nw.release(beside, pa.table({**columns, "ill": y}), output=tmp_path / "out", ledger=tmp_path / "l.sqlite")
     assert not (tmp_path / "out").exists()
+
+
+def test_learned_columns_alone_claim_no_epsilon(trained: Path, tmp_path: Path) -> None:
+    alone = policy(trained)
+    del alone["columns"][1]
+    done = nw.release(alone, table(), output=tmp_path / "out", ledger=tmp_path / "l.sqlite")
+    document = json.loads((tmp_path / "out" / "certificate.json").read_text())
+    assert (document["total"], document["parts"]) == (None, [])
+    assert (done.plan.to_json()["epsilon"], done.plan.total) == (None, "no epsilon is claimed")
+    assert "No epsilon is claimed. Nothing is protected" in (tmp_path / "out" / "report.html").read_text()
+    with pytest.raises(NoisewrightError, match="no epsilon is claimed"):
+        _ = done.guarantee
+    found = examined(certificate_bytes(tmp_path / "out"), tmp_path / "out", tmp_path / "l.sqlite")
+    assert (found.proved, found.claim, found.facts["epsilon"]) == (False, None, None)
+    assert found.sentences == ("no epsilon is claimed, so there is nothing to prove.",)
+    told = {entry["name"]: (entry["kind"], entry["epsilon"]) for entry in _entries(tmp_path / "l.sqlite")}
+    assert told == dict.fromkeys(NAMES, ("changed", None))
+    document["total"] = {"epsilon": "0", "delta": "0"}  # as if nothing could be told from it
+    document["digest"] = checker.digest(document)
+    with pytest.raises(checker.NotProved, match="a total is stated where there are parts, and only there"):
+        checker.check(document)
+
+
+def _entries(path: Path) -> list[dict[str, Any]]:
+    return list(ledger_document(nw.Ledger(path))["datasets"][0]["entries"])
 
 
 def test_two_columns_of_numbers_are_reported(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ from noisewright.releases.queries.compile import QueryPlan, compile_query
 
 __all__ = ["LARGE_EPSILON", "BudgetLeft", "Plan", "left_over", "listed", "make_plan", "solve", "title"]
 
+NO_EPSILON = "no epsilon is claimed"
 LARGE_EPSILON = 10
 """Above this, odds may change more than twenty thousandfold, and a warning says so."""
 NO_PROMISE = 50
@@ -140,6 +141,19 @@ class Plan:
         return sum((part.delta for part in self.parts), Fraction(0))
 
     @property
+    def claims(self) -> bool:
+        """Whether an epsilon is claimed at all: something that is released has noise with a certificate."""
+        noisy = any(statistic.noise is not None for query in self.queries for statistic in query.statistics)
+        return noisy or any(column.protected for column in self.columns)
+
+    @property
+    def total(self) -> str:
+        """What the whole release costs one unit, in words and rounded up."""
+        if not self.claims:
+            return NO_EPSILON
+        return f"epsilon = {upward(self.epsilon)}" + (f", delta = {upward(self.delta)}" if self.delta else "")
+
+    @property
     def neighbours(self) -> str:
         """Who is a unit, and how two neighbours differ: what all releases of a dataset must have in common to add up."""
         unit = self.policy.unit
@@ -164,6 +178,8 @@ class Plan:
     @property
     def guarantee(self) -> Guarantee:
         """The promise of the whole release, between neighbours and no others, by the core's accountant, rounded up."""
+        if not self.claims:
+            raise GuaranteeError(f"{NO_EPSILON}: {self.in_words()}")
         account = Accountant(["the data of one unit", "other data of that unit"])
         for part in self.parts:
             account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
@@ -179,9 +195,10 @@ class Plan:
 
     def in_words(self) -> str:
         """What somebody who knows everything but one unit's data can conclude, in plain words."""
-        if not self.parts:
+        if not self.claims:
             how = "kept as it is" + (", or changed without any epsilon" if self.context_aware else "")
-            return f"Nothing is protected: every released column is {how}."
+            columns = [f"every released column is {how}"] if self.columns else []
+            return f"Nothing is protected: {listed([*columns, *(['every answer is exact'] if self.queries else [])])}."
         return f"{self._odds()} {self.not_proved}".rstrip()
 
     @property
@@ -211,10 +228,10 @@ class Plan:
     def __repr__(self) -> str:
         fits = "" if self.budget is None else "; fits" if self.fits else "; does NOT fit"
         count = f"{len(self.parts)} part{'' if len(self.parts) == 1 else 's'}"
-        return f"<Plan of {self.policy.dataset!r}: {count}, epsilon {upward(self.epsilon)} between {self.neighbours}{fits}>"
+        return f"<Plan of {self.policy.dataset!r}: {count}, {self.total} between {self.neighbours}{fits}>"
 
     def _repr_html_(self) -> str:
-        facts = [("total", f"epsilon {upward(self.epsilon)}" + (f", delta {upward(self.delta)}" if self.delta else ""))]
+        facts = [("total", self.total)]
         facts += [("between", self.between), ("in words", self.in_words())]
         if self.budget is not None:
             facts.append(("fits", "yes" if self.fits else f"NO: {self.refusal or self.budget.refusal}"))
@@ -229,8 +246,8 @@ class Plan:
             "dataset": self.policy.dataset,
             "unit": self.policy.unit.model_dump(mode="json"),
             "neighbours": self.policy.neighbours,
-            "epsilon": float_up(self.epsilon),
-            "delta": float_up(self.delta),
+            "epsilon": float_up(self.epsilon) if self.claims else None,
+            "delta": float_up(self.delta) if self.claims else None,
             "between": self.between,
             "reading": self.in_words(),
             "columns": [

@@ -109,18 +109,19 @@ class Release:
     def in_words(self) -> str:
         """What the promise means, in plain words, and for which tables."""
         return (
-            f"{self.guarantee.in_words()} {self.plan.not_proved}".rstrip() if self.plan.parts else self.plan.in_words()
+            f"{self.guarantee.in_words()} {self.plan.not_proved}".rstrip() if self.plan.claims else self.plan.in_words()
         )
 
     def __repr__(self) -> str:
         parts = f"{self.rows:,} rows" if self.rows is not None else f"{len(self.answers)} answers"
         note = f"; not proved, {listed(self.plan.floating)} in floats" if self.plan.floating else ""
         note += "; a simulation, not for release" if self.simulated else ""
-        return f"Release({self.plan.policy.dataset!r}, {parts}, {self.guarantee}{note})"
+        return f"Release({self.plan.policy.dataset!r}, {parts}, {self.guarantee if self.plan.claims else self.plan.total}{note})"
 
     def _repr_html_(self) -> str:
         facts = [] if self.rows is None else [("rows", f"{self.rows:,}")]
-        facts += [("promise", self.guarantee.reading()), ("in words", self.in_words())]
+        facts += [("promise", self.guarantee.reading() if self.plan.claims else self.plan.total)]
+        facts += [("in words", self.in_words())]
         facts += [("beware", "a simulation, NOT for release")] if self.simulated else []
         facts += [] if self.folder is None else [("report", f"{self.folder}/{REPORT}")]
         rows = [(title(part), upward(part.price), part.protects, part.error_words) for part in self.plan.parts]

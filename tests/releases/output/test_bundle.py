@@ -173,7 +173,7 @@ FORGERIES: dict[str, tuple[Any, str]] = {
     "a smaller total": (lambda d: d["total"].update(epsilon="1"), "not the sum"),
     "a smaller total delta": (lambda d: d["total"].update(delta="-1/2"), "not the sum"),
     "a part left out": (lambda d: d["parts"].pop(2), "not the sum"),
-    "all parts left out": (lambda d: d["parts"].clear(), "not the sum"),
+    "all parts left out": (lambda d: d["parts"].clear(), "only there"),
     "fewer rows in one column": (lambda d: d["parts"][0].update(times=1), "once for each row"),
     "more rows of a unit": (lambda d: d["unit"].update(rows=4), "once for each row"),
     "a negative number of times": (lambda d: d["parts"][-1].update(times=-1), "price is too low"),

@@ -233,10 +233,7 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
 
 def total_row(found: Plan) -> tuple[str, str]:
     """What all parts cost together, rounded up."""
-    from noisewright.core.exact import upward
-
-    delta = f", delta = {upward(found.delta)}" if found.delta else ""
-    return ("Total", f"epsilon = {upward(found.epsilon)}{delta}")
+    return ("Total", found.total)
 
 
 def dropped_row(found: Plan) -> tuple[str, str]:

@@ -190,9 +190,11 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
         verdict = heading(
             result["file"], f"release, proved in all {plural(len(result['parts']), 'part')}", "bold green"
         )
+    elif not result["parts"]:
+        verdict = heading(result["file"], "release, nothing is claimed, so nothing is proved", "bold red")
     else:
         verdict = heading(result["file"], "release, NOT PROVED in every part", "bold red")
-    rows = [("Claim", result["claim"])]
+    rows = [] if result["claim"] is None else [("Claim", result["claim"])]
     if result["simulated"]:
         rows.append(("Beware", "a simulation with a known seed: NOT FOR RELEASE"))
     if result["not_protected"]:
@@ -206,6 +208,9 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
         rows.append(("Reason", result["reason"]))
     rows.append(("Random bits", f"{_stated(result['randomness'])} (as stated)"))
     rows += _folder_rows(result)
+    page = [verdict, facts((what, printable(value)) for what, value in rows)]
+    if not result["parts"]:
+        return page
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     for name in ("Part", "Epsilon", "Between", "Verdict"):
         table.add_column(name, overflow="fold", justify="right" if name == "Epsilon" else "left")
@@ -215,7 +220,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
         )
         said = Text("proved", "green") if part["proved"] else Text("NOT proved: floating", "red")
         table.add_row(Text(printable(part["title"])), Text(price), Text(printable(plainly(part["between"]))), said)
-    return [verdict, facts((what, printable(value)) for what, value in rows), Padding(table, (1, 0, 0, 2))]
+    return [*page, Padding(table, (1, 0, 0, 2))]
 
 
 def _stated(words: str) -> str:

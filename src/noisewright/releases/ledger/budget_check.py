@@ -96,7 +96,7 @@ def charges_of(plan: Plan) -> list[Charge]:
     ]
     found += [Charge(name, "kept", Fraction(0), guarantee=KEPT_WORDS) for name in plan.kept]
     changed = (name for column in plan.context_aware for name in column.names)
-    return found + [Charge(name, "kept", Fraction(0), guarantee=CHANGED_WORDS) for name in changed]
+    return found + [Charge(name, "changed", Fraction(0), guarantee=CHANGED_WORDS) for name in changed]
 
 
 def terms_of(plan: Plan, raise_budget: bool = False) -> Terms:

@@ -29,7 +29,7 @@ from noisewright.core.exact import LARGEST_SPELLED
 from noisewright.files.atomic import write_atomically
 from noisewright.releases.ledger.ledger import Ledger, LedgerRecord
 
-__all__ = ["document", "export", "kept"]
+__all__ = ["changed", "document", "export", "kept"]
 
 FORMAT, VERSION = "noisewright-ledger", 2
 
@@ -57,6 +57,11 @@ def kept(entries: Sequence[LedgerRecord]) -> list[str]:
     return list(dict.fromkeys(entry.name for entry in entries if entry.kind == "kept"))
 
 
+def changed(entries: Sequence[LedgerRecord]) -> list[str]:
+    """The columns that some release changed without an epsilon."""
+    return list(dict.fromkeys(entry.name for entry in entries if entry.kind == "changed"))
+
+
 def _dataset(ledger: Ledger, name: str) -> dict[str, Any]:
     balance = ledger.remaining(name)
     return {
@@ -68,6 +73,7 @@ def _dataset(ledger: Ledger, name: str) -> dict[str, Any]:
             for p in ledger.protections(name)
         ],
         "kept": kept(ledger.entries(name)),
+        **({"changed": without} if (without := changed(ledger.entries(name))) else {}),
         "budget": _amount(balance.epsilon, balance.delta),
         "spent": _amount(balance.spent_epsilon, balance.spent_delta),
         "left": _amount(balance.left_epsilon, balance.left_delta, down=True),
@@ -86,7 +92,8 @@ def _rows(ledger: Ledger) -> str:
 
 
 def _entry(entry: LedgerRecord) -> dict[str, Any]:
-    return {**asdict(entry), **_amount(entry.epsilon, entry.delta)}
+    amount = _amount(entry.epsilon, entry.delta) if entry.bounded else {"epsilon": None, "delta": None}
+    return {**asdict(entry), **amount}
 
 
 def _amount(epsilon: Fraction, delta: Fraction, down: bool = False) -> dict[str, str]:

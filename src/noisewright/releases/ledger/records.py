@@ -25,6 +25,7 @@ __all__ = [
 
 BudgetScope = Literal["dataset", "unit"]
 State = Literal["started", "finished"]
+UNBOUNDED = ("kept", "changed")
 MEASURES = ("day", "second", "metre")
 """Units that have a plural; any other is the name of a metric."""
 
@@ -70,7 +71,8 @@ class Terms:
 class Charge:
     """One part of a release: what it costs one unit, and between which values that is promised (``guarantee``, in words).
 
-    ``protected``: the same for columns, so that a dataset keeps to it. A column that is released as it is has the kind "kept".
+    ``protected``: the same for columns, so that a dataset keeps to it. A column that is released as it is has the kind "kept",
+    one that is changed without an epsilon the kind "changed"; neither is bounded by anything.
     """
 
     name: str
@@ -155,6 +157,11 @@ class LedgerRecord:
     guarantee: str
     policy: str
     output: str | None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether an epsilon was claimed: it is neither kept as it is nor changed without one."""
+        return self.kind not in UNBOUNDED
 
 
 def downward(value: Fraction, digits: int = 6) -> str:

@@ -7,7 +7,7 @@ the total follow.
 A part says ``times``, ``distance`` and ``price``: one unit is in it so many times, and two values that are protected are at most
 ``distance`` apart in the metric of the part's certificate ("any": any two values that the certificate is about; "radius": places
 within the radius that the certificate names). Kept columns and answers that are exact are listed, as not protected; so is the
-order of the rows, where it is kept.
+order of the rows, where it is kept. Where nothing is protected there are no parts, and no total.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ReleaseCertificate:
             **({"context_aware": [_context(column) for column in plan.context_aware]} if plan.context_aware else {}),
             **({"order": plan.order} if plan.columns else {}),
             "exact": [q.name for q in plan.queries if all(s.noise is None for s in q.statistics)],
-            "total": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)},
+            "total": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)} if parts else None,
             "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,
         }
         return cls({**document, "digest": checker.digest(document)})

@@ -218,8 +218,8 @@ def _release(document: dict[str, Any]) -> Verification:
     except checker.NotProved as problem:
         reason = str(problem).partition("\n")[0]
     facts = {
-        "epsilon": str(found["epsilon"]),
-        "delta": str(found["delta"]),
+        "epsilon": None if found["epsilon"] is None else str(found["epsilon"]),
+        "delta": None if found["delta"] is None else str(found["delta"]),
         "parts": [{**part, "price": str(part["price"]), "delta": str(part["delta"])} for part in found["parts"]],
         "not_protected": found["kept"]
         + [name for one in found["context_aware"] for name in one["columns"]]
@@ -229,4 +229,4 @@ def _release(document: dict[str, Any]) -> Verification:
         "simulated": found["simulated"],
         "randomness": document["randomness"],
     }
-    return Verification(reason is None, found["claim"], reason, facts)
+    return Verification(reason is None, found["claim"] if found["parts"] else None, reason, facts)

@@ -74,7 +74,7 @@ def budget(plan: Plan, balance: Balance | None) -> str:
     before, before_delta = balance.spent_epsilon - plan.epsilon, balance.spent_delta - plan.delta
     rows = [
         ("Spent before", upward(before), upward(before_delta)),
-        ("This release", upward(plan.epsilon), upward(plan.delta)),
+        ("This release", upward(plan.epsilon), upward(plan.delta)) if plan.claims else ("This release", *["none"] * 2),
         ("Left", downward(balance.left_epsilon), downward(balance.left_delta)),
         ("Budget", upward(balance.epsilon), upward(balance.delta)),
     ]
@@ -148,7 +148,7 @@ def signing(plan: Plan, made: Made) -> str:
     if made.simulated:
         return "<p>Nothing: this is a simulation, and must not be released.</p>"
     checks = ["I have read what was released, between what it is protected, and what remains possible."]
-    if plan.parts:
+    if plan.claims:
         checks.append(
             "All ranges, categories and bins in the policy are public knowledge, and were not read off the data."
         )

@@ -88,10 +88,10 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
     meta = [f"Made on {at.day} {at:%B %Y} at {at:%H:%M} UTC by Noisewright {VERSION}"]
     if made.rows is not None:
         meta.append(f"{made.rows:,} rows")
-    whole = say.promise(plan.epsilon, plan.delta)
-    if not plan.parts:
-        sentences = [plan.in_words()]
+    if not plan.claims:
+        sentences = [f"{say.capital(plan.total)}. {plan.in_words()}"]
     else:
+        whole = say.promise(plan.epsilon, plan.delta)
         sentences = [
             f"This release protects {_whose(plan)}.",
             "Protected means: whoever sees the release, whatever else they know, can move their odds between two possibilities "
@@ -169,7 +169,7 @@ def _price(part: ColumnPlan | QueryPlan) -> str:
 
 def _judging(plan: Plan) -> str:
     """What the total means, beside what totals usually are."""
-    if not plan.parts:
+    if not plan.claims:
         return ""
     promise = say.promise(plan.epsilon, plan.delta)
     total = say.price(plan.epsilon, plan.delta)

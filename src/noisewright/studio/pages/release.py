@@ -301,7 +301,8 @@ class _ReleasePage:
         cautions = [self.visit.said(one) for one in found.warnings]
         self.promise.content = shown + (words.listed(cautions, "To think about") if cautions else "")
         self.go.set_enabled(found.fits and not made and not self.work.busy)
-        self.go.text = "Released" if made else f"Release, for epsilon {upward(found.epsilon)}"
+        price = f"for epsilon {upward(found.epsilon)}" if found.claims else "with no epsilon"
+        self.go.text = "Released" if made else f"Release, {price}"
 
     # The work ----------------------------------------------------------------------------------------------------------
 

@@ -67,14 +67,15 @@ def _page(ledger: Ledger, names: list[str]) -> list[RenderableType]:
 
 def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
     from noisewright.core.exact import upward
-    from noisewright.releases.ledger.export import kept
+    from noisewright.releases.ledger.export import changed, kept
     from noisewright.releases.ledger.ledger import downward
 
     def amount(epsilon: Any, delta: Any, spell: Any) -> str:
         return f"epsilon {spell(epsilon)}, delta {spell(delta)}"
 
     protected = [f"{' with '.join(map(label, p.columns))}: {p.words}" for p in ledger.protections(balance.dataset)]
-    given_away = kept(ledger.entries(balance.dataset))
+    entries = ledger.entries(balance.dataset)
+    given_away, without = kept(entries), changed(entries)
     single = balance.scope == "unit"
     of_one = ", for each unit on its own" if single else ""
     rows = [
@@ -84,6 +85,11 @@ def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
         *(
             [("NOT protected", printable(f"{', '.join(map(label, given_away))}: released as it is"))]
             if given_away
+            else []
+        ),
+        *(
+            [("No epsilon", printable(f"{', '.join(map(label, without))}: changed by a learned privatiser"))]
+            if without
             else []
         ),
         (
@@ -127,9 +133,9 @@ def _table(entries: list[LedgerRecord]) -> RenderableType:
             "" if again else _time(entry.time),
             "" if again else label(entry.release_id),
             f"{label(entry.name)} ({entry.kind})",
-            "no bound" if entry.kind == "kept" else upward(entry.epsilon),
+            upward(entry.epsilon) if entry.bounded else "no bound",
             entry.guarantee or "not stated",
-            "" if entry.kind == "kept" else upward(entry.delta),
+            upward(entry.delta) if entry.bounded else "",
             "" if again else entry.state,
         )
         table.add_row(*(Text(printable(cell)) for cell in cells))

@@ -71,7 +71,7 @@ RELEASE_FILE = "checker_release.py"
 WORDS_FILE = "checker_words.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
-    RELEASE_FILE: "3d88335a0551c9f877edb65f2699a9a1820300bc05bd20435fb6218c875621b1",
+    RELEASE_FILE: "fc81881a1b4d7c8b7f3a46d1b09810658c530518b3be900671b53b4264779799",
     WORDS_FILE: "8bbb0ec06c166d84bbd84561a5343b76fd7465db523b18c64f4d11274f49c896",
 }
 RELEASE = "noisewright-release"

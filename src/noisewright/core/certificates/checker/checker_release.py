@@ -11,7 +11,8 @@ value of a column. Proved here, with fractions alone:
 
   every part   its certificate, by checker.py, and price >= times * loss, loss being the most that the certificate allows at that
                distance, and delta >= times * the certificate's delta;
-  the whole    total = the sum of all prices and of all deltas of the parts that the file lists.
+  the whole    total = the sum of all prices and of all deltas of the parts that the file lists; without parts nothing is
+               protected, so there is no total, and nothing to prove.
 
 Losses add up because the parts are drawn independently. What this file cannot prove, it says: that the released table was drawn
 so, that the file lists everything that was released (somebody who rewrites all of it can leave a part out), that one unit changes
@@ -296,7 +297,7 @@ ORDERS = {
 def verdict(found: dict[str, Any]) -> str:
     """What was examined, in words, if every part is proved; otherwise NotProved says what is, and what is not."""
     count = len(found["parts"])
-    lines = [f"{found['claim']}; {count} part{'s' if count != 1 else ''}{':' if count else ''}"]
+    lines = [f"{found['claim']}; {count} part{'s' if count != 1 else ''}:"] if count else []
     lines += [f"  {part['title']}: {part['words']}" for part in found["parts"]]
     for what, names in (("kept as they are", found["kept"]), ("answered exactly", found["exact"])):
         if names:
@@ -315,6 +316,8 @@ def verdict(found: dict[str, Any]) -> str:
             f"floating: everything is proved but {', '.join(unproved)}, where a theorem holds for real numbers, but nothing is "
             "proved about the floats that are drawn. If that theorem is believed: " + "\n".join(lines)
         )
+    if not count:
+        raise NotProved("\n".join([f"{found['claim']}.", *lines]))
     return "\n".join(lines)
 
 
@@ -333,7 +336,7 @@ def examine(document: Any) -> dict[str, Any]:
     if not isinstance(document["parts"], list) or len(document["parts"]) > MOST_PARTS:
         raise NotProved(f"the parts must be a list of at most {MOST_PARTS}.")
     known = set(document) - {"order", "context_aware"} == FIELDS
-    known = known and set(unit) == {"column", "rows"} and set(total) == {"epsilon", "delta"}
+    known = known and set(unit) == {"column", "rows"} and (total is None or set(total) == {"epsilon", "delta"})
     if not known or not all(is_text(document[name]) for name in ("made_by", "dataset", "randomness")):
         raise NotProved("it has fields that this checker does not know, or lacks some, or they are not short texts.")
     order = document.get("order", "unsaid")  # as in certificates from before there was a choice
@@ -372,8 +375,10 @@ def examine(document: Any) -> dict[str, Any]:
         except NotProved as why:
             raise NotProved(f"{title}: {why}") from None
 
-    epsilon, delta = number(total["epsilon"]), number(total["delta"])
-    if epsilon != sum(part["price"] for part in parts) or delta != sum(part["delta"] for part in parts):
+    if bool(parts) != (total is not None):
+        raise NotProved("a total is stated where there are parts, and only there: nothing else is protected.")
+    epsilon, delta = (None, None) if total is None else (number(total["epsilon"]), number(total["delta"]))
+    if parts and (epsilon != sum(part["price"] for part in parts) or delta != sum(part["delta"] for part in parts)):
         raise NotProved("the total is not the sum of the parts: a part is missing, or a price was changed.")
     if any(part["randomness"] != document["randomness"] for part in parts):
         raise NotProved("the parts were not all drawn with the randomness that the release states.")
@@ -393,7 +398,9 @@ def examine(document: Any) -> dict[str, Any]:
         "epsilon": epsilon,
         "delta": delta,
         "simulated": simulated(document["randomness"]),
-        "claim": f"epsilon = {rounded(epsilon)}{f', delta = {rounded(delta)}' if delta else ''} between two tables "
+        "claim": "no epsilon is claimed, so there is nothing to prove"
+        if epsilon is None
+        else f"epsilon = {rounded(epsilon)}{f', delta = {rounded(delta)}' if delta else ''} between two tables "
         f"{NEIGHBOURS[neighbours]} ({whose}{f', at most {rows} of them' if rows > 1 else ''}), for values as far apart as the "
         "parts say",
     }
