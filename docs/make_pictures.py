@@ -906,7 +906,8 @@ def learned_curve() -> None:
     y, fresh = rng.integers(0, 2, rows), rng.integers(0, 2, 50_000 if QUICK else 1_000_000)
     x, other = (6.0 * one - 3 + rng.normal(size=len(one)) for one in (y, fresh))
     settings = {"epochs": 1 if QUICK else 40, "hidden": 32, "adversary_hidden": 32, "adversary_steps": 3}
-    made = GAPPrivatiser([1, 2, 3, 5, 7, 9], units="raw", settings=settings).fit(x, y)
+    budgets = [1, 2, 3, 5, 7, 9]
+    made = GAPPrivatiser(budgets, units="raw", attackers=["nearest neighbours"], settings=settings).fit(x, y)
     found = []
     for point in made.points_:
         one = made.at(point.distortion)
@@ -914,11 +915,11 @@ def learned_curve() -> None:
         counts = [np.histogram(released[fresh == label], np.linspace(-9, 9, 181))[0] for label in (0, 1)]
         found.append((sum(one.distortion_of(other, released).values()), np.max(counts, axis=0).sum() / len(fresh)))
     figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
-    budgets = np.linspace(0.2, 9.5, 20)
+    amounts = np.linspace(0.2, 9.5, 20)
     lines = (("noise alone", shifts.additive_noise), ("shrink and noise", shifts.shrink_and_noise))
     for (name, family), colour in zip(lines, COLOURS, strict=False):
-        axes.plot(budgets, [family(law, d).accuracy for d in budgets], color=colour, label=name)
-    game, few = grid_game(law, points=41), budgets[::3]
+        axes.plot(amounts, [family(law, d).accuracy for d in amounts], color=colour, label=name)
+    game, few = grid_game(law, points=41), amounts[::3]
     axes.plot(
         few, [float(game.optimum(float(d)).accuracy) for d in few], color=INK, label="the best there is against guesses"
     )

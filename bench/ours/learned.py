@@ -107,7 +107,8 @@ def _network(rows: int, columns: int, hidden: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 500)
     settings = {"epochs": 3, "adversary_steps": 1, "hidden": hidden, "adversary_hidden": 8}
-    made = GAPPrivatiser(0.5, settings=settings).fit(rng.normal(size=(500, columns)) + y[:, None], y)
+    records = rng.normal(size=(500, columns)) + y[:, None]
+    made = GAPPrivatiser(0.5, attackers=["nearest neighbours"], settings=settings).fit(records, y)
     return made, rng.normal(size=(rows, columns))
 
 

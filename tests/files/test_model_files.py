@@ -73,9 +73,9 @@ def test_a_file_that_is_cut_short_or_has_no_digest_is_no_model(tmp_path: Path, c
         read_model(Resource.at(path), "kind")
 
 
-def test_a_model_of_a_later_format_is_named_as_such(tmp_path: Path) -> None:
+def test_a_model_of_another_format_is_named_as_such(tmp_path: Path) -> None:
     path = tmp_path / "m.nwm"
     write_model(path, "kind", {}, {})
-    path.write_bytes(path.read_bytes().replace(b'"format": 1', b'"format": 2'))
-    with pytest.raises(FileFormatError, match=r"m\.nwm is a model of a later format; install a newer version"):
+    path.write_bytes(path.read_bytes().replace(b'"format": 2', b'"format": 1'))
+    with pytest.raises(FileFormatError, match=r"m\.nwm is a model of another format"):
         read_model(Resource.at(path), "kind")

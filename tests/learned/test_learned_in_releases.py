@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from noisewright.releases.output.folder_check import verify_folder
 from noisewright.releases.output.proving import certificate_bytes, examined
 
 QUICK = {"epochs": 3, "adversary_steps": 1, "hidden": 8, "adversary_hidden": 8}
+FEW = ["nearest neighbours"]
 NAMES = ["height", "town", "age"]
 
 
@@ -40,10 +42,12 @@ def people(rows: int = 500, seed: int = 1) -> tuple[dict[str, Any], Any]:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
     columns, y = people()
-    made = GAPPrivatiser([0.5, 1.0], settings=QUICK).fit(columns, {"ill": y})
-    made.at(1.0).save(folder / "p.nwm")
+    made = GAPPrivatiser([0.5, 1.0], settings=QUICK, attackers=FEW).fit(columns, {"ill": y})
+    one = made.at(1.0)
+    one.points_ = (replace(one.points_[0], rested=False),)  # as after a training that was too short
+    one.save(folder / "p.nwm")
     made.save(folder / "curve.nwm")
-    GAPPrivatiser(0.5, given="xy", settings=QUICK).fit(columns, y).save(folder / "both.nwm")
+    GAPPrivatiser(0.5, given="xy", settings=QUICK, attackers=FEW).fit(columns, y).save(folder / "both.nwm")
     return folder
 
 
@@ -70,6 +74,7 @@ def test_rows_are_changed_and_nothing_is_charged(trained: Path, tmp_path: Path) 
     assert changed.names == tuple(NAMES)
     assert isinstance(changed.mechanism.guarantee, ContextAware)  # type: ignore[union-attr]
     assert any("promises no epsilon" in warning for warning in done.plan.warnings)
+    assert any("did NOT come to rest" in warning for warning in done.plan.warnings)
 
 
 def test_certificate_report_ledger_and_verify_say_that_there_is_no_epsilon(trained: Path, tmp_path: Path) -> None:
@@ -79,6 +84,11 @@ def test_certificate_report_ledger_and_verify_say_that_there_is_no_epsilon(train
     assert stated["columns"] == NAMES
     assert stated["resources"] == [Resource.at(trained / "p.nwm").to_json()]
     assert "it is no differential privacy" in stated["promise"]
+    promise, measured = GAPPrivatiser.load(trained / "p.nwm").guarantee, stated["measured"]
+    assert (measured["private"], measured["rows"], measured["converged"]) == (["ill"], promise.rows, False)
+    assert measured["adversaries"] == [*FEW, "the adversary of the training"]
+    for name in ("accuracy", "prior", "distortion", "most_distortion"):
+        assert float(measured[name]) == pytest.approx(getattr(promise, name), abs=1e-3)
     assert (document["kept"], document["total"]["epsilon"], len(document["parts"])) == ([], "1", 1)
     said = checker.check(document)
     assert "changed without an epsilon, NOT protected (context-aware, which is not proved): " in said
@@ -89,7 +99,24 @@ def test_certificate_report_ledger_and_verify_say_that_there_is_no_epsilon(train
     assert entries["town"].epsilon == 0
     assert entries["town"].guarantee == "changed by a learned privatiser: context-aware, no epsilon"
     assert not verify_folder(tmp_path / "out").problems
-    for key in ("columns", "promise", "resources"):
+    assert '"ill" guessed right at most' in said
+    assert "NOT converged" in said
+    assert "did NOT come to rest within its budget" in page
+    worst = [
+        {"accuracy": "1.1"},
+        {"prior": "1"},
+        {"rows": 0},
+        {"converged": 1},
+        {"private": []},
+        {"distortion": "9"},
+        {"x": 1},
+    ]
+    for wrong in worst:
+        worse = {**document, "context_aware": [{**stated, "measured": {**measured, **wrong}}]}
+        worse["digest"] = checker.digest(worse)
+        with pytest.raises(checker.NotProved, match="what was measured of columns without an epsilon"):
+            checker.check(worse)
+    for key in ("columns", "promise", "resources", "measured"):
         worse = {**document, "context_aware": [{name: v for name, v in stated.items() if name != key}]}
         worse["digest"] = checker.digest(worse)
         with pytest.raises(checker.NotProved, match="without an epsilon is not listed properly"):
@@ -196,7 +223,7 @@ def _entries(path: Path) -> list[dict[str, Any]]:
 def test_two_columns_of_numbers_are_reported(tmp_path: Path) -> None:
     columns, y = people(300, seed=4)
     two = {name: columns[name] for name in ("height", "age")}
-    GAPPrivatiser(0.5, settings=QUICK).fit(two, y).save(tmp_path / "two.nwm")
+    GAPPrivatiser(0.5, settings=QUICK, attackers=FEW).fit(two, y).save(tmp_path / "two.nwm")
     own = {"name": ["height", "age"], "mechanism": "learned", "model": str(tmp_path / "two.nwm")}
     nw.release(
         {"dataset": "people", "budget": {"epsilon": 2}, "columns": [own]},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from noisewright.learned import GAPPrivatiser
 from noisewright.learned.theory import FiniteGame, Joint
 
 QUICK = {"epochs": 6, "adversary_steps": 2, "hidden": 8, "adversary_hidden": 8}
+FEW = ["nearest neighbours"]
 
 
 def xor(rows: int = 4000, px1: float = 0.5, flip: float = 0.25, seed: int = 0) -> tuple[Any, Any]:
@@ -45,7 +47,7 @@ def people(rows: int = 1200, seed: int = 1) -> tuple[pd.DataFrame, np.ndarray[An
 @pytest.fixture(scope="module")
 def mixed() -> GAPPrivatiser:
     frame, y = people()
-    return GAPPrivatiser([0.5, 1.0], settings=QUICK).fit(frame, y)
+    return GAPPrivatiser([0.5, 1.0], settings=QUICK, attackers=FEW).fit(frame, y)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,7 @@ def test_numbers_that_tell_are_changed_and_others_are_not(mixed: GAPPrivatiser) 
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 2000)
     X = np.column_stack([2 * y + rng.normal(size=2000), rng.normal(size=2000)])
-    made = GAPPrivatiser(0.6, settings={"epochs": 25}).fit(X, y)
+    made = GAPPrivatiser(0.6, settings={"epochs": 25}, attackers=FEW).fit(X, y)
     costs = made.distortion_of(X, made.release(X))
     assert sum(costs.values()) == pytest.approx(0.6, rel=0.06)
     assert costs["x1"] < 0.15 * costs["x0"]
@@ -136,7 +138,7 @@ def test_one_that_is_given_both_needs_both_and_may_hide_several_private_values()
     frame, y = people()
     second = (frame["age"].to_numpy() > 36).astype(str)
     hidden = pd.DataFrame({"class": y, "old": second})
-    made = GAPPrivatiser(0.8, given="xy", settings=QUICK).fit(frame[["height", "town"]], hidden)
+    made = GAPPrivatiser(0.8, given="xy", settings=QUICK, attackers=FEW).fit(frame[["height", "town"]], hidden)
     assert [one.name for one in made.private_] == ["class", "old"]
     assert len(made.points_[0].accuracy) == 2
     with pytest.raises(DataError, match="second argument"):
@@ -148,7 +150,7 @@ def test_one_that_is_given_both_needs_both_and_may_hide_several_private_values()
 def test_bounds_are_kept() -> None:
     frame, y = people()
     bounds = {"height": (1.2, 2.3), "age": (0, 120)}
-    made = GAPPrivatiser(1.5, bounds=bounds, settings=QUICK).fit(frame, y)
+    made = GAPPrivatiser(1.5, bounds=bounds, settings=QUICK, attackers=FEW).fit(frame, y)
     wild = frame.assign(height=np.linspace(1.2, 2.3, len(frame)))
     out = made.release(wild)
     assert out["height"].between(1.2, 2.3).all()
@@ -160,7 +162,7 @@ def test_it_works_like_an_estimator_of_scikit_learn() -> None:
     y = rng.integers(0, 2, 600)
     X = rng.normal(size=(600, 2)) + y[:, None]
     other = (X[:, 1] > 0).astype(int)
-    made = GAPPrivatiser(0.4, settings=QUICK)
+    made = GAPPrivatiser(0.4, settings=QUICK, attackers=FEW)
     copy = clone(made).set_params(distortion=0.5)
     assert copy.get_params() == {**made.get_params(), "distortion": 0.5}
     line = make_pipeline(StandardScaler(), made).fit(X, y)
@@ -179,7 +181,10 @@ def test_the_guarantee_is_context_aware_and_adds_to_no_budget(table: GAPPrivatis
     assert promise.kind == "context-aware"
     assert promise.distortion == pytest.approx(table.at(0.1).points_[0].spent)
     assert promise.accuracy > table.at(0.1).points_[0].accuracy[0]
-    assert "800 records held out" in promise.adversary
+    assert (promise.rows, promise.private, promise.adversaries) == (800, ("y",), ("the adversary of the training",))
+    for words in (str(promise), promise.in_words()):
+        assert "y is guessed right at most" in words
+        assert "as measured on 800 records held out, and perhaps more by others" in words
     with pytest.raises(ParameterError, match="no differential privacy budget"):
         core.Accountant(["a", "b"]).add(promise)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"pick one with \.at"):
@@ -189,22 +194,24 @@ def test_the_guarantee_is_context_aware_and_adds_to_no_budget(table: GAPPrivatis
 def test_certified_noise_behind_it_states_both_promises() -> None:
     frame, y = people()
     bounds = {"height": (1.2, 2.3), "age": (0, 120)}
-    made = GAPPrivatiser(1.0, bounds=bounds, settings=QUICK).fit(frame, y)
+    made = GAPPrivatiser(1.0, bounds=bounds, settings=QUICK, attackers=FEW).fit(frame, y)
     noisy = made.with_epsilon("7/2", frame)
     context, proved = noisy.guarantees
     assert (context.kind, context.accuracy) == ("context-aware", made.guarantee.accuracy)
     assert context.distortion > made.guarantee.distortion + 0.5
     assert str(proved) == "epsilon = 3.5 per unit of discrete"
-    assert sum(one.epsilon for one in noisy.certificates().values()) == Fraction(7, 2)
-    for one in noisy.certificates().values():
-        assert one.verify().startswith("epsilon")
+    assert noisy.certificate().epsilon == Fraction(7, 2)
+    said = noisy.certificate().verify()
+    assert said.startswith("epsilon = 3.5 per unit of discrete, over 3 independent parts; in the clear, as stated: ")
+    assert "records that it was trained on" in said
+    assert "for records that it was NOT trained on" in noisy.in_words()
     out = noisy.release(frame)
     assert out["height"].between(1.2, 2.3).all()
     assert out["age"].dtype == np.int64
     assert set(out["town"]) <= {"Bonn", "Kiel", "Ulm"}
     assert core.Accountant(["a", "b"]).add(proved).guarantee().epsilon == pytest.approx(3.5)
     with pytest.raises(ParameterError, match="public range of every column of numbers, and 'height' has none"):
-        GAPPrivatiser(1.0, settings=QUICK).fit(frame, y).with_epsilon(1, frame)
+        GAPPrivatiser(1.0, settings=QUICK, attackers=FEW).fit(frame, y).with_epsilon(1, frame)
     with pytest.raises(ParameterError, match="epsilon"):
         made.with_epsilon(0, frame)
 
@@ -214,21 +221,25 @@ def test_certified_noise_loses_no_more_than_it_promises_between_any_two_records(
     x, y = xor()
     made = GAPPrivatiser(0.1, categorical=["x0"], settings={"epochs": 30}).fit(x, y)
     noisy = made.with_epsilon(1, x)
-    whole = made.arrays_[0]["table"][:, 0] @ noisy.mechanisms["x0"].channel().matrix
+    whole = made.arrays_[0]["table"][:, 0] @ noisy.noise.parts[0][0].channel().matrix
     assert np.abs(np.log(whole[0] / whole[1])).max() < 1
     drawn = noisy.release(np.tile([0, 1], 50_000), rng=np.random.default_rng(1)).reshape(-1, 2)
     shares = [np.bincount(drawn[:, place], minlength=2) / 50_000 for place in range(2)]
     assert np.abs(np.array(shares) - whole).max() < 5 * 0.5 / 50_000**0.5  # five standard errors
 
 
-def test_failures_to_converge_are_said() -> None:
+def test_failures_to_converge_are_said(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     y = rng.integers(0, 2, 800)
-    made = GAPPrivatiser(0.9, settings={**QUICK, "epochs": 1, "warm_up": 0, "rate": 1e-6}).fit(
+    made = GAPPrivatiser(0.9, attackers=FEW, settings={**QUICK, "epochs": 1, "warm_up": 0, "rate": 1e-6}).fit(
         rng.normal(size=(800, 1)) + 2 * y[:, None], y
     )
     assert not made.points_[0].converged
-    assert made.points_[0].in_words().endswith("it did not converge")
+    assert made.points_[0].in_words().endswith("it did NOT converge")
+    assert "did NOT come to rest within its budget" in made.guarantee.in_words()
+    assert str(made.guarantee).endswith("did NOT converge")
+    made.save(path := tmp_path / "p.nwm")
+    assert not GAPPrivatiser.load(path).guarantee.converged
 
 
 # Files --------------------------------------------------------------------------------------------------------------------
@@ -254,10 +265,23 @@ def test_a_saved_privatiser_is_the_same_one_and_needs_no_torch(mixed: GAPPrivati
     assert (done.returncode, done.stdout.strip()) == (0, "int64"), done.stderr
 
 
+IMPOSSIBLE: list[dict[str, Any]] = [
+    {"accuracy": [1.5]},
+    {"accuracy_between": [[0.5]]},
+    {"judged": [0]},
+    {"spent": "little"},
+    {"spent_between": [0.1, -1.0]},
+    {"rested": "yes"},
+    {"best": ["x" * 2000]},
+    {"tried": []},
+    {"prior": [0.5, 0.5]},
+]
+
+
 def test_files_of_other_versions_and_damaged_ones_are_refused(table: GAPPrivatiser, tmp_path: Path) -> None:
     table.at(0.1).save(path := tmp_path / "p.nwm")
     about, arrays = read_model(Resource.at(path), "privatiser")
-    write_model(tmp_path / "old.nwm", "privatiser", {**about, "version": 2}, arrays)
+    write_model(tmp_path / "old.nwm", "privatiser", {**about, "version": 1}, arrays)
     with pytest.raises(FileFormatError, match=r"old\.nwm is a privatiser of another version"):
         GAPPrivatiser.load(tmp_path / "old.nwm")
     write_model(tmp_path / "face.nwm", "eigenfaces", about, arrays)
@@ -274,7 +298,14 @@ def test_files_of_other_versions_and_damaged_ones_are_refused(table: GAPPrivatis
             ("points", []),
             ("private", [{}]),
             ("costs", []),
+            ("costs", [-1.0]),
             ("settings", {"x": 1}),
+            ("rows", -5),
+            ("rows", "many"),
+            ("private", [{"name": "y", "labels": [[0], [1]]}]),
+            ("columns", [{"kind": "category", "name": "x0", "labels": [["a"], "b"]}]),
+            ("columns", [{"kind": "colour", "name": "x0", "labels": [0, 1]}]),
+            *(("points", [{**about["points"][0], **worse}]) for worse in IMPOSSIBLE),
         )
     ]
     wrong += [(about, {}), (about, {"0.table": arrays["0.table"] * 0.5}), (about, {"0.table": arrays["0.table"][:1]})]
@@ -284,6 +315,21 @@ def test_files_of_other_versions_and_damaged_ones_are_refused(table: GAPPrivatis
             GAPPrivatiser.load(tmp_path / f"{number}.nwm")
     with pytest.raises(FileFormatError, match=r"\.nwm"):
         table.save(tmp_path / "p.pickle")
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [{"low": "a"}, {"low": 3, "high": 1}, {"low": 1}, {"scale": 1e308}, {"scale": 0}, {"centre": [1]}, {"whole": 1}],
+)
+def test_files_with_numbers_that_cannot_be_are_refused(
+    mixed: GAPPrivatiser, tmp_path: Path, worse: dict[str, Any]
+) -> None:
+    mixed.at(0.5).save(path := tmp_path / "p.nwm")
+    about, arrays = read_model(Resource.at(path), "privatiser")
+    height, *others = about["columns"]
+    write_model(path, "privatiser", {**about, "columns": [{**height, **worse}, *others]}, arrays)
+    with pytest.raises(FileFormatError, match=r"p\.nwm is no privatiser"):
+        GAPPrivatiser.load(path)
 
 
 # What is refused ----------------------------------------------------------------------------------------------------------
@@ -305,6 +351,15 @@ NAN = np.where(np.arange(200) == 3, np.nan, X[:, 0])[:, None]
         ({}, (NAN, Y), "'x0' has missing or infinite"),
         ({}, ({"a": [None, "b"] * 100}, Y), "'a' has missing or infinite"),
         ({}, (X[:0], Y[:0]), "no rows"),
+        ({}, (X * 1e160, Y), "'x0' has numbers beyond 1e"),
+        ({}, (X * 1e-160, Y), "differ by too little"),
+        ({}, (np.arange(200)[:, None] + 2**62, Y), "differ by too little for their size, or at all; subtract"),
+        ({}, ({"a": [*map(str, range(199)), "odd"]}, Y), "'a' holds numbers, and cells that are none"),
+        ({}, ({"a": [f"name {n}" for n in range(200)]}, Y), "most of them are of one row each"),
+        ({"categorical": ["x0"]}, (X, Y), "most of them are of one row each"),
+        ({"attackers": ["oracle"]}, (X, Y), "no attacker 'oracle'"),
+        ({"attackers": []}, (X, Y), "name one attacker or more"),
+        ({}, (X[:50], Y[:50]), "60 records or more"),
         ({"categorical": ["age"]}, (X, Y), "no column 'age'"),
         ({"weights": {"age": 1}}, (X, Y), "no column 'age'"),
         ({"weights": {"x0": 0}}, (X, Y), "weight of 'x0'"),
@@ -345,6 +400,8 @@ def test_other_columns_at_release_time_are_refused(mixed: GAPPrivatiser, table: 
         one.release(frame.assign(age="old"))
     with pytest.raises(DataError, match="'height' has missing"):
         one.release(frame.assign(height=np.nan))
+    with pytest.raises(DataError, match="'height' has numbers far beyond all that"):
+        one.release(frame.assign(height=1e20))
     with pytest.raises(DataError, match="not there when"):
         table.at(0.1).release(np.array([0, 1, 2]))
     with pytest.raises(ParameterError, match=r"budgets 0\.05, 0\.1, 0\.2"):
@@ -361,7 +418,7 @@ def test_last_digits_do_not_tell_the_old_number() -> None:
     rng = np.random.default_rng(7)
     y = rng.integers(0, 2, 600)
     x = np.round(np.where(y, 3.0, -3.0) + rng.normal(size=600), 2)
-    made = GAPPrivatiser(0.3, settings=QUICK).fit(x, y)
+    made = GAPPrivatiser(0.3, settings=QUICK, attackers=FEW).fit(x, y)
     (column,) = made.columns_.numbers
     released = np.asarray(made.release(x, rng=np.random.default_rng(1))).reshape(-1)
     assert np.array_equal(released, np.round(released / column.step) * column.step)
@@ -374,9 +431,41 @@ def test_the_promise_is_about_the_variable_that_is_told_most_of() -> None:
     rng = np.random.default_rng(3)
     flag, rich = rng.integers(0, 2, 900), rng.integers(0, 2, 900)
     table = {"x": rng.normal(size=900), "z": 6.0 * rich + rng.normal(size=900)}
-    made = GAPPrivatiser(0.02, settings=QUICK).fit(table, {"flag": flag, "rich": rich})
+    made = GAPPrivatiser(0.02, settings=QUICK, attackers=FEW).fit(table, {"flag": flag, "rich": rich})
     (point,) = made.points_
     assert point.accuracy[1] > 0.9
     assert made.guarantee.accuracy >= point.accuracy[1]
-    assert "the one that is told most of: rich" in made.guarantee.in_words()
-    assert f"{100 * point.accuracy[0]:.1f} % and {100 * point.accuracy[1]:.1f} % right" in point.in_words()
+    assert made.guarantee.private == ("rich", "flag")
+    assert "rich (told most of among 2 private columns) is guessed right" in made.guarantee.in_words()
+    assert all(f"{100 * right:.1f} % (" in point.in_words() for right in point.accuracy)
+
+
+def test_the_promise_is_about_fresh_attackers_on_what_is_released() -> None:
+    """A comb: even or odd is in the number, and too fine for the adversary of the training to see."""
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, 1500)
+    comb = 2.0 * rng.integers(0, 40, 1500) + y
+    made = GAPPrivatiser(1e-5, settings=QUICK, attackers=FEW).fit(comb, y)
+    (point,) = made.points_
+    assert point.best == ("nearest neighbours",)
+    assert point.accuracy[0] > 0.9
+    assert made.guarantee.accuracy >= point.accuracy_between[0][1]
+    assert made.guarantee.rows == point.judged[0] == 200
+    assert made.course_.watched is not None
+    assert made.course_.watched.accuracy[0, 0] < 0.65  # all that was stated of it before
+
+
+def test_distortion_is_that_of_whole_numbers_as_they_are_released() -> None:
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 2, 1000)
+    x = rng.integers(0, 3, 1000) + y
+    made = GAPPrivatiser(0.3, settings={**QUICK, "epochs": 15, "rate": 0.01}, attackers=FEW).fit(x, y)
+    (point,) = made.points_
+    spent = np.mean([sum(made.distortion_of(x, made.release(x, rng=rng)).values()) for _ in range(20)])
+    low, high = point.spent_between
+    assert low < spent < high
+    assert spent < 0.33  # without rounding in the training it would be 0.47
+    assert made.guarantee.most_distortion == high
+    worse = replace(point, spent=0.4, spent_between=(0.35, 0.45))
+    assert (worse.over_budget, worse.converged) == (True, False)
+    assert "MORE than allowed is spent; it did NOT converge" in worse.in_words()

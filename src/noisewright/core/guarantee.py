@@ -51,6 +51,8 @@ LARGEST_EXPONENT = 800
 """No float delta above 0 is below e^-800: multiplied by more than e^800 each is more than 1."""
 
 LARGEST_FLOAT = Fraction(sys.float_info.max)
+LONGEST_SHOWN = 60
+"""Longer names of columns are cut in sentences."""
 
 
 NO_BUDGET = (
@@ -67,6 +69,10 @@ class ContextAware:
     ``prior``; ``distortion``: the expected distance of a release from the truth; ``data``: the population; ``information``:
     nats. No differential privacy follows from it, and it adds to no budget of one.
 
+    What was not computed from a law but measured has ``rows``, the number of records that ``accuracy`` (the upper end of an
+    interval of 95 %) was measured on, and says so: ``adversaries`` that were tried, ``most_distortion`` (the upper end of
+    such an interval), and whether the training ``converged``. ``private`` names what is hidden, what is told most of first.
+
     >>> promise = ContextAware(0.7, 0.625, 0.1, "everybody who knows the law", "records drawn from it")
     >>> print(promise)
     context-aware: a private value is guessed right at most 70 % of the time (62.5 % without a release), at a distortion of 0.1
@@ -78,6 +84,11 @@ class ContextAware:
     adversary: str
     data: str
     information: float | None = None
+    private: tuple[str, ...] = ()
+    rows: int | None = None
+    adversaries: tuple[str, ...] = ()
+    most_distortion: float | None = None
+    converged: bool = True
     kind: ClassVar[str] = "context-aware"
 
     def __post_init__(self) -> None:
@@ -85,7 +96,7 @@ class ContextAware:
             value = getattr(self, name)
             if not is_number(value) or not 0 <= value <= 1:
                 raise ParameterError(f"{name} must be a number between 0 and 1.")
-        for name in ("distortion", "information"):
+        for name in ("distortion", "information", "most_distortion"):
             value = getattr(self, name)
             if value is not None and (not is_number(value) or not 0 <= value < math.inf):
                 raise ParameterError(f"{name} must be a finite number that is 0 or more.")
@@ -102,18 +113,33 @@ class ContextAware:
         told = (
             "" if self.information is None else f" A release tells at most {upward(self.information, 4)} nats about it."
         )
+        if not self.converged:
+            told += " The training of the mechanism did NOT come to rest within its budget."
         return (
-            f"Of {self.data}, the private value is guessed right at most {upward(100 * self.accuracy, 4)} % of the time by "
-            f"{self.adversary}; without a release it is {upward(100 * self.prior, 4)} %.{told} This holds on average over that "
-            "population: single records may be released as they are, more than one release of a record tells more, and it is no "
-            "differential privacy."
+            f"Of {self.data}, {self._hidden('the private value')} is guessed right at most {upward(100 * self.accuracy, 4)} % of "
+            f"the time by {self.adversary}{self._measured}; without a release it is {upward(100 * self.prior, 4)} %.{told} This "
+            "holds on average over that population: single records may be released as they are, more than one release of a "
+            "record tells more, and it is no differential privacy."
         )
 
     def __str__(self) -> str:
+        spent = upward(self.distortion) if self.rows is None else upward(self.distortion, 4)
         return (
-            f"context-aware: a private value is guessed right at most {upward(100 * self.accuracy, 4)} % of the time "
-            f"({upward(100 * self.prior, 4)} % without a release), at a distortion of {upward(self.distortion)}"
+            f"context-aware: {self._hidden('a private value')} is guessed right at most {upward(100 * self.accuracy, 4)} % of "
+            f"the time ({upward(100 * self.prior, 4)} % without a release){self._measured}, at a distortion of {spent}"
+            + ("" if self.converged else "; its training did NOT converge")
         )
+
+    @property
+    def _measured(self) -> str:
+        return "" if self.rows is None else f", as measured on {self.rows} records held out, and perhaps more by others"
+
+    def _hidden(self, otherwise: str) -> str:
+        """What is hidden, by name; of several the one that is told most of."""
+        if not self.private:
+            return otherwise
+        first, *others = (name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..." for name in self.private)
+        return first + (f" (told most of among {len(self.private)} private columns)" if others else "")
 
     def to_json(self) -> dict[str, Any]:
         """The guarantee as plain data."""

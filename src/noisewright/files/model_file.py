@@ -34,6 +34,8 @@ __all__ = ["SUFFIX", "kind_of", "read_model", "write_model"]
 SUFFIX = ".nwm"
 MAGIC = b"\x89NWM\r\n\x1a\n"
 """Like that of PNG: a copy that changed the ends of lines is noticed."""
+FORMAT = 2
+"""The first had no digest at the end."""
 ALIGN = 64
 DIGEST = 32
 LONGEST_HEADER = 1 << 20
@@ -50,7 +52,7 @@ def write_model(
         if (dtype := array.dtype.newbyteorder("<").str) not in TYPES:
             raise ParameterError(f"the arrays of a model have the types {', '.join(TYPES)}, not {array.dtype}.")
         told.append({"name": name, "type": dtype, "shape": list(array.shape)})
-    start = _start({"format": 1, "kind": kind, "about": dict(about), "arrays": told})
+    start = _start({"format": FORMAT, "kind": kind, "about": dict(about), "arrays": told})
     with whole_file(path) as file:
         place, digest = file.write(start), hashlib.sha256(start)
         for entry, array in zip(told, arrays.values(), strict=True):
@@ -111,8 +113,10 @@ def _header(content: NDArray[np.uint8], called: str) -> dict[str, Any]:
         raise _wrong(called) from None
     if not whole or not isinstance(header, dict) or set(header) != {"format", "kind", "about", "arrays"}:
         raise _wrong(called)
-    if header["format"] != 1:
-        raise FileFormatError(f"{called} is a model of a later format; install a newer version of Noisewright.")
+    if header["format"] != FORMAT:
+        raise FileFormatError(
+            f"{called} is a model of another format, written by another version of Noisewright; use that one, or make it again."
+        )
     listed = header["arrays"]
     if not isinstance(header["about"], dict) or not isinstance(listed, list) or not all(map(_is_array, listed)):
         raise _wrong(called)

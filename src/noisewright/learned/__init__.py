@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from noisewright.learned.drawing import Drawer as Drawer
     from noisewright.learned.in_policies import ChangedColumns as ChangedColumns
     from noisewright.learned.in_policies import changed_columns as changed_columns
+    from noisewright.learned.measuring import Point as Point
     from noisewright.learned.model_files import read_privatiser as read_privatiser
     from noisewright.learned.naive_bayes import PrivateGaussianNB as PrivateGaussianNB
-    from noisewright.learned.preparing import Point as Point
     from noisewright.learned.privatiser import GAPPrivatiser as GAPPrivatiser
 else:
     __getattr__, __dir__ = door(__name__)

@@ -7,11 +7,15 @@ What a privatiser releases lies in public ranges and lists of labels. Exact nois
 
 because every ``M_j`` loses at most :math:`\epsilon_j` between any two values of its range. And noise never makes a private value
 easier to guess, so what was measured of the privatiser still holds; the distortion is larger, and is measured again.
+
+**The privatiser must be fixed**: the sum is over what one and the same privatiser does to ``x`` and to ``x'``. Where it was
+trained on the records that it releases, another record would have made another privatiser, which changes all the other records
+otherwise; no epsilon covers what they tell then. Promise and certificate say so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -20,15 +24,16 @@ import numpy as np
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, float_up, positive_fraction
+from noisewright.core.exact import Exact, positive_fraction
 from noisewright.core.guarantee import ContextAware, Guarantee, split
-from noisewright.core.metrics.metric import Discrete
 from noisewright.learned.columns import Number, as_columns, like
 from noisewright.mechanisms.categories.response import randomised_response
-from noisewright.mechanisms.numbers.laplace import laplace
-from noisewright.noise.bits import Rng
+from noisewright.mechanisms.numbers.geometric import geometric
+from noisewright.mechanisms.products import ProductMechanism, product
 
 __all__ = ["CertifiedPrivatiser", "certified"]
+
+TOLD = "what the privatiser tells about records that it was trained on"
 
 
 @dataclass(frozen=True)
@@ -36,40 +41,48 @@ class CertifiedPrivatiser:
     """A learned privatiser with certified noise behind it; :meth:`GAPPrivatiser.with_epsilon` makes one."""
 
     privatiser: Any
-    mechanisms: Mapping[str, Any]
-    """The mechanism of every column."""
-    epsilon: Fraction
+    noise: ProductMechanism
+    """A mechanism for every column, in their order; numbers are drawn in steps."""
     distortion: float
     """Of both together, measured."""
 
-    def release(self, X: Any, y: Any = None, rng: Rng = None) -> Any:
+    def release(self, X: Any, y: Any = None, rng: np.random.Generator | None = None) -> Any:
         """Changed records with noise on top, in the form of the given ones; numbers come out as numbers of their ranges."""
         changed = as_columns(self.privatiser.release(X, y, rng))
-        out = {}
-        for column in self.privatiser.columns_.columns:
-            noisy = np.asarray(self.mechanisms[column.name].release(_given(column, changed[column.name]), rng))
-            whole = isinstance(column, Number) and column.whole
-            out[column.name] = np.rint(noisy).astype(np.int64) if whole else noisy
+        columns, out = self.privatiser.columns_.columns, {}
+        for column, (mechanism, _) in zip(columns, self.noise.parts, strict=True):
+            values = changed[column.name]
+            if not isinstance(column, Number):
+                out[column.name] = np.asarray(mechanism.release(values, rng))
+                continue
+            steps = np.rint(values / column.step).astype(np.int64)
+            noisy = np.asarray(mechanism.release(steps, rng))
+            out[column.name] = noisy if column.whole else noisy * column.step
         return like(X, out)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is proved: epsilon between any two records."""
-        return Guarantee(float_up(self.epsilon), Discrete())
+        """What is proved: epsilon between any two records that the privatiser was not trained on."""
+        return self.noise.guarantee
 
     @property
     def guarantees(self) -> tuple[ContextAware, Guarantee]:
         """Both promises: what was measured of the privatiser, and what is proved of the noise."""
-        return replace(self.privatiser.guarantee, distortion=self.distortion), self.guarantee
+        stated = replace(self.privatiser.guarantee, distortion=self.distortion, most_distortion=None)
+        return stated, self.guarantee
 
-    def certificates(self) -> dict[str, Certificate]:
-        """The proof of every column; their epsilons add up to the whole."""
-        return {name: mechanism.certificate() for name, mechanism in self.mechanisms.items()}
+    def certificate(self) -> Certificate:
+        """The proof, column by column and in all; it states that a privatiser tells about what it was trained on."""
+        return self.noise.certificate().with_clear([TOLD])
 
     def in_words(self) -> str:
         """Both, in words."""
         first, second = self.guarantees
-        return f"{first.in_words()} Beside that, proved between any two records: {second.in_words()}"
+        return (
+            f"{first.in_words()} Beside that, proved between any two records: {second.in_words()} That is for a privatiser that "
+            "is fixed: for records that it was NOT trained on. One that was trained on the records that it releases tells about "
+            "each of them in how it changes the others, and no epsilon covers that."
+        )
 
 
 def certified(privatiser: Any, epsilon: Exact, X: Any, y: Any = None) -> CertifiedPrivatiser:
@@ -85,8 +98,10 @@ def certified(privatiser: Any, epsilon: Exact, X: Any, y: Any = None) -> Certifi
     if not len(next(iter(as_columns(X).values()), ())):
         raise DataError("the distortion of noise is measured on records; give some.")
     shares = split(whole, len(columns))
-    made = {one.name: _mechanism(one, share) for one, share in zip(columns, shares, strict=True)}
-    found = CertifiedPrivatiser(privatiser, made, whole, 0.0)
+    noise = product(
+        [(_mechanism(one, share), 1) for one, share in zip(columns, shares, strict=True)], metric="discrete"
+    )
+    found = CertifiedPrivatiser(privatiser, noise, 0.0)
     spent = privatiser.distortion_of(X, found.release(X, y, np.random.default_rng(0)))  # a simulation, thrown away
     return replace(found, distortion=float(sum(spent.values())))
 
@@ -96,10 +111,7 @@ def _mechanism(column: Any, share: Fraction) -> Any:
     if isinstance(column, Number):
         assert column.low is not None
         assert column.high is not None
-        ends = Fraction(column.low), Fraction(column.high)
-        return laplace(epsilon=share, sensitivity=ends[1] - ends[0], within=ends, outside="clamp")
+        step = Fraction(column.step)
+        low, high = math.ceil(Fraction(column.low) / step), math.floor(Fraction(column.high) / step)
+        return geometric(epsilon=share / (high - low), within=(low, high), outside="clamp")
     return randomised_response(column.labels, epsilon=share)
-
-
-def _given(column: Any, values: Any) -> Any:
-    return values.astype(np.float64) if isinstance(column, Number) else values

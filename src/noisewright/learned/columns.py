@@ -15,8 +15,9 @@ any column that is named as one. A category is never turned into a number.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,17 @@ from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_number
 from noisewright.core.errors import DataError, ParameterError
 
-__all__ = ["Category", "Codes", "Columns", "Number", "as_columns", "codes_of", "labels_of", "like"]
+__all__ = ["Category", "Codes", "Columns", "Number", "as_columns", "category_from", "codes_of", "labels_of", "like"]
 
 Codes = NDArray[np.int64]
 
-MOST_CATEGORIES = 1000
+MOST_CATEGORIES = 200
+LARGEST, SMALLEST = 1e100, 1e-100
+"""Larger numbers, and smaller standard deviations, have squares that no float holds."""
+MOST_SINGLE, MOST_NUMERALS = 10, 10
+"""A few numbers among words are labels; more of them are a column of numbers with odd cells."""
+FARTHEST = 1e12
+"""A number so many standard deviations away is refused: nothing like it was learned from."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,11 @@ class Columns:
         numeric, codes = np.empty((rows, len(self.numbers))), np.empty((rows, len(self.categories)), np.int64)
         for place, number in enumerate(self.numbers):
             numeric[:, place] = (_numbers(number.name, given[number.name]) - number.centre) / number.scale
+            if np.abs(numeric[:, place]).max(initial=0.0) > FARTHEST:
+                raise DataError(
+                    f"the column {number.name!r} has numbers far beyond all that the privatiser was fitted on; leave such rows "
+                    "out."
+                )
         for place, label in enumerate(self.labels):
             codes[:, place] = codes_of(label.name, given[label.name], label.labels)
         return numeric, codes
@@ -162,13 +174,39 @@ class Columns:
         for entry in data:
             rest = {name: value for name, value in entry.items() if name != "kind"}
             if entry["kind"] == "number":
-                number = Number(**rest)
-                if not (np.isfinite(number.centre) and np.isfinite(number.scale) and number.scale > 0):
-                    raise ValueError("a scale")
-                found.append(number)
+                found.append(_checked(Number(**rest)))
+            elif entry["kind"] == "category":
+                found.append(category_from(rest))
             else:
-                found.append(replace(Category(**rest), labels=tuple(rest["labels"])))
+                raise ValueError("a kind")
+        if not found or len({column.name for column in found}) < len(found):
+            raise ValueError("columns")
         return cls(tuple(found))
+
+
+def category_from(data: Any) -> Category:
+    """A column of labels from plain data; any error where that is nonsense."""
+    name, labels = data["name"], data["labels"]
+    kinds = {type(label) for label in labels}
+    if set(data) != {"name", "labels"} or type(name) is not str or kinds not in ({str}, {bool}, {int}, {float}):
+        raise ValueError("labels")
+    if not 2 <= len(labels) <= MOST_CATEGORIES or sorted(set(labels)) != labels:
+        raise ValueError("labels")
+    return Category(name, tuple(labels))
+
+
+def _checked(number: Number) -> Number:
+    """A column of numbers that a file told of; ``ValueError`` where it makes no sense."""
+    ends = (number.low, number.high)
+    if type(number.name) is not str or type(number.whole) is not bool or (number.low is None) != (number.high is None):
+        raise ValueError("a number")
+    if not all(is_number(one) for one in (number.centre, number.scale, *(end for end in ends if end is not None))):
+        raise ValueError("a number")
+    if not abs(number.centre) <= LARGEST or not SMALLEST <= number.scale <= LARGEST:
+        raise ValueError("a scale")
+    if number.low is not None and number.high is not None:
+        _range(number.name, ends)
+    return number
 
 
 def as_columns(table: Any) -> dict[str, NDArray[Any]]:
@@ -195,14 +233,35 @@ def labels_of(name: str, values: NDArray[Any]) -> tuple[Hashable, ...]:
     """The distinct values of a column, in order."""
     _check_present(name, values)
     try:
-        found = sorted(set(values.tolist()))
+        counts = Counter(values.tolist())
+        found = sorted(counts)
     except TypeError:
         raise DataError(f"the column {name!r} mixes values of several kinds; convert it to text first.") from None
-    if len(found) > MOST_CATEGORIES:
+    single = sum(count == 1 for count in counts.values())
+    if len(found) > MOST_CATEGORIES or (single > MOST_SINGLE and 2 * single > len(found)):
         raise DataError(
-            f"the column {name!r} has more than {MOST_CATEGORIES} different values; group them, or leave the column out."
+            f"the column {name!r} would be labels, and has more than {MOST_CATEGORIES} different ones, or most of them are of "
+            "one row each and would name single records; group them, or leave the column out."
         )
     return tuple(found)
+
+
+def _check_words(name: str, values: NDArray[Any]) -> None:
+    """Refuse numbers that became words because a few cells are none: all of them would be kept as labels."""
+    words = [value for value in set(values.tolist()) if isinstance(value, str)]
+    numbers = sum(map(_is_numeral, words))
+    if len(words) > MOST_NUMERALS and 2 * numbers > len(words):
+        raise DataError(
+            f"the column {name!r} holds numbers, and cells that are none: correct or drop such rows, or name the column as "
+            "categorical if its numbers are labels."
+        )
+
+
+def _is_numeral(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def codes_of(name: str, values: NDArray[Any], labels: tuple[Hashable, ...]) -> Codes:
@@ -223,9 +282,14 @@ def _column(name: str, values: NDArray[Any], labelled: bool, bounds: tuple[float
         raise DataError(f"the column {name!r} holds dates or times; turn them into numbers, or leave the column out.")
     if not labelled and values.dtype.kind in "iuf":
         numbers = _numbers(name, values)
-        scale = float(numbers.std())
-        if not scale > 1e-12 * (1 + float(np.abs(numbers).max(initial=0.0))):
+        if (values == values[0]).all():
             raise DataError(f"the column {name!r} is constant and tells nothing; leave it out.")
+        scale = float(numbers.std())
+        if not scale > max(SMALLEST, 1e-12 * float(np.abs(numbers).max())):
+            raise DataError(
+                f"the numbers of the column {name!r} differ by too little for their size, or at all; subtract a public constant "
+                "from them, or multiply them by one."
+            )
         whole = values.dtype.kind in "iu"
         if bounds is not None and ((numbers < bounds[0]) | (numbers > bounds[1])).any():
             raise DataError(
@@ -233,6 +297,8 @@ def _column(name: str, values: NDArray[Any], labelled: bool, bounds: tuple[float
             )
         low, high = bounds or (None, None)
         return Number(name, float(numbers.mean()), scale, whole, low, high)
+    if not labelled:
+        _check_words(name, values)
     labels = labels_of(name, values)
     if len(labels) < 2:
         raise DataError(f"the column {name!r} is constant and tells nothing; leave it out.")
@@ -245,6 +311,8 @@ def _numbers(name: str, values: NDArray[Any]) -> Floats:
     found = values.astype(np.float64)
     if not np.isfinite(found).all():
         raise DataError(f"the column {name!r} has missing or infinite values; fill or drop such rows first.")
+    if np.abs(found).max(initial=0.0) > LARGEST:
+        raise DataError(f"the column {name!r} has numbers beyond {LARGEST:g}; divide them by a public constant.")
     return found
 
 

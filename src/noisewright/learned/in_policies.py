@@ -3,10 +3,13 @@ r"""A trained privatiser for columns of a policy: rows are changed by it, and **
 ``mechanism = "learned"`` in a policy, with the file of a privatiser. It is no mechanism like the others: its promise is of the
 kind ``context-aware`` (:class:`~noisewright.core.guarantee.ContextAware`), so it has no certificate, costs nothing of a budget,
 and plan, certificate, report and ledger list its columns among those that are not protected in that sense, with what was
-measured of it. Like any file that a mechanism needs, the privatiser is public: it tells about the records it was trained on.
+measured of it. Unlike the files that other mechanisms need, that of a privatiser is not public: see
+:data:`~noisewright.learned.model_files.KEEP`.
 
 The columns of the policy are those that it was trained on, in their order. Only a privatiser that is given the record alone can
-be used: one that is given the private values as well would need a column that is not released.
+be used. One that is given the private values as well (``given="xy"``) reads a column that must not be released, and a column of a
+policy is read to be released, kept, or perturbed under its own name: a policy could not say what becomes of the private one,
+and a mistake would hand it out. Such a privatiser is used in Python, where the caller holds both.
 """
 
 from __future__ import annotations
@@ -62,8 +65,8 @@ class ChangedColumns:
         made = GAPPrivatiser.load(self.model)
         if made.given != "x":
             raise ParameterError(
-                f"{self.model.name} is given the private values as well, which a release of these columns has not; train one "
-                'with given = "x".'
+                f"{self.model.name} is given the private values as well, and a policy reads no column that it does not release; "
+                'train one with given = "x", or release with this one in Python.'
             )
         if self.distortion is not None:
             return made.at(self.distortion)

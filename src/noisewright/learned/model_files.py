@@ -5,23 +5,31 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
 
+from noisewright.core.choices import is_number, is_whole
 from noisewright.core.errors import FileFormatError, NoisewrightError
 from noisewright.core.resource import Resource
 from noisewright.files.model_file import SUFFIX, read_model, write_model
-from noisewright.learned.columns import Category, Columns
+from noisewright.learned.columns import Columns, category_from
 from noisewright.learned.drawing import drawer_of
-from noisewright.learned.preparing import Point
+from noisewright.learned.measuring import Point
 
-__all__ = ["KIND", "VERSION", "check_suffix", "read_privatiser", "write_privatiser"]
+__all__ = ["KEEP", "KIND", "VERSION", "check_suffix", "read_privatiser", "write_privatiser"]
 
 KIND = "privatiser"
-VERSION = 1
+VERSION = 2
+KEEP = (
+    "Keep the file: it tells about the records that it was trained on (labels, means, deviations, weights), and no promise "
+    "covers it. Nor does one cover its digest and what was measured, which a certificate states. Hand them out only where all "
+    "of these records may be told about."
+)
+"""What becomes of the file of a privatiser; said wherever one is written or used."""
 
 
 def write_privatiser(privatiser: Any, path: str | os.PathLike[str]) -> Resource:
@@ -55,8 +63,10 @@ def read_privatiser(made: Any, resource: Resource) -> None:
     try:
         made.set_params(**about["parameters"])
         made.columns_ = Columns.from_json(about["columns"])
-        made.private_ = tuple(Category(str(one["name"]), tuple(one["labels"])) for one in about["private"])
-        made.family_, made.rows_ = str(about["family"]), int(about["rows"])
+        made.private_ = tuple(category_from(one) for one in about["private"])
+        made.family_, made.rows_ = str(about["family"]), about["rows"]
+        if not is_whole(made.rows_) or made.rows_ < 1 or not made.private_:
+            raise ValueError("rows")
         made.settings_ = Settings(**about["settings"])
         made.costs_ = [float(cost) for cost in about["costs"]]
         made.points_ = tuple(_point(entry) for entry in about["points"])
@@ -68,9 +78,13 @@ def read_privatiser(made: Any, resource: Resource) -> None:
         numbers, categories = len(made.columns_.numbers), made.columns_.categories
         if made.given not in ("x", "xy") or not made.points_ or len(made.costs_) != len(made.columns_.names):
             raise ValueError("parameters")
+        if not all(0 < cost < math.inf for cost in made.costs_) or any(
+            len(p.prior) != len(classes) for p in made.points_
+        ):
+            raise ValueError("costs")
         for own in made.arrays_:
             drawer_of(made.family_, own, numbers, categories, classes, made.given)
-    except (LookupError, TypeError, ValueError, AttributeError, NoisewrightError):
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, NoisewrightError):
         raise FileFormatError(
             f"{resource.name} is no privatiser that can be used; train it again or copy it once more."
         ) from None
@@ -84,10 +98,31 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 
 
 def _point(entry: dict[str, Any]) -> Point:
+    """A point that a file told of; ``ValueError`` where its numbers cannot be."""
     if set(entry) != {field.name for field in fields(Point)}:
         raise ValueError("a point")
-    read: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in entry.items()}
-    return Point(**read)
+    read: dict[str, Any] = {name: _tuples(one) for name, one in entry.items()}
+    made = Point(**read)
+    shares = [*made.accuracy, *made.prior, *(end for pair in made.accuracy_between for end in pair)]
+    amounts = (made.distortion, made.spent, *made.spent_between, made.loss, made.prior_loss)
+    counts = (made.held_out, made.epochs, *made.judged)
+    lengths = {len(one) for one in (made.accuracy, made.accuracy_between, made.best, made.judged, made.prior)}
+    if not all(is_number(one) and 0 <= one <= 1 for one in shares) or len(lengths) != 1:
+        raise ValueError("a point")
+    if not all(is_number(one) and 0 <= one < math.inf for one in amounts) or made.distortion <= 0:
+        raise ValueError("a point")
+    inside = [(made.spent, made.spent_between), *zip(made.accuracy, made.accuracy_between, strict=True)]
+    if not all(len(ends) == 2 and ends[0] <= value <= ends[1] for value, ends in inside):
+        raise ValueError("a point")
+    if not all(is_whole(one) and one >= 1 for one in counts) or type(made.rested) is not bool:
+        raise ValueError("a point")
+    if not made.tried or not all(type(name) is str and 0 < len(name) <= 100 for name in (*made.best, *made.tried)):
+        raise ValueError("a point")
+    return made
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> Any:

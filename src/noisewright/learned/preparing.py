@@ -1,26 +1,24 @@
-"""What comes before and after a training: budgets, private classes, families and settings, checked; points of a curve."""
+"""What comes before a training: budgets, private classes, families, settings and attackers, checked."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_number, one_of
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import upward
+from noisewright.core.errors import DataError, MissingPartError, ParameterError
 from noisewright.learned.columns import Category, Codes, Columns, as_columns, codes_of, labels_of
-from noisewright.learned.theory.estimates import accuracy_interval
+from noisewright.learned.evaluation.attack import FEWEST_RECORDS
+from noisewright.learned.evaluation.attackers import chosen_attackers
+from noisewright.learned.evaluation.tables import MOST_CLASSES
 
-if TYPE_CHECKING:
-    from noisewright.learned.training.trainer import Course
-
-__all__ = ["Point", "budgets_of", "check_free", "family_of", "points_of", "private_of", "settings_of", "truth_of"]
+__all__ = ["attackers_of", "budgets_of", "check_free", "family_of", "private_of", "settings_of", "truth_of"]
 
 FAMILIES = ("auto", "shifts", "table", "network")
 LEAST_ROWS = 20
@@ -48,40 +46,6 @@ LIKE_THE_FAMILY: dict[str, dict[str, Any]] = {
     "network": {},
 }
 """Settings that worked for each family; those given by name go before."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """One budget of a curve: what is spent of it, and what the watching adversary reached on held-out records.
-
-    ``accuracy``: for each private variable how often she was right, ``prior`` how often she is blindly;
-    ``most_accuracy``: the upper end of an interval of 95 % about the first; ``loss``: what she lost, all variables
-    together, ``prior_loss`` blindly; ``converged``: whether the training came to rest within the budget.
-    """
-
-    distortion: float
-    spent: float
-    accuracy: tuple[float, ...]
-    prior: tuple[float, ...]
-    most_accuracy: float
-    loss: float
-    prior_loss: float
-    held_out: int
-    converged: bool
-    epochs: int
-
-    def most_accuracy_of(self, place: int) -> float:
-        """The upper end of an interval of 95 % about her accuracy for one of the private variables."""
-        return accuracy_interval(round(self.accuracy[place] * self.held_out), self.held_out).high
-
-    def in_words(self) -> str:
-        """One line; numbers of several private variables in their order."""
-        rest = "" if self.converged else "; it did not converge"
-        right, blind = (" and ".join(f"{100 * one:.1f} %" for one in many) for many in (self.accuracy, self.prior))
-        return (
-            f"distortion {upward(self.spent, 4)} of {upward(self.distortion, 4)} allowed; the adversary that was trained guesses "
-            f"{right} right ({blind} blindly){rest}"
-        )
 
 
 def budgets_of(distortion: Any) -> list[float]:
@@ -115,6 +79,8 @@ def private_of(y: Any) -> tuple[Category, ...]:
             raise DataError(
                 f"the private column {name!r} has one class only, so there is nothing to hide; leave it out."
             )
+        if len(labels) > MOST_CLASSES:
+            raise DataError(f"the private column {name!r} has more than {MOST_CLASSES} classes; group them first.")
         if np.bincount(codes_of(name, values, labels)).min() < LEAST_ROWS:
             raise DataError(
                 f"the private column {name!r} has a class with fewer than {LEAST_ROWS} rows; merge classes, or "
@@ -187,28 +153,17 @@ def check_free(budgets: list[float], costs: list[float], numeric: Floats, codes:
             )
 
 
-def points_of(budgets: list[float], course: Course, held: Codes, classes: tuple[int, ...]) -> tuple[Point, ...]:
-    prior = tuple(
-        float(np.bincount(held[:, place], minlength=many).max()) / len(held) for place, many in enumerate(classes)
-    )
-    seen = course.watched
-    assert seen is not None
-    converged = course.converged()
-    found = []
-    for place, budget in enumerate(budgets):
-        accuracy = tuple(float(value) for value in seen.accuracy[:, place])
-        found.append(
-            Point(
-                distortion=budget,
-                spent=float(seen.spent[place]),
-                accuracy=accuracy,
-                prior=prior,
-                most_accuracy=accuracy_interval(round(accuracy[0] * seen.records), seen.records).high,
-                loss=float(seen.loss[:, place].sum()),
-                prior_loss=float(course.prior_loss[place]),
-                held_out=seen.records,
-                converged=bool(converged[place]),
-                epochs=course.epochs,
-            )
+def attackers_of(names: Sequence[str] | None, family: str, rows: int) -> tuple[str, ...]:
+    """The fresh attackers that will be tried; none on a table, where counting does all that they could."""
+    chosen = chosen_attackers(names)
+    if family == "table":
+        return ()
+    if find_spec("sklearn") is None:
+        raise MissingPartError(
+            "what is learned is tried by attackers of scikit-learn; install noisewright[attackers], which brings it."
         )
-    return tuple(found)
+    if rows < FEWEST_RECORDS:
+        raise DataError(
+            f"{FEWEST_RECORDS} records or more are needed: some to learn from, and some for attackers to be tried on."
+        )
+    return tuple(chosen)

@@ -4,8 +4,8 @@ r"""A privatiser learned from examples: records that hide a private value as wel
 average and an adversary who guesses ``y`` from them; ``release(X)`` changes records. It is used like a transformer of
 scikit-learn.
 
-**What is promised.** A guarantee of the kind ``context-aware``: how often adversaries *of the kind that was trained* guess
-right about records of the population that it was trained on, measured on records held out. No epsilon, nothing about one
+**What is promised.** A guarantee of the kind ``context-aware``: how often fresh attackers, trained from scratch on releases,
+guess right about records of the population that it was trained on, measured on records held out. No epsilon, nothing about one
 person, and nothing about stronger adversaries.
 
 **Distortion.** The sum over columns of the squared change of a number in standard deviations (``units="raw"``: as it is)
@@ -41,14 +41,24 @@ from noisewright.core.exact import Exact
 from noisewright.core.guarantee import ContextAware
 from noisewright.core.resource import Resource
 from noisewright.learned.certified_noise import CertifiedPrivatiser, certified
-from noisewright.learned.columns import Codes, Columns
+from noisewright.learned.columns import Codes, Columns, as_columns
 from noisewright.learned.drawing import Drawer, drawer_of
+from noisewright.learned.measuring import (
+    WATCHING,
+    Point,
+    costs_of,
+    draws_of,
+    guessed,
+    measured_rows,
+    released,
+    spent_of,
+)
 from noisewright.learned.model_files import check_suffix, read_privatiser, write_privatiser
 from noisewright.learned.preparing import (
+    attackers_of,
     budgets_of,
     check_free,
     family_of,
-    points_of,
     private_of,
     settings_of,
     truth_of,
@@ -70,8 +80,9 @@ class GAPPrivatiser:
     ``"x"``, the record alone, or ``"xy"``, the private values as well. ``family``: ``"table"`` (one column of labels),
     ``"shifts"`` (one number and two classes), ``"network"``, or ``"auto"``: a table where one will do, else a network.
     ``categorical``: columns of labels that look like numbers. ``bounds``: public ranges of columns, which releases are
-    clipped to. ``held_out``: the share of rows that nobody learns from. ``settings``: of the training, see
-    :class:`~noisewright.learned.training.settings.Settings`.
+    clipped to. ``held_out``: the share of rows that nobody learns from. ``attackers``: the fresh ones that are tried on what it
+    releases, by their names in :data:`~noisewright.learned.evaluation.ATTACKERS`; all of them, if none are named. ``settings``:
+    of the training, see :class:`~noisewright.learned.training.settings.Settings`.
     """
 
     def __init__(
@@ -86,12 +97,13 @@ class GAPPrivatiser:
         units: str = "sd",
         bounds: Mapping[Any, Any] | None = None,
         held_out: float = 0.2,
+        attackers: Sequence[str] | None = None,
         seed: int = 0,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.distortion, self.given, self.loss, self.family = distortion, given, loss, family
         self.categorical, self.weights, self.units, self.bounds = categorical, weights, units, bounds
-        self.held_out, self.seed, self.settings = held_out, seed, settings
+        self.held_out, self.attackers, self.seed, self.settings = held_out, attackers, seed, settings
 
     # Learning --------------------------------------------------------------------------------------------------------------
 
@@ -118,6 +130,7 @@ class GAPPrivatiser:
         if len(truth) != len(numeric):
             raise DataError("X and y must have one row for each record.")
         family = family_of(self.family, columns, private)
+        attackers = attackers_of(self.attackers, family, len(truth))
         costs = columns.costs(self.weights, self.units)
         check_free(budgets, costs, numeric, codes)
         settings = settings_of(family, self.loss, self.seed, len(numeric), self.settings)
@@ -136,6 +149,7 @@ class GAPPrivatiser:
             classes=classes,
             given=self.given,
             weights=costs,
+            steps=[1 / number.scale if number.whole else 0.0 for number in columns.numbers],
             held_out=apart,
             knows="law",
             progress=progress,
@@ -145,12 +159,52 @@ class GAPPrivatiser:
         self.columns_, self.private_, self.family_, self.settings_ = columns, private, family, settings
         self.rows_, self.course_, self.costs_ = len(numeric), curve.course, costs
         self.arrays_ = curve.arrays
-        self.points_ = points_of(budgets, curve.course, truth[apart], classes)
         self.n_features_in_ = len(columns.names)
+        rows = measured_rows(apart, self.seed)
+        some = {name: values[rows] for name, values in as_columns(X).items()}
+        self.points_ = tuple(
+            self._measured(place, budget, some, truth[rows], apart[rows], attackers)
+            for place, budget in enumerate(budgets)
+        )
         return self
 
+    def _measured(
+        self,
+        place: int,
+        budget: float,
+        table: dict[str, NDArray[Any]],
+        truth: Codes,
+        apart: NDArray[np.bool_],
+        attackers: Sequence[str],
+    ) -> Point:
+        """What one point of the curve does to records, as it releases them."""
+        course, watched = self.course_, self.course_.watched
+        assert watched is not None
+        bits = bits_from(np.random.default_rng((self.seed, 3, place)))  # a simulation, thrown away
+        given, drawer = truth if self.given == "xy" else None, self._drawer(place)
+        draws = [released(self.columns_, drawer, table, given, bits) for _ in range(draws_of(len(truth)))]
+        spent = spent_of([costs_of(self.columns_, self.costs_, table, one).sum(axis=1)[apart] for one in draws])
+        reached = [float(value) for value in watched.accuracy[:, place]]
+        found = guessed(draws, truth, apart, reached, attackers, self.seed)
+        return Point(
+            distortion=budget,
+            spent=spent.value,
+            spent_between=(spent.low, spent.high),
+            accuracy=tuple(right.value for _, right, _ in found),
+            accuracy_between=tuple((right.low, right.high) for _, right, _ in found),
+            best=tuple(name for name, _, _ in found),
+            judged=tuple(many for _, _, many in found),
+            tried=(*attackers, WATCHING),
+            prior=tuple(float(np.bincount(codes).max() / len(codes)) for codes in truth.T),
+            loss=float(watched.loss[:, place].sum()),
+            prior_loss=float(course.prior_loss[place]),
+            held_out=int(apart.sum()),
+            rested=bool(course.converged()[place]),
+            epochs=course.epochs,
+        )
+
     def _apart(self, truth: Codes) -> NDArray[np.bool_]:
-        """The rows that nobody learns from: the same share of every class of the first private variable."""
+        """The rows that nobody learns from: the same share of every class of the first private variable, two of any class."""
         share = self.held_out
         if not is_number(share) or not 0 < share < 1:
             raise ParameterError("held_out is the share of rows that nobody learns from, above 0 and below 1.")
@@ -158,7 +212,11 @@ class GAPPrivatiser:
         found = np.zeros(len(truth), bool)
         for code in np.unique(truth[:, 0]):
             rows = np.flatnonzero(truth[:, 0] == code)
-            found[rng.permutation(rows)[: max(1, round(share * len(rows)))]] = True
+            found[rng.permutation(rows)[: max(2, round(share * len(rows)))]] = True
+        for codes in truth.T[1:]:
+            for code in np.unique(codes):
+                rows = np.flatnonzero(codes == code)
+                found[rng.permutation(rows[~found[rows]])[: max(0, 2 - int(found[rows].sum()))]] = True
         return found
 
     # Releasing -------------------------------------------------------------------------------------------------------------
@@ -179,8 +237,7 @@ class GAPPrivatiser:
             truth = truth_of(y, self.private_)
             if len(truth) != len(numeric):
                 raise DataError("X and y must have one row for each record.")
-        changes, new = self._drawer().draw(numeric, codes, truth, bits)
-        return self.columns_.decode(X, changes, new)
+        return self.columns_.decode(X, *self._drawer(0).draw(numeric, codes, truth, bits))
 
     def transform(self, X: Any) -> Any:
         """The same as :meth:`release`, for pipelines."""
@@ -207,25 +264,21 @@ class GAPPrivatiser:
     def distortion_of(self, X: Any, released: Any) -> dict[str, float]:
         """The mean distortion of each column between records and their releases; the sum is what the budget is about."""
         self._check_fitted()
-        numeric, codes = self.columns_.encode(X)
-        other, new = self.columns_.encode(released)
-        parts = [*((other - numeric) ** 2).mean(axis=0), *(codes != new).mean(axis=0)]
         columns = self.columns_
+        means = costs_of(columns, self.costs_, X, released).mean(axis=0)
         names = [*(one.name for one in columns.numbers), *(one.name for one in columns.labels)]
-        return {name: float(cost * part) for name, cost, part in zip(names, self.costs_, parts, strict=True)}
+        return {name: float(mean) for name, mean in zip(names, means, strict=True)}
 
-    def _drawer(self) -> Drawer:
+    def _drawer(self, place: int) -> Drawer:
         classes = tuple(len(one.labels) for one in self.private_)
-        (arrays,) = self.arrays_
-        return drawer_of(
-            self.family_, arrays, len(self.columns_.numbers), self.columns_.categories, classes, self.given
-        )
+        numbers, categories = len(self.columns_.numbers), self.columns_.categories
+        return drawer_of(self.family_, self.arrays_[place], numbers, categories, classes, self.given)
 
     def with_epsilon(self, epsilon: Exact, X: Any, y: Any = None) -> CertifiedPrivatiser:
         """Certified noise behind it: ``epsilon`` between any two records, proved, beside what was learned.
 
-        Every column of numbers needs public ``bounds``, and lists of labels must be public. The distortion of both together is
-        measured on ``X``.
+        That is for a privatiser that is fixed: for records that it was not trained on. Every column of numbers needs public
+        ``bounds``, and lists of labels must be public. The distortion of both together is measured on ``X``.
         """
         self._check_fitted()
         if len(self.points_) != 1:
@@ -233,7 +286,7 @@ class GAPPrivatiser:
         return certified(self, epsilon, X, y)
 
     def save(self, path: str | os.PathLike[str]) -> Resource:
-        """Write it to a file (``.nwm``: arrays and JSON). It tells about the records that it was trained on."""
+        """Write it to a file (``.nwm``: arrays and JSON). Keep it: it tells about the records that it was trained on."""
         self._check_fitted()
         check_suffix(path)
         return write_privatiser(self, path)
@@ -249,29 +302,30 @@ class GAPPrivatiser:
 
     @property
     def guarantee(self) -> ContextAware:
-        """What is promised: measured against the adversary that was trained, and nobody stronger."""
+        """What is promised: measured against the attackers that were tried, and nobody stronger."""
         self._check_fitted()
         if len(self.points_) != 1:
             raise ParameterError("this is a curve of several budgets; pick one with .at(distortion).")
         (point,) = self.points_
-        told = [point.most_accuracy_of(place) - blind for place, blind in enumerate(point.prior)]
-        worst = told.index(max(told))
-        private = ", ".join(one.name for one in self.private_)
-        which = (
-            "" if len(told) == 1 else f", and of {private} the one that is told most of: {self.private_[worst].name}"
+        most = [high for _, high in point.accuracy_between]
+        order = sorted(range(len(most)), key=lambda place: point.prior[place] - most[place])  # told most of first
+        worst, many = order[0], len(point.tried)
+        who = (
+            "somebody who knows how often outputs and private values go together among these records"
+            if self.family_ == "table"
+            else f"the best of {many} adversaries that were tried ({point.best[worst]})"
         )
-        who = {
-            "table": "somebody who knows how often outputs and private values go together among the records it was trained on",
-            "shifts": f"a network with two layers of {self.settings_.adversary_hidden}",
-            "network": f"a network with two layers of {self.settings_.adversary_hidden}",
-        }[self.family_]
         return ContextAware(
-            accuracy=max(point.most_accuracy_of(worst), point.prior[worst]),
+            accuracy=max(most[worst], point.prior[worst]),
             prior=point.prior[worst],
             distortion=point.spent,
-            adversary=f"{who}, as measured on {point.held_out} records held out (with confidence 95 %), and perhaps more "
-            "often by others",
-            data=f"records like the {self.rows_} that it was trained on{which}",
+            adversary=f"{who} (with confidence 95 %)",
+            data=f"records like the {self.rows_} that it was trained on",
+            private=tuple(self.private_[place].name for place in order),
+            rows=point.judged[worst],
+            adversaries=point.tried,
+            most_distortion=point.spent_between[1],
+            converged=point.converged,
         )
 
     # Like an estimator of scikit-learn -------------------------------------------------------------------------------------

@@ -425,6 +425,12 @@ def _warnings(plan: Plan) -> list[str]:
             f"{listed(column.names)}: changed by a learned privatiser, which promises no epsilon; what is promised is "
             "context-aware, costs nothing of the budget, and is no differential privacy."
         )
+        promise: Any = None if column.mechanism is None else column.mechanism.guarantee
+        if not promise.converged:
+            found.append(
+                f"{listed(column.names)}: the training of this privatiser did NOT come to rest within its budget; train it for "
+                "longer, or with another budget."
+            )
     perturbed = [listed(c.names) for c in plan.columns if c.protected]
     if plan.order == "kept":
         found.append(

@@ -163,7 +163,7 @@ def test_damaged_model_files_are_refused_whatever_was_changed(tmp_path: Path) ->
     damaged = [b"", b"PNG", content[:40], content[:-1], content + b"\0", content[:8] + b"\xff" * 8 + content[16:]]
     swaps = [
         (b'"<f4"', b'"<f8"'),
-        (b'"format": 1', b'"format": 9'),
+        (b'"format": 2', b'"format": 9'),
         (b'"height": 24', b'"height": 99'),
         (b'"low"', b'"lot"'),
     ]

@@ -182,7 +182,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     from rich.text import Text
 
     from noisewright.core.certificates.checker.checker import rounded
-    from noisewright.core.certificates.checker.checker_release import ORDERS, shown
+    from noisewright.core.certificates.checker.checker_release import ORDERS, measured_words, shown
 
     if result.get("problems"):
         verdict = heading(result["file"], "NOT the files of one release", "bold red")
@@ -202,6 +202,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     for one in result["context_aware"]:
         names = ", ".join(map(shown, one["columns"]))
         rows.append(("No epsilon", f"{names}: changed; stated, and not proved: {printable(one['promise'])}"))
+        rows.append(("Measured", f"as stated: {measured_words(one['measured'])}"))
     if result["order"] in ORDERS:
         rows.append(("NOT protected", ORDERS[result["order"]]))
     if result["reason"]:

@@ -43,6 +43,7 @@ def train_curve(
     classes: tuple[int, ...] = (2,),
     given: str = "x",
     weights: Sequence[float] = (),
+    steps: Sequence[float] = (),
     held_out: NDArray[np.bool_] | None = None,
     source: Codes | None = None,
     knows: str = "learns",
@@ -53,7 +54,8 @@ def train_curve(
     """Train a privatiser for every budget together.
 
     Arrays are (rows, columns), or (tables, rows, columns) with ``source``, the table of each budget. ``weights`` of columns
-    make the distortion, numeric columns first. ``held_out`` marks rows that only the watching adversary is measured on.
+    make the distortion, numeric columns first. ``steps``: numbers of a column are changed by multiples of this, where it is not
+    0 (whole numbers stay whole). ``held_out`` marks rows that only the watching adversary is measured on.
     ``knows="law"``: the adversary of a table is the best one, computed, and has nothing to learn.
     """
     generator = torch.Generator().manual_seed(settings.seed)
@@ -78,7 +80,7 @@ def train_curve(
     elif family == "table":
         made = TableFamily(records, given, costs[0] * (1 - np.eye(categories[0])))
     else:
-        made = NetworkFamily(records, given, costs, settings.hidden, settings.temperature, generator)
+        made = NetworkFamily(records, given, costs, settings.hidden, settings.temperature, generator, steps)
     if family != "table":
         adversary = NetworkAdversary(len(budgets), made.shown, classes, settings.adversary_hidden, generator)
     elif knows == "law":
@@ -91,6 +93,7 @@ def train_curve(
         "knows": knows,
         "budgets": [float(budget) for budget in budgets],
         "weights": [float(cost) for cost in costs],
+        "steps": [float(step) for step in steps],
         "settings": settings.to_json(),
         "data": _digest(numeric, codes, truth, held_out),
     }

@@ -146,10 +146,20 @@ class TableFamily(Family):
 
 
 class NetworkFamily(Family):
-    """A network beside the record itself; ``weights`` of columns, numeric first, make the distortion."""
+    """A network beside the record itself; ``weights`` of columns, numeric first, make the distortion.
+
+    ``steps``: changes of a number are rounded to multiples of this (not where it is 0); slopes are those without rounding.
+    """
 
     def __init__(
-        self, records: Records, given: str, weights: Sequence[float], hidden: int, temperature: float, generator: Any
+        self,
+        records: Records,
+        given: str,
+        weights: Sequence[float],
+        hidden: int,
+        temperature: float,
+        generator: Any,
+        steps: Sequence[float] = (),
     ) -> None:
         self.given, self.categories, self.temperature = given, records.categories, temperature
         self.numbers = int(records.numeric.shape[2])
@@ -157,6 +167,7 @@ class NetworkFamily(Family):
         self.noise = max(1, self.numbers)
         dtype = records.numeric.dtype
         self.weights = torch.as_tensor(list(weights), dtype=dtype)
+        self.steps = torch.as_tensor(list(steps), dtype=dtype) if any(steps) else None
         first = [math.log(max(many - 1, 1)) + 3.0 for many in self.categories]
         self.leaning = torch.tensor(first, dtype=dtype).expand(records.points, -1)
         inputs = self.shown + self.noise + (sum(records.classes) if given == "xy" else 0)
@@ -172,7 +183,7 @@ class NetworkFamily(Family):
         parts = [x, hot, drawn] + ([records.by_point(records.hot_truth())] if self.given == "xy" else [])
         rows = torch.cat(parts, dim=2)
         out = torch.baddbmm(through(self.parameters, rows), rows, self.parameters["skip"])
-        change = out[:, :, : self.numbers]
+        change = self._stepped(out[:, :, : self.numbers])
         costs = [(change**2).mean(dim=1) * self.weights[: self.numbers]]
         shown, place = [x + change], self.numbers
         for column, many in enumerate(self.categories):
@@ -183,6 +194,13 @@ class NetworkFamily(Family):
             shown.append(self._drawn(logits, generator))
             place += many
         return Play(torch.cat(shown, dim=2), torch.cat(costs, dim=1).sum(dim=1), truth=records.by_point(records.truth))
+
+    def _stepped(self, change: Tensor) -> Tensor:
+        """Changes as they are released: whole numbers change by whole numbers."""
+        if self.steps is None:
+            return change
+        whole = torch.where(self.steps > 0, torch.round(change / self.steps) * self.steps, change)
+        return change + (whole - change).detach()
 
     def _drawn(self, logits: Tensor, generator: Any) -> Tensor:
         """A category as zeros and a one, drawn; its slope is that of the softmax of what decided."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,12 @@ class Trainer:
         for number in range(done, total):
             if progress is not None:
                 progress(number, total)
-            self.epoch(number)
+            try:
+                self.epoch(number)
+            except DataError:
+                if checkpoint is not None:  # nothing to go on from
+                    Path(checkpoint).unlink(missing_ok=True)
+                raise
             self._look(number)
             if checkpoint is not None:
                 write_checkpoint(self, checkpoint, setup, total if self.stopped else number + 1)

@@ -130,7 +130,7 @@ class ColumnPlan:
             return "kept as it is"
         if not self.protected:
             promise: Any = None if self.mechanism is None else self.mechanism.guarantee
-            return f"expected distortion {figure(promise.distortion)}"
+            return f"expected distortion {figure(promise.distortion)} (at most {figure(promise.most_distortion)})"
         if size is None:
             return "expected error not known without the data"
         if lies:

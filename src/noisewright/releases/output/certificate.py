@@ -27,6 +27,7 @@ from noisewright.core.certificates.certificate import (
 )
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.errors import CertificateError
+from noisewright.core.exact import upward
 
 if TYPE_CHECKING:
     from noisewright.releases.columns.plan import ColumnPlan
@@ -96,10 +97,21 @@ class ReleaseCertificate:
 
 
 def _context(column: ColumnPlan) -> dict[str, Any]:
-    """Columns that were changed without an epsilon: by which public file, and what is promised in its place."""
+    """Columns that were changed without an epsilon: by which file, what is promised in its place, and what was measured."""
+    stated: Any = None if column.mechanism is None else column.mechanism.guarantee
     return {
         "columns": list(column.names),
         "promise": column.context_aware,
+        "measured": {
+            "private": list(stated.private),
+            **{
+                name: upward(getattr(stated, name), 4)
+                for name in ("accuracy", "prior", "distortion", "most_distortion")
+            },
+            "adversaries": list(stated.adversaries),
+            "rows": stated.rows,
+            "converged": stated.converged,
+        },
         "resources": [resource.to_json() for resource in column.resources],
     }
 

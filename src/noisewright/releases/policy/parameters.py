@@ -108,7 +108,7 @@ WORDS = {
         'sampler = "enumeration"',
     ),
     "model": (
-        "The public file of a model of faces (without one, the small model that comes along), or of a privatiser.",
+        "The public file of a model of faces (without one, the small model that comes along), or the file of a privatiser.",
         'model = "faces.nwm"',
     ),
     "distortion": ("Which budget of a privatiser that was trained for several.", "distortion = 0.5"),

@@ -17,6 +17,7 @@ from cli_support import Answer
 from noisewright.learned import GAPPrivatiser
 
 Cli = Callable[..., Answer]
+FEW = ("--attackers", "nearest neighbours")
 
 
 @pytest.fixture
@@ -32,16 +33,24 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         )
     ]
     (tmp_path / "people.csv").write_text("\n".join(["height,town,ill,age", *rows]) + "\n")
+    for name, cell in (("odd", "unknown"), ("vast", "1e160")):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["height,town,ill,age", *rows, f"1.8,Ulm,no,{cell}"]) + "\n")
     return tmp_path
 
 
 def test_a_curve_is_trained_and_written(call: Cli, here: Path) -> None:
     words = ("--private", "ill", "--distortion", "0.3,1/2", "--columns", "height,town", "--epochs", "3", "-o", "p.nwm")
+    words += FEW
     answer = call("learn", "people.csv", *words, "--bounds", "height=1:2.5", "--json")
     found = answer.json
     assert [point["distortion"] for point in found["points"]] == [0.3, 0.5]
     assert (found["columns"], found["private"], found["rows"]) == (["height", "town"], ["ill"], 600)
-    assert found["points"][0]["guarantee"]["kind"] == "context-aware"
+    promise = found["points"][0]["guarantee"]
+    assert (promise["kind"], promise["private"]) == ("context-aware", ["ill"])
+    assert promise["rows"] in (80, 120)  # judged by attackers, or by the adversary of the training
+    assert promise["adversaries"] == ["nearest neighbours", "the adversary of the training"]
+    assert promise["accuracy"] >= found["points"][0]["accuracy_between"][0][1]
+    assert found["labels"] == ["town"]
     made = GAPPrivatiser.load(here / "p.nwm").at(0.5)
     released = made.release({"height": np.full(50, 2.4), "town": np.array(["Ulm"] * 50)})
     assert released["height"].max() <= 2.5
@@ -58,8 +67,10 @@ def test_the_page_says_what_is_promised_and_what_the_file_tells(call: Cli, here:
     assert answer.code == 0
     assert "privatiser: table" in answer.words
     assert "no epsilon and no differential privacy" in answer.words
-    assert "tells about the records that it was trained on" in answer.words
-    short = call("learn", "people.csv", "--private", "ill", "--distortion", "0.2", "-o", "n.nwm", "--epochs", "1")
+    assert "Keep the file: it tells about the records that it was trained on" in answer.words
+    assert "As labels town" in answer.words
+    assert "perhaps more is guessed by others" in answer.words
+    short = call("learn", "people.csv", "--private", "ill", "--distortion", "0.2", "-o", "n.nwm", "--epochs", "1", *FEW)
     assert "privatiser: NOT converged" in short.words
 
 
@@ -71,7 +82,14 @@ def test_the_page_says_what_is_promised_and_what_the_file_tells(call: Cli, here:
         (("people.csv", "--private", "ill", "--bounds", "height"), "COLUMN=LOW:HIGH"),
         (("people.csv", "--private", "ill", "--distortion", "-1"), "above 0"),
         (("people.csv", "--private", "ill", "--distortion", "9"), "tells nothing at all"),
-        (("people.csv", "--private", "age"), "fewer than 20 rows"),
+        (("people.csv", "--private", "age"), "more than 50 classes"),
+        (("people.csv", "--private", "ill", "--private", "ill"), "'ill' is named twice"),
+        (("people.csv", "--private", "ill", "--columns", "ill,age"), "'ill' is to be hidden and changed at once"),
+        (("people.csv", "--private", "ill", "--columns", "age,age"), "'age' is named twice"),
+        (("people.csv", "--private", "ill", "--distortion", "0.1,,0.2"), "--distortion"),
+        (("people.csv", "--private", "ill", "--attackers", "an oracle"), "no attacker 'an oracle'"),
+        (("odd.csv", "--private", "ill"), "'age' holds numbers, and cells that are none"),
+        (("vast.csv", "--private", "ill"), "'age' has numbers beyond 1e+100"),
         (("nobody.csv", "--private", "ill"), "nobody.csv"),
         (("people.csv", "--private", "ill", "-o", "p.bin"), ".nwm"),
         (("optimun", "x"), "Did you mean 'optimum'"),
@@ -89,7 +107,7 @@ def test_bad_words_are_answered_in_a_sentence(call: Cli, here: Path, words: tupl
 
 def test_a_training_that_was_stopped_goes_on_and_ends_alike(here: Path) -> None:
     words = [sys.executable, "-m", "noisewright", "learn", "people.csv", "--private", "ill", "--distortion", "0.5"]
-    words += ["--columns", "height,town", "--epochs", "40", "--seed", "3"]
+    words += ["--columns", "height,town", "--epochs", "40", "--seed", "3", *FEW]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     part = here / "a.nwm.part"
     with subprocess.Popen(

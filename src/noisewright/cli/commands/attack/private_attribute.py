@@ -152,7 +152,9 @@ def _seen(table: Columns, path: str, original: Columns, private: str, key: str |
             "--key which column names the rows."
         )
     if columns is not None:
-        wanted = [part.strip() for part in columns.split(",") if part.strip()]
+        wanted = list(dict.fromkeys(part.strip() for part in columns.split(",") if part.strip()))
+        if private in wanted:
+            raise DataError(f"--columns names {private!r}, which is to be guessed and not to be seen; leave it out.")
         lacking = [part for part in wanted if part not in table.names]
         if lacking or not wanted:
             raise DataError(
@@ -206,6 +208,7 @@ def _page(found: Attack, data: dict[str, Any], private: str, optimum: str | None
     best, raw = found.accuracy, found.raw.accuracy
     surely = "better than a blind guess" if found.finds_something else "not surely better than a blind guess"
     rows = [
+        *(("Caution", text.replace("put both in one order first", ORDER)) for text in found.cautions),
         (
             "Best attacker",
             f"{found.best}: right {_percent(best.value)} of the time ({_percent(best.low)} to {_percent(best.high)}), {surely}",
@@ -244,7 +247,6 @@ def _page(found: Attack, data: dict[str, Any], private: str, optimum: str | None
     ends = [
         ("How", how),
         *([("Caution", LEARNED)] if data["released"][0].lower().endswith(MODEL) else []),
-        *(("Caution", text.replace("put both in one order first", ORDER)) for text in found.cautions),
         ("No bound", NO_BOUND),
         ("NOT private", NOT_PRIVATE),
     ]

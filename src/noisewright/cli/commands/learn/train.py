@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "train"]
 
-NOT_PUBLIC = (
-    "The file tells about the records that it was trained on (means, deviations, labels, weights): train on records that may "
-    "be told about, or keep it to yourself."
-)
 NO_EPSILON = "no epsilon and no differential privacy; single records may come out as they are"
 
 
@@ -60,6 +56,14 @@ def train(
             metavar="COLUMN=LOW:HIGH", help="The public range of a column, which releases keep to; again for more."
         ),
     ] = None,
+    attackers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Fresh attackers that are tried on what it releases: quadratic logistic, gradient boosting, random forest, "
+            "nearest neighbours, network. Default: all of them.",
+        ),
+    ] = None,
     epochs: Annotated[
         int | None, typer.Option(metavar="N", help="How often all records are learned from.", min=1)
     ] = None,
@@ -68,24 +72,23 @@ def train(
 ) -> None:
     """Train a privatiser against an adversary who guesses the private column from what it releases.
 
-    A training that is stopped goes on where it was when it is started again with the same words. Use the file in a policy
-    (mechanism = "learned") or in Python, and try attackers on what it releases: noisewright attack private-attribute.
+    A training that is stopped goes on where it was when it is started again with the same words. After it fresh attackers learn
+    from releases, and what the best of them guesses on rows held out is stated. Use the file in a policy (mechanism = "learned")
+    or in Python, and try attackers on rows that it never saw: noisewright attack private-attribute.
     """
-    from noisewright.core.errors import DataError
     from noisewright.files.endings import endings_as_exceptions
+    from noisewright.learned.model_files import KEEP
     from noisewright.learned.privatiser import GAPPrivatiser
     from noisewright.releases.sources.open import table_of
 
     target = target_file(output, "a privatiser", (".nwm",), new=True)
     checkpoint = Path(f"{target}.part")
-    budgets = [_number(part, "--distortion") for part in _listed(distortion)]
+    budgets = [_number(part, "--distortion") for part in distortion.split(",")]
     started = time.perf_counter()
     with working("reading"):
         records = table_of(table)
     names = _listed(columns) if columns is not None else [n for n in records.column_names if n not in private]
-    for name in (*private, *names):
-        if name not in records.column_names:
-            raise DataError(f"{Path(table).name} has no column {name!r}; name one that is in its header.")
+    _check_names(Path(table).name, records.column_names, private, names)
     made = GAPPrivatiser(
         budgets[0] if len(budgets) == 1 else budgets,
         given=given,
@@ -93,6 +96,7 @@ def train(
         units=units,
         categorical=_listed(categorical) or None,
         bounds=dict(map(_bound, bounds or ())) or None,
+        attackers=None if attackers is None else _listed(attackers),
         seed=seed,
         settings=None if epochs is None else {"epochs": epochs},
     )
@@ -117,17 +121,33 @@ def train(
         "output": output,
         "family": made.family_,
         "columns": list(made.columns_.names),
+        "labels": [one.name for one in made.columns_.labels],
         "private": [one.name for one in made.private_],
         "given": given,
         "rows": made.rows_,
         "points": [
-            vars(point) | {"guarantee": made.at(point.distortion).guarantee.to_json()} for point in made.points_
+            vars(point) | {"converged": point.converged, "guarantee": made.at(point.distortion).guarantee.to_json()}
+            for point in made.points_
         ],
         "converged": all(point.converged for point in made.points_),
         "seconds": round(time.perf_counter() - started, 1),
-        "note": NOT_PUBLIC,
+        "note": KEEP,
     }
     emit(data, lambda: _page(made, data), as_json)
+
+
+def _check_names(table: str, known: list[str], private: list[str], names: list[str]) -> None:
+    from noisewright.core.errors import DataError
+
+    for name in (*private, *names):
+        if name not in known:
+            raise DataError(f"{table} has no column {name!r}; name one that is in its header.")
+        if [*private, *names].count(name) > 1:
+            both = name in private and name in names
+            why = "is to be hidden and changed at once" if both else "is named twice"
+            raise DataError(f"the column {name!r} {why}; name every column once.")
+    if not names:
+        raise DataError(f"{table} has no column beside the private ones; nothing is left to be changed.")
 
 
 def _listed(text: str | None) -> list[str]:
@@ -164,15 +184,17 @@ def _live(progress: Callable[..., None], budgets: list[float]) -> Callable[[int,
 def _page(made: GAPPrivatiser, data: dict[str, Any]) -> list[RenderableType]:
     rows = [
         ("Hides", f"{', '.join(data['private'])}, by changing {', '.join(data['columns'])}"),
+        ("As labels", ", ".join(data["labels"]) or "no column"),
         ("Given", "the record alone" if data["given"] == "x" else "the record and the private columns"),
-        ("Learned from", f"{plural(data['rows'], 'record')}, a fifth of which only measured the adversary"),
+        ("Learned from", f"{plural(data['rows'], 'record')}, a fifth of which were held out to measure"),
     ]
     for point in made.points_:
         rows.append((f"Distortion {point.distortion:g}", point.in_words()))
     rows += [
-        ("Promises", f"context-aware, measured on records held out; {NO_EPSILON}"),
+        ("Tried", ", ".join(made.points_[0].tried)),
+        ("Promises", f"context-aware, measured on records held out, perhaps more is guessed by others; {NO_EPSILON}"),
         ("Written to", f"{data['output']}, in {data['seconds']} seconds"),
-        ("Take care", NOT_PUBLIC),
+        ("Take care", data["note"]),
     ]
     verdict = "" if data["converged"] else "NOT converged"
     return [heading("privatiser", verdict or made.family_), facts((name, printable(text)) for name, text in rows)]

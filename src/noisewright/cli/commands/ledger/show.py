@@ -109,8 +109,8 @@ def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
         ),
     ]
     for event in ledger.history(balance.dataset)[1:]:
-        changed = amount(event.epsilon, event.delta, downward)
-        rows.append((f"Budget {event.event}", f"{_time(event.time)} UTC, to {changed}"))
+        other = amount(event.epsilon, event.delta, downward)
+        rows.append((f"Budget {event.event}", f"{_time(event.time)} UTC, to {other}"))
     return rows
 
 

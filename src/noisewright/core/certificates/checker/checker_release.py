@@ -105,6 +105,8 @@ FIELDS = {
     "randomness",
     "digest",
 }
+CHANGED = {"columns", "promise", "measured", "resources"}  # without an epsilon
+MEASURED = {"private", "accuracy", "prior", "distortion", "most_distortion", "adversaries", "rows", "converged"}
 PART = {"name", "kind", "protects", "times", "distance", "price", "delta", "certificate"}
 KINDS = {"column": "columns", "query": "statistic"}  # and the field that each has beside those
 NEIGHBOURS = {"replace": "that differ in one unit", "add-remove": "one of which has one unit more"}
@@ -306,6 +308,7 @@ def verdict(found: dict[str, Any]) -> str:
         names = ", ".join(map(shown, one["columns"]))
         lines.append(f"  changed without an epsilon, NOT protected (context-aware, which is not proved): {names}")
         lines.append(f"    its owner says: {one['promise']}")
+        lines.append(f"    measured, as stated: {measured_words(one['measured'])}")
     if found["order"] in ORDERS:
         lines.append(f"  {ORDERS[found['order']]}, NOT protected")
     if found["simulated"]:
@@ -344,10 +347,10 @@ def examine(document: Any) -> dict[str, Any]:
     if not isinstance(changed, list) or len(changed) > MOST_PARTS or ("context_aware" in document and not changed):
         raise NotProved("what is changed without an epsilon is not listed properly.")
     for one in changed:
-        if set(one) != {"columns", "promise", "resources"} or not is_text(one["promise"]) or not one["columns"]:
+        if set(one) != CHANGED or not is_text(one["promise"]) or not are_texts(one["columns"]):
             raise NotProved("what is changed without an epsilon is not listed properly.")
-        if not isinstance(one["columns"], list) or not all(map(shown, one["columns"])):
-            raise NotProved("what is changed without an epsilon is not listed properly.")
+        public_of(one)
+        check_measured(one["measured"])
     unprotected = [*kept, *(name for one in changed for name in one["columns"])]
     rowwise = bool(unprotected) or any(part["kind"] == "column" for part in document["parts"])
     if "order" in document and (order not in ("random", "kept") or not rowwise):
@@ -404,6 +407,33 @@ def examine(document: Any) -> dict[str, Any]:
         f"{NEIGHBOURS[neighbours]} ({whose}{f', at most {rows} of them' if rows > 1 else ''}), for values as far apart as the "
         "parts say",
     }
+
+
+def check_measured(stated: Any) -> None:
+    """That what was measured of columns without an epsilon is stated in full; none of it is proved."""
+    if set(stated) != MEASURED or not are_texts(stated["private"]) or not are_texts(stated["adversaries"]):
+        raise NotProved("what was measured of columns without an epsilon is not stated properly.")
+    prior, accuracy, spent, most = (
+        number(stated[name]) for name in ("prior", "accuracy", "distortion", "most_distortion")
+    )
+    if not 0 <= prior <= accuracy <= 1 or not 0 <= spent <= most or whole(stated["rows"]) < 1:
+        raise NotProved("what was measured of columns without an epsilon cannot be.")
+    if type(stated["converged"]) is not bool:
+        raise NotProved("what was measured of columns without an epsilon is not stated properly.")
+
+
+def measured_words(stated: Any) -> str:
+    """The same in one line."""
+    return (
+        f"{', '.join(map(shown, stated['private']))} guessed right at most {stated['accuracy']} of the time ({stated['prior']} "
+        f"without the release) on {stated['rows']} rows, by {', '.join(map(shown, stated['adversaries']))}; distortion "
+        f"{stated['distortion']}, at most {stated['most_distortion']}"
+        + ("" if stated["converged"] else "; NOT converged")
+    )
+
+
+def are_texts(names: Any) -> bool:
+    return isinstance(names, list) and 0 < len(names) <= MOST_PARTS and all(map(shown, names))
 
 
 def check_part(part: Any, floating: bool) -> dict[str, Any]:
