@@ -75,6 +75,8 @@ def test_rows_are_changed_and_nothing_is_charged(trained: Path, tmp_path: Path) 
     assert isinstance(changed.mechanism.guarantee, ContextAware)  # type: ignore[union-attr]
     assert any("promises no epsilon" in warning for warning in done.plan.warnings)
     assert any("did NOT come to rest" in warning for warning in done.plan.warnings)
+    for words in (done.in_words(), done.plan.in_words()):
+        assert "That leaves out height, town and age: changed without an epsilon" in words
 
 
 def test_certificate_report_ledger_and_verify_say_that_there_is_no_epsilon(trained: Path, tmp_path: Path) -> None:

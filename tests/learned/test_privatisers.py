@@ -184,7 +184,7 @@ def test_the_guarantee_is_context_aware_and_adds_to_no_budget(table: GAPPrivatis
     assert (promise.rows, promise.private, promise.adversaries) == (800, ("y",), ("the adversary of the training",))
     for words in (str(promise), promise.in_words()):
         assert "y is guessed right at most" in words
-        assert "as measured on 800 records held out, and perhaps more by others" in words
+        assert "as measured on 800 records held out (with confidence 95 %), and perhaps more by others" in words
     with pytest.raises(ParameterError, match="no differential privacy budget"):
         core.Accountant(["a", "b"]).add(promise)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"pick one with \.at"):

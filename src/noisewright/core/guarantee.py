@@ -132,7 +132,10 @@ class ContextAware:
 
     @property
     def _measured(self) -> str:
-        return "" if self.rows is None else f", as measured on {self.rows} records held out, and perhaps more by others"
+        """Of how many records it is known, and that it is no bound on others."""
+        if self.rows is None:
+            return ""
+        return f", as measured on {self.rows} records held out (with confidence 95 %), and perhaps more by others"
 
     def _hidden(self, otherwise: str) -> str:
         """What is hidden, by name; of several the one that is told most of."""

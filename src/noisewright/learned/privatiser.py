@@ -313,13 +313,13 @@ class GAPPrivatiser:
         who = (
             "somebody who knows how often outputs and private values go together among these records"
             if self.family_ == "table"
-            else f"the best of {many} adversaries that were tried ({point.best[worst]})"
+            else f"the best of {many} adversaries that were tried, {point.best[worst]}"
         )
         return ContextAware(
             accuracy=max(most[worst], point.prior[worst]),
             prior=point.prior[worst],
             distortion=point.spent,
-            adversary=f"{who} (with confidence 95 %)",
+            adversary=who,
             data=f"records like the {self.rows_} that it was trained on",
             private=tuple(self.private_[place].name for place in order),
             rows=point.judged[worst],

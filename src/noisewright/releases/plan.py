@@ -203,13 +203,17 @@ class Plan:
 
     @property
     def not_proved(self) -> str:
-        """What is said beside the odds of a release with floating parts; nothing where all parts are exact."""
-        if not self.floating:
-            return ""
-        return (
-            "That is a theorem about real numbers; nothing is proved about the floats that are drawn for "
-            f"{listed(self.floating)}."
-        )
+        """What is said beside the odds: what they leave out, and which parts are floating; nothing where all parts are exact."""
+        found = []
+        if self.context_aware:
+            names = listed([name for column in self.context_aware for name in column.names])
+            found.append(f"That leaves out {names}: changed without an epsilon, so what it tells is not bounded.")
+        if self.floating:
+            found.append(
+                "That is a theorem about real numbers; nothing is proved about the floats that are drawn for "
+                f"{listed(self.floating)}."
+            )
+        return " ".join(found)
 
     def _odds(self) -> str:
         promise = self.guarantee

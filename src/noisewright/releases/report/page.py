@@ -97,7 +97,7 @@ def _opening(plan: Plan, made: Made, heading: str) -> str:
             "Protected means: whoever sees the release, whatever else they know, can move their odds between two possibilities "
             f"by a limited factor only. The two possibilities are {plan.between}.",
             f"All parts together cost {say.price(plan.epsilon, plan.delta)}. {say.odds(whole)}",
-            *([plan.not_proved] if plan.floating else []),
+            *([plan.not_proved] if plan.not_proved else []),
         ]
     if plan.kept:
         sentences.append(f"Not protected at all: {say.listed(plan.kept)}, released unchanged.")
