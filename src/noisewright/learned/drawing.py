@@ -70,11 +70,20 @@ class TableDrawer(Drawer):
         self.sampler = TableSampler(whole, TABLE_BITS)
 
     def draw(self, numeric: Floats, codes: Codes, truth: Codes | None, bits: Bits) -> tuple[Floats, Codes]:
+        return np.zeros_like(numeric), np.asarray(self.sampler.draw(self._rows(codes, truth), bits)).reshape(-1, 1)
+
+    def moved(self, codes: Codes, truth: Codes | None) -> Floats:
+        """The probability that the label of each record changes."""
+        flat = self.table.reshape(-1, self.table.shape[2])
+        return np.asarray(1 - flat[self._rows(codes, truth), codes[:, 0]])
+
+    def _rows(self, codes: Codes, truth: Codes | None) -> Codes:
+        """The row of the table that each record is drawn from."""
         rows = codes[:, 0]
         if truth is not None:
             for place, many in enumerate(self.classes):
                 rows = rows * many + truth[:, place]
-        return np.zeros_like(numeric), np.asarray(self.sampler.draw(rows, bits)).reshape(-1, 1)
+        return rows
 
 
 class NetworkDrawer(Drawer):

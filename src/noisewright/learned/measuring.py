@@ -98,9 +98,8 @@ def costs_of(columns: Columns, costs: Sequence[float], before: Any, after: Any) 
     return np.asarray(np.concatenate([(other - numeric) ** 2, codes != new], axis=1) * np.asarray(costs))
 
 
-def spent_of(costs: Sequence[Floats]) -> Estimate:
-    """The mean distortion of records that were drawn several times, with an interval by the normal law."""
-    each = np.mean(costs, axis=0)
+def spent_of(each: Floats) -> Estimate:
+    """The mean of the distortions of records, with an interval by the normal law."""
     mean, side = float(each.mean()), NORMAL * float(each.std(ddof=1)) / len(each) ** 0.5
     return Estimate(mean, max(0.0, mean - side), mean + side, 0.95)
 

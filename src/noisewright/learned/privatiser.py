@@ -42,7 +42,7 @@ from noisewright.core.guarantee import ContextAware
 from noisewright.core.resource import Resource
 from noisewright.learned.certified_noise import CertifiedPrivatiser, certified
 from noisewright.learned.columns import Codes, Columns, as_columns
-from noisewright.learned.drawing import Drawer, drawer_of
+from noisewright.learned.drawing import Drawer, TableDrawer, drawer_of
 from noisewright.learned.measuring import (
     WATCHING,
     Point,
@@ -183,7 +183,11 @@ class GAPPrivatiser:
         bits = bits_from(np.random.default_rng((self.seed, 3, place)))  # a simulation, thrown away
         given, drawer = truth if self.given == "xy" else None, self._drawer(place)
         draws = [released(self.columns_, drawer, table, given, bits) for _ in range(draws_of(len(truth)))]
-        spent = spent_of([costs_of(self.columns_, self.costs_, table, one).sum(axis=1)[apart] for one in draws])
+        if isinstance(drawer, TableDrawer):  # what a draw costs is known
+            each = self.costs_[0] * drawer.moved(self.columns_.encode(table)[1], given)
+        else:
+            each = np.mean([costs_of(self.columns_, self.costs_, table, one).sum(axis=1) for one in draws], axis=0)
+        spent = spent_of(each[apart])
         reached = [float(value) for value in watched.accuracy[:, place]]
         found = guessed(draws, truth, apart, reached, attackers, self.seed)
         return Point(

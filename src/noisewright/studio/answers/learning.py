@@ -1,11 +1,10 @@
-"""A privatiser that is learned from a table: trained by a process of its own, and attacked by strangers beside the optimum."""
+"""A privatiser that is learned from a table: trained and tried by a process of its own, beside the optimum."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ import numpy as np
 from noisewright.cli.shared.metrics import check_number
 from noisewright.core.errors import MissingPartError, ParameterError
 from noisewright.core.exact import as_fraction
-from noisewright.learned.evaluation.attack import attack_mechanism
-from noisewright.learned.evaluation.found import Attack
+from noisewright.learned.evaluation.attack import attack_release
 from noisewright.learned.evaluation.optima import optimum_beside
-from noisewright.learned.preparing import Point
+from noisewright.learned.measuring import Point
 from noisewright.learned.privatiser import GAPPrivatiser
 from noisewright.releases.sources.open import source_of, table_of
 
@@ -35,19 +33,14 @@ __all__ = [
 EXAMPLE = {"private": "at_home", "distortion": "0.1,0.2,0.4", "epochs": "40"}
 MODEL = "hide.nwm"
 MOST_EPOCHS, MOST_BUDGETS = 1000, 12
-DRAWS = 2
 
 
 @dataclass(frozen=True)
 class Reached:
-    """One budget: what was trained, what strangers find, and the best there is."""
+    """One budget: what was trained, what attackers find, and the best there is."""
 
     point: Point
     promise: str
-    right: float | None
-    """How often the best stranger guesses right; None where there are no attackers here."""
-    between: tuple[float, float] | None
-    best: str
     optimum: float | None
     """How often the private value is guessed right under the best mechanism of this distortion, where that can be computed."""
     optimum_of: str
@@ -64,9 +57,9 @@ class Learned:
     reached: tuple[Reached, ...]
     blind: float
     raw: float | None
-    """How often the best stranger guesses right from the records as they are."""
+    """How often the best attacker guesses right from the records as they are; None where there are no attackers here."""
     missing: str
-    """Why no stranger was tried."""
+    """Why none was tried."""
     against: str
     """The adversary that the promises are about."""
 
@@ -88,7 +81,7 @@ def example_table(folder: Path) -> Path:
 
 
 def train_privatiser(path: str, given: Mapping[str, str], folder: str, told: Callable[..., None]) -> Learned:
-    """Train for all budgets together, let strangers attack each, and keep the privatiser in a folder."""
+    """Train for all budgets together, with attackers tried on each, and keep the privatiser in a folder."""
     records = table_of(path)
     private = given.get("private", "").strip()
     names = _columns(given, records.column_names, private)
@@ -101,40 +94,31 @@ def train_privatiser(path: str, given: Mapping[str, str], folder: str, told: Cal
     target.unlink(missing_ok=True)
     made.save(target)
     truth = records[private].to_numpy(zero_copy_only=False)
-    found: list[tuple[GAPPrivatiser, Attack | None]] = []
-    missing = ""
-    for point in made.points_:
-        one = made.at(point.distortion)
-        try:
-            attack = attack_mechanism(
-                partial(one.release, y=hidden if both else None), public, truth, draws=DRAWS, raw=not found
-            )
-        except MissingPartError as problem:
-            attack, missing = None, str(problem)
-        found.append((one, attack))
-    raw = next((attack.raw.accuracy.value for _, attack in found if attack and attack.raw), None)
+    raw, missing = None, ""
+    try:
+        raw = attack_release(public, truth).accuracy.value
+    except MissingPartError as problem:
+        missing = str(problem)
+    points = [made.at(point.distortion) for point in made.points_]
     return Learned(
         str(target),
         made.rows_,
         tuple(names),
         made.family_,
-        tuple(_reached(one, attack, public, truth, both) for one, attack in found),
+        tuple(_reached(one, public, truth, both) for one in points),
         made.points_[0].prior[0],
         raw,
         missing,
-        found[0][0].guarantee.adversary,
+        points[0].guarantee.adversary,
     )
 
 
-def _reached(made: GAPPrivatiser, attack: Attack | None, public: Any, truth: Any, both: bool) -> Reached:
+def _reached(made: GAPPrivatiser, public: Any, truth: Any, both: bool) -> Reached:
     (point,) = made.points_
     best = None if both else optimum_beside(public, truth, point.spent)
     return Reached(
         point,
         str(made.guarantee),
-        None if attack is None else attack.accuracy.value,
-        None if attack is None else (attack.accuracy.low, attack.accuracy.high),
-        "" if attack is None else attack.best,
         None if best is None else best.accuracy,
         "" if best is None else best.of,
     )

@@ -7,9 +7,10 @@ from pathlib import Path
 from nicegui import run, ui
 from starlette.requests import Request
 
-from noisewright.cli.commands.learn.train import NO_EPSILON, NOT_PUBLIC
+from noisewright.cli.commands.learn.train import NO_EPSILON
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import figure, percent
+from noisewright.learned.model_files import KEEP
 from noisewright.studio.answers.learning import (
     EXAMPLE,
     Learned,
@@ -39,7 +40,7 @@ FIELDS = (
     ("epochs", "epochs", "how often all records are learned from"),
 )
 KNOWN = ("private", "both", *(key for key, *_ in FIELDS))
-HEAD = ("budget", "spent", "trained adversary", "best stranger", "the optimum")
+HEAD = ("budget", "spent", "best attacker", "who that is", "the optimum")
 
 
 def build(request: Request) -> None:
@@ -135,26 +136,26 @@ class _LearnedPage:
         rows = [_row(one) for one in done.reached]
         caption = f"How often the private value is guessed right; blindly {percent(done.blind)}"
         notes = (
-            [f"From the records as they are a stranger guesses it right {percent(done.raw)} of the time."]
+            [f"From the records as they are an attacker guesses it right {percent(done.raw)} of the time."]
             if done.raw
             else []
         )
         of = {one.optimum_of for one in done.reached if one.optimum_of}
         notes += [f"The optimum: {text}." for text in sorted(of)]
-        notes += [f"No stranger was tried: {done.missing}"] if done.missing else []
+        notes += [f"Nobody was tried on the records as they are: {done.missing}"] if done.missing else []
         notes += [
-            f"At a budget of {one.point.distortion:g} the training did not come to rest; give it more epochs."
+            f"At a budget of {one.point.distortion:g} the training did not come to rest within it; give it more epochs."
             for one in done.reached
             if not one.point.converged
         ]
-        self.found.content = words.table(HEAD, rows, caption, numbers=range(5)) + words.listed(notes)
+        self.found.content = words.table(HEAD, rows, caption, numbers=(0, 1, 2, 4)) + words.listed(notes)
         self._draw(done)
         self.promise.content = words.facts(
             [
                 *((f"Distortion {one.point.distortion:g}", one.promise) for one in done.reached),
                 ("Adversary", done.against),
                 ("Not promised", NO_EPSILON),
-                ("Take care", NOT_PUBLIC),
+                ("Take care", KEEP),
             ]
         )
         self.promise_panel.set_visibility(True)
@@ -163,8 +164,7 @@ class _LearnedPage:
         start = [] if done.raw is None else [(0.0, done.raw)]
         reached = sorted(done.reached, key=lambda one: one.point.spent)
         series = (
-            ("trained adversary", [(one.point.spent, one.point.accuracy[0]) for one in reached]),
-            ("best stranger", start + [(one.point.spent, one.right) for one in reached if one.right is not None]),
+            ("best attacker", start + [(one.point.spent, one.point.accuracy[0]) for one in reached]),
             ("the optimum", [(one.point.spent, one.optimum) for one in reached if one.optimum is not None]),
         )
         self.plot.show(
@@ -192,12 +192,12 @@ class _LearnedPage:
 
 
 def _row(one: Reached) -> tuple[str, ...]:
-    right = "not tried" if one.right is None or one.between is None else _between(one.right, one.between)
+    point = one.point
     return (
-        f"{one.point.distortion:g}",
-        figure(one.point.spent),
-        percent(one.point.accuracy[0]),
-        right,
+        f"{point.distortion:g}",
+        figure(point.spent),
+        _between(point.accuracy[0], point.accuracy_between[0]),
+        point.best[0],
         "not known" if one.optimum is None else f"{figure(100 * one.optimum, rounding='nearest')} %",
     )
 
