@@ -40,6 +40,15 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
 from noisewright.core.guarantee import ContextAware
 from noisewright.core.resource import Resource
+from noisewright.learned._preparing import (
+    attackers_of,
+    budgets_of,
+    check_free,
+    family_of,
+    private_of,
+    settings_of,
+    truth_of,
+)
 from noisewright.learned.certified_noise import CertifiedPrivatiser, certified
 from noisewright.learned.columns import Codes, Columns, as_columns
 from noisewright.learned.drawing import Drawer, TableDrawer, drawer_of
@@ -54,15 +63,6 @@ from noisewright.learned.measuring import (
     spent_of,
 )
 from noisewright.learned.model_files import check_suffix, read_privatiser, write_privatiser
-from noisewright.learned.preparing import (
-    attackers_of,
-    budgets_of,
-    check_free,
-    family_of,
-    private_of,
-    settings_of,
-    truth_of,
-)
 from noisewright.noise.bits import Rng, bits_from
 
 if TYPE_CHECKING:
