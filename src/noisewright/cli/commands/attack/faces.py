@@ -98,11 +98,11 @@ def command(
         trial = Trial.of(faces, model, size=size, copies=copies, seed=seed)
     with working("attacking"):
         clean = trial.attacks.clean()
+        others = [*(trial.k_same(size) for size in sizes), *trial.adhoc()]  # first: a k too large is refused
         noisy = {word: trial.noisy(value, components) for word, value in budgets.items()}
         painted = {
             (kind, word): trial.pixels(kind, value) for kind in ("laplace", "windows") for word, value in larger.items()
         }
-        others = [*(trial.k_same(size) for size in sizes), *trial.adhoc()]
         if picture is not None:
             from noisewright.plots.faces import draw_face_risks
             from noisewright.plots.figure import save_figure
