@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from noisewright.adversary.exact.enclosures import Number as Number
     from noisewright.adversary.exact.enclosures import ends_of as ends_of
     from noisewright.adversary.exact.enclosures import sign_of as sign_of
+    from noisewright.adversary.exact.lattices import lattice_for_both as lattice_for_both
+    from noisewright.adversary.exact.lattices import lattice_step as lattice_step
     from noisewright.adversary.exact.nearest import distance_to_hull as distance_to_hull
     from noisewright.adversary.exact.nearest import hull_weights as hull_weights
     from noisewright.adversary.exact.program import TooLargeError as TooLargeError

@@ -34,7 +34,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from noisewright.adversary.exact.channels import common_secrets, read
+from noisewright.adversary.exact.channels import Read, common_secrets, read
+from noisewright.adversary.exact.lattices import lattice_for_both, lattice_step
 from noisewright.adversary.orders._directions import bet, beyond, separating
 from noisewright.adversary.orders._pair import Pair, check_tolerance, prepare
 from noisewright.adversary.orders._separation import pair_direction
@@ -43,7 +44,7 @@ from noisewright.adversary.orders.max_case import max_refined
 from noisewright.adversary.orders.privacy import metric_refined, privacy_refined
 from noisewright.adversary.refinement import Refinement
 from noisewright.adversary.witness import GainWitness, MetricWitness, PosteriorWitness
-from noisewright.core.errors import ParameterError
+from noisewright.core.errors import ChannelError, NoChannelError, ParameterError
 from noisewright.core.labels import encode_number
 from noisewright.core.metrics.metric import Metric, as_metric, named_metric
 from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, card
@@ -138,8 +139,7 @@ def compare(
     if not isinstance(names, tuple) or len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise ParameterError("names are two pieces of text, such as ('old', 'new'), for the two that are compared.")
     measure = None if metric is None else named_metric(metric) if isinstance(metric, str) else as_metric(metric)
-    first, second = read(a), read(b)
-    common_secrets(first, second)
+    first, second = _both(a, b)
     ways = [f"{names[1]} may replace {names[0]}", f"{names[0]} may replace {names[1]}"]
     # What two orders need of one pair is found out once; a closed form needs none of it.
     pairs = [cache(lambda: prepare(first, second, tol)), cache(lambda: prepare(second, first, tol))]
@@ -158,6 +158,24 @@ def compare(
     averages = [_refuted(worsts[k], averages[k], pairs[k]) for k in (0, 1)]
     fixed = Directions(*metrics) if metrics else None
     return Comparison(Directions(*averages), Directions(*worsts), Directions(*privacies), fixed, measure, names)
+
+
+def _both(a: Any, b: Any) -> tuple[Read, Read]:
+    """Two channels over the same secrets; where lattices are in the way, the refusal names one that works for both."""
+    try:
+        first, second = read(a), read(b)
+        common_secrets(first, second)
+    except (ChannelError, NoChannelError):
+        step = lattice_for_both(a, b)
+        if step is None:
+            raise
+        own = list(dict.fromkeys(str(lattice_step(thing)) for thing in (a, b)))
+        what = "more secrets than can be compared" if len(own) == 1 else "different secrets"
+        raise ChannelError(
+            f"these mechanisms round to steps of {' and '.join(own)}, which gives {what}; make both again with the lattice "
+            f"{step} (--lattice {step}), which works for both."
+        ) from None
+    return first, second
 
 
 def _implied(stronger: Refinement, weaker: Refinement) -> Refinement:

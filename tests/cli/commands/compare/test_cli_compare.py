@@ -160,3 +160,45 @@ def test_families_are_compared_by_the_same_command(call):
     data = call("compare", "--families", "geometric,response", "--epsilon", "1", "--size", "3", "--json").json
     assert data["families"] == ["geometric", "response"]
     assert data["replacements"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "step"),
+    [
+        ("laplace --epsilon 1 --within 0:10 --lattice 1/4", "laplace --epsilon 2 --within 0:10 --lattice 1/2", "1/2"),
+        ("laplace --epsilon 1 --within 0:10", "geometric --epsilon 1 --within 0:10", "1"),
+        (
+            "staircase --epsilon 1 --within 0:6 --lattice 1/8",
+            "snapped-laplace --epsilon 1 --within 0:6 --lattice 1/4",
+            "1/4",
+        ),
+    ],
+)
+def test_mechanisms_on_different_lattices_are_told_which_one_works(call, files, first, second, step):
+    """The advice is followed, and then the comparison works."""
+    a, b = files / "a.json", files / "b.json"
+    call("design", *first.split(), "-o", a)
+    call("design", *second.split(), "-o", b)
+    refused = call("compare", a, b)
+    assert refused.code == 2
+    assert f"make both again with the lattice {step} (--lattice {step}), which works for both." in refused.err
+    for words, path in ((first, a), (second, b)):
+        if "geometric" not in words:
+            assert call("design", *words.split(" --lattice")[0].split(), "--lattice", step, "-o", path).code == 0
+    assert call("compare", a, b).code == 0
+
+
+def test_a_lattice_with_too_many_points_is_made_coarser(call, files):
+    for name, epsilon in (("a.json", "1"), ("b.json", "3/4")):
+        call("design", "laplace", "--epsilon", epsilon, "--within", "0:10", "--lattice", "1/1024", "-o", files / name)
+    refused = call("compare", files / "a.json", files / "b.json")
+    assert "steps of 1/1024, which gives more secrets than can be compared" in refused.err
+    assert "--lattice 1/16" in refused.err
+
+
+def test_no_lattice_helps_where_ranges_differ(call, files):
+    for name, within in (("a.json", "0:10"), ("b.json", "0:12")):
+        call("design", "laplace", "--epsilon", "1", "--within", within, "--lattice", "1", "-o", files / name)
+    refused = call("compare", files / "a.json", files / "b.json")
+    assert "11.0, 12.0 in the second only" in refused.err
+    assert "--lattice" not in refused.err
