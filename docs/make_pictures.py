@@ -81,9 +81,9 @@ def certified_against_raw() -> None:
 def places() -> None:
     """Many releases of one place: on the open plane with the radii that matter, and moved into a public polygon."""
     true, level, radius = (0.0, 0.0), 1.4, 200
-    free = nw.planar_laplace(level=level, radius=radius)
+    free = nw.planar_laplace(epsilon=level, radius=radius)
     shore = [(-620, -560), (640, -600), (700, -90), (330, -40), (250, 210), (520, 420), (180, 640), (-560, 520)]
-    kept = nw.planar_laplace(level=level, radius=radius, remap=nw.mechanisms.Polygon(shore))
+    kept = nw.planar_laplace(epsilon=level, radius=radius, remap=nw.mechanisms.Polygon(shore))
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.4), layout="constrained", sharex=True, sharey=True)
     noisy = free.release(np.tile(true, (4000, 1)), np.random.default_rng(5))
     left.scatter(*noisy.T, s=4, color=SAFE, alpha=0.35, linewidths=0)

@@ -301,7 +301,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "explicit-fair": {"epsilon": 1, "within": (0, 5)},
     "exponential": {"points": [0, 1, 2], "epsilon": 1},
     "gaussian": {"epsilon": 1, "delta": "0.01", "within": (0, 5)},
-    "geo-laplace": {"level": 1, "radius": 200, "reference": (48.8566, 2.3522)},
+    "geo-laplace": {"epsilon": 1, "radius": 200, "reference": (48.8566, 2.3522)},
     "geometric": {"epsilon": 1, "within": (0, 5)},
     "hadamard-response": {"categories": ["a", "b"], "epsilon": 1},
     "laplace": {"epsilon": 1, "within": (0, 5)},
@@ -321,7 +321,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "uniform": {"points": 3},
 }  # fmt: skip
 
-NUMBERS = {"epsilon", "sensitivity", "delta", "margin", "lattice", "share", "level", "radius", "dimension"}
+NUMBERS = {"epsilon", "sensitivity", "delta", "margin", "lattice", "share", "radius", "dimension"}
 
 ANYTHING: list[Any] = [
     None, True, False, NAN, INF, -INF, -1, 0, HUGE, -HUGE, 1e308, 5e-324, 1j, "", "x", "nan", "1e400", HALF, b"", b"1",
@@ -373,9 +373,9 @@ def attempt(constructor: Any, **parameters: Any) -> tuple[Any, str]:
         (lambda: product_laplace(epsilon=1, dimension=HUGE), "dimension must be from 1 to 1048576, not more"),
         (lambda: spherical_laplace(epsilon=1, dimension=-HUGE), "dimension must be from 1 to 1048576, not less"),
         (lambda: spherical_laplace(epsilon="1e-200", dimension=1), "must be from 1e-100 to 1e100; measure distances in"),
-        (lambda: geo_laplace(level=1, radius=1, reference=(0, 0), outside=np.array([1, 2])), "outside must be 'refuse' or"),
-        (lambda: geo_laplace(level=1, radius=1, reference=(HUGE, 0)), "reference must be a latitude within -90 and 90"),
-        (lambda: geo_laplace(level=1, radius=1, reference="12"), "reference must be two numbers: latitude and longitude"),
+        (lambda: geo_laplace(epsilon=1, radius=1, reference=(0, 0), outside=np.array([1, 2])), "outside must be 'refuse' or"),
+        (lambda: geo_laplace(epsilon=1, radius=1, reference=(HUGE, 0)), "reference must be a latitude within -90 and 90"),
+        (lambda: geo_laplace(epsilon=1, radius=1, reference="12"), "reference must be two numbers: latitude and longitude"),
         (lambda: planar_geometric(None, epsilon=1), "points must be a grid, or a list of pairs .* type NoneType"),
         (lambda: planar_geometric(5, epsilon=1), "points must be a grid, or a list of pairs .* type int"),
         (lambda: planar_geometric(["12", "34"], epsilon=1), "must be pairs of numbers"),

@@ -67,6 +67,8 @@ class Changed:
     """How the call is written now, if not as it was."""
 
 
+ONE_WORD = "places have an epsilon, perhaps within a radius, and no level beside it"
+
 CHANGED = {
     "nw.Policy.from_dict({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'columns': [{'name': 'age', 'within': [0, 120], "
     "'epsilon': 1}]})": Changed(
@@ -88,8 +90,8 @@ CHANGED = {
             2,
             "",
             "noisewright: there is no experiment called 'unknown'; choose one of naive_bayes, database_size, "
-            "discretisation, epsilon_sweep, extended_range, example_matrices, hamming_exponential, density_band, "
-            "survey_designs, survey_tallies, noise_shapes, d_vulnerability_shape, replacement_thresholds, "
+            "discretisation, epsilon_sweep, extended_range, survey_microdata, example_matrices, hamming_exponential, "
+            "density_band, survey_designs, survey_tallies, noise_shapes, d_vulnerability_shape, replacement_thresholds, "
             "family_tables, attribute_inference, recovering_a_distribution, author_and_topic, "
             "vanilla_hashing, private_hashing, recall_and_attributes, noisy_photographs, noisy_pixels, faces_by_eigenfaces, "
             "faces_by_identities, learned_binary, learned_gaussian, learned_histograms, "
@@ -106,7 +108,8 @@ CHANGED = {
             "laplace-hash, laplace-words, local-hashing, lshrr, mahalanobis-words, metric-realising, pixel-exponential, "
             "pixel-laplace, pixel-windows, planar-geometric, planar-laplace, private-documents, product-laplace, "
             "randomised-response, selection, snapped-laplace, spherical-laplace, staircase, subset-selection, "
-            "truncated-exponential-words, truncated-laplace, unary-encoding, uniform, vickrey-words, optimal, kernels.\n",
+            "truncated-exponential-words, truncated-laplace, unary-encoding, uniform, vickrey-words, optimal, kernels, "
+            "universal, extreme.\n",
         ),
     ),
     "nw.Policy.from_dict({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'types': {'age': 'whole'}, 'queries': [{'name': 'n', "
@@ -122,6 +125,20 @@ CHANGED = {
         "the level of an interval is its confidence, everywhere",
         ("ParameterError", "confidence must be above 0 and below 1, such as 0.95, not 2."),
         "nw.estimate(['a'], nw.randomised_response(['a', 'b'], epsilon=1), confidence=2)",
+    ),
+    "nw.planar_laplace()": Changed(
+        ONE_WORD, ("ParameterError", "planar_laplace needs epsilon; write planar_laplace(epsilon=1).")
+    ),
+    "nw.planar_laplace(epsilon=1, radius=3)": Changed(
+        ONE_WORD,
+        ("ParameterError", "radius must be greater than 0, not 0.0."),
+        "nw.planar_laplace(epsilon=1, radius=0)",
+    ),
+    "nw.planar_laplace(level=1)": Changed(
+        ONE_WORD, ("ParameterError", "planar_laplace has no parameter 'level'; did you mean epsilon?")
+    ),
+    "nw.planar_geometric([(0, 0), (0, 1)])": Changed(
+        ONE_WORD, ("ParameterError", "planar_geometric needs epsilon; write planar_geometric(..., epsilon=1).")
     ),
     "nw.load('floating.json').verify()": Changed(
         "load gives the mechanism behind a certificate, which has the certificate",
@@ -182,6 +199,7 @@ def made(expression: str) -> Any:
     now = re.sub(
         r"\bnw\.(\w+)", lambda name: f"nw.{ROOM[name[1]]}.{name[1]}" if name[1] in ROOM else name[0], expression
     )
+    now = re.sub(r"\blevel=(?=[^,]+, radius=)", "epsilon=", now)  # of places there is one word for what may be spent
     return eval(now, {"nw": nw, "numpy": np, "math": math, "pyarrow": pa, "fractions": fractions})
 
 

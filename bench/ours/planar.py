@@ -29,7 +29,7 @@ def polygon_release(epsilon: str, size: int) -> Work:
 
 def geo_release(size: int) -> Work:
     """Latitude and longitude in, latitude and longitude out; the answer is the mean latitude."""
-    mechanism = nw.mechanisms.geo_laplace(level="1.4", radius=200, reference=(48.8566, 2.3522))
+    mechanism = nw.mechanisms.geo_laplace(epsilon="1.4", radius=200, reference=(48.8566, 2.3522))
     places = np.array([48.85, 2.35]) + _points(size) * 1e-5
     mechanism.release(places[:1])
     return Work(lambda: mechanism.release(places), size, lambda out: float(out[:, 0].mean()))

@@ -237,7 +237,7 @@ def test_absurd_sizes_are_refused_as_such(call, name, value):
 
 
 def test_a_reference_is_a_place(call):
-    start = ("design", "geo-laplace", "--level", "1", "--radius", "100", "--reference")
+    start = ("design", "geo-laplace", "--epsilon", "1", "--radius", "100", "--reference")
     assert "such as 48.85:2.35" in call(*start, "48.85,2.35").err
     assert "such as 48.85:2.35" in call(*start, "48.85").err
     assert "LATITUDE:LONGITUDE" in call("design", "geo-laplace", "--help").out

@@ -191,13 +191,13 @@ def test_reading_in_words() -> None:
 
 
 def test_geo() -> None:
-    promise = Guarantee.geo(level=math.log(4), radius=200)
+    promise = Guarantee.geo(epsilon=math.log(4), radius=200)
     assert promise.metric == Euclidean()
     assert Fraction(promise.epsilon) * 200 >= Fraction(math.log(4))
     assert promise.bound(200) == pytest.approx(math.log(4))
-    for level, radius, name in ((0, 1, "level"), (1, -1, "radius"), ("x", 1, "level")):
+    for epsilon, radius, name in ((0, 1, "epsilon"), (1, -1, "radius"), ("x", 1, "epsilon")):
         with pytest.raises(ParameterError, match=name):
-            Guarantee.geo(level=level, radius=radius)
+            Guarantee.geo(epsilon=epsilon, radius=radius)
 
 
 @given(positive, positive, st.floats(0, 0.5), st.floats(0, 0.5))

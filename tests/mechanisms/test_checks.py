@@ -24,7 +24,7 @@ CASES: dict[str, tuple[Any, list[Any], list[Any]]] = {
     ),
     "planar": (lambda: nw.planar_laplace(epsilon=1), [[(0.0, 1.0), (5.0, 5.0)]], [[(1e300, 0.0)], [(1.0, 2.0, 3.0)]]),
     "geo": (
-        lambda: nw.mechanisms.geo_laplace(level=1, radius=200, reference=(48.85, 2.35)),
+        lambda: nw.mechanisms.geo_laplace(epsilon=1, radius=200, reference=(48.85, 2.35)),
         [[(48.86, 2.29)], [(48.8, 2.3)]],
         [[(95.0, 0.0)], [(48.0, 200.0)], [(-48.0, 2.0)]],
     ),

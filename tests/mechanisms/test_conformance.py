@@ -216,14 +216,14 @@ CASES = {
         [lambda: nw.mechanism(nw.Channel(np.eye(2)), epsilon=1)],
     ),
     "planar-laplace": (
-        lambda: nw.planar_laplace(level="1.4", radius=200),
+        lambda: nw.planar_laplace(epsilon="1.4", radius=200),
         [(0.0, 0.0), (-120.5, 3e5), (0.013, 0.117)],
         [(math.nan, 0.0), (1.0, math.inf), (1.0, 2.0, 3.0), ("a", "b"), (1e300, 0.0)],
         [
             lambda: nw.planar_laplace(epsilon=0),
             nw.planar_laplace,
             lambda: nw.planar_laplace(epsilon=1, radius=3),
-            lambda: nw.planar_laplace(level=1),
+            lambda: nw.planar_laplace(epsilon=1, radius=0),
             lambda: nw.planar_laplace(epsilon=1, lattice=0.3),
             lambda: nw.planar_laplace(epsilon=1, lattice=2.0**-60),
             lambda: nw.planar_laplace(epsilon=1, remap=nw.mechanisms.Polygon([(0, 0), (1, 1)])),
@@ -254,18 +254,18 @@ CASES = {
         [],
     ),
     "geo-laplace": (
-        lambda: nw.mechanisms.geo_laplace(level="1.4", radius=200, reference=(48.8566, 2.3522)),
+        lambda: nw.mechanisms.geo_laplace(epsilon="1.4", radius=200, reference=(48.8566, 2.3522)),
         [(48.86, 2.34), (48.8, 2.4)],
         [(91.0, 2.3), (48.8, 181.0), (math.nan, 2.0), (2.3522, 48.8566), (48.8, -177.6)],
         [
-            lambda: nw.mechanisms.geo_laplace(level=1, radius=0, reference=(0, 0)),
-            lambda: nw.mechanisms.geo_laplace(level=1, radius=1, reference=(90, 0)),
-            lambda: nw.mechanisms.geo_laplace(level=1, radius=1, reference=(0, 200)),
-            lambda: nw.mechanisms.geo_laplace(level=1, radius=1, reference=7),
+            lambda: nw.mechanisms.geo_laplace(epsilon=1, radius=0, reference=(0, 0)),
+            lambda: nw.mechanisms.geo_laplace(epsilon=1, radius=1, reference=(90, 0)),
+            lambda: nw.mechanisms.geo_laplace(epsilon=1, radius=1, reference=(0, 200)),
+            lambda: nw.mechanisms.geo_laplace(epsilon=1, radius=1, reference=7),
             lambda: nw.mechanisms.geo_laplace(
-                level=1, radius=1, reference=(0, 0), remap=nw.mechanisms.Grid(3, 3, 1.0, (89, 0))
+                epsilon=1, radius=1, reference=(0, 0), remap=nw.mechanisms.Grid(3, 3, 1.0, (89, 0))
             ),
-            lambda: nw.mechanisms.geo_laplace(level=1, radius=1, reference=(0, 0), outside="drop"),
+            lambda: nw.mechanisms.geo_laplace(epsilon=1, radius=1, reference=(0, 0), outside="drop"),
         ],
     ),
     "spherical-laplace": (

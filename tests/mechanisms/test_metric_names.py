@@ -11,10 +11,10 @@ LATTICE = " between points of the lattice 2^"
 
 MADE = {
     "planar": (nw.planar_laplace(epsilon=1), f"euclidean{LATTICE}-10"),
-    "planar level": (nw.planar_laplace(level=1, radius=200), f"euclidean{LATTICE}-3"),
+    "planar level": (nw.planar_laplace(epsilon=1, radius=200), f"euclidean{LATTICE}-3"),
     "planar geometric": (nw.mechanisms.planar_geometric(nw.mechanisms.Grid(3, 3), epsilon=1), "euclidean"),
     "geo": (
-        nw.mechanisms.geo_laplace(level=1, radius=200, reference=PARIS),
+        nw.mechanisms.geo_laplace(epsilon=1, radius=200, reference=PARIS),
         f"metres around (48.8566, 2.3522){LATTICE}-3",
     ),
     "product": (nw.mechanisms.product_laplace(epsilon=1, dimension=3), f"manhattan{LATTICE}-10"),

@@ -146,7 +146,7 @@ def test_a_budget_stops_the_questions_before_a_draw():
 VECTORS = {
     "product": (nw.mechanisms.product_laplace(epsilon=1, dimension=3), 1 + 2 / 1024),
     "planar": (nw.planar_laplace(epsilon=1), 1 + math.sqrt(2) / 1024),
-    "geo": (nw.mechanisms.geo_laplace(level=1, radius=200, reference=(48.8, 2.3)), None),
+    "geo": (nw.mechanisms.geo_laplace(epsilon=1, radius=200, reference=(48.8, 2.3)), None),
     "planar geometric": (nw.mechanisms.planar_geometric(nw.mechanisms.Grid(3, 3), epsilon=1), 1.0),
     "response": (nw.randomised_response(["a", "b"], epsilon=2), 2.0),
     "unaligned gap": (nw.laplace(epsilon=1, excluding=((4.9, 5.1),), scope="metric", lattice=1), 1.0),

@@ -94,7 +94,7 @@ def test_a_law_of_places_is_on_the_map_where_its_places_are() -> None:
 
 
 def test_the_density_about_a_place_is_a_density() -> None:
-    made = designed("planar-laplace", {"level": "1", "radius": "200"})
+    made = designed("planar-laplace", {"epsilon": "1", "radius": "200"})
     shown = open_map(made.mechanism, (1000, 2000))
     assert shown is not None
     cell = (shown.east[1] - shown.east[0]) ** 2
@@ -120,12 +120,14 @@ def test_a_delta_is_enough_and_said_in_people() -> None:
 
 
 def test_a_person_looks_at_places_on_a_map(visit: Callable[..., Page]) -> None:
-    page = visit("/design/place?mechanism=planar-geometric&points=0..2:0..1&level=1&radius=1&secret=2:1&loss=zero-one")
+    page = visit(
+        "/design/place?mechanism=planar-geometric&points=0..2:0..1&epsilon=1&radius=1&secret=2:1&loss=zero-one"
+    )
     law = page.get_by_label("What comes out")
     expect(law).to_contain_text("for the true place (2, 1), which is marked")
     expect(law.locator(".xtitle")).to_have_text("first coordinate")
     town = nw.mechanisms.build(
-        "planar-geometric", points=[(x, y) for x in range(3) for y in range(2)], level=1, radius=1
+        "planar-geometric", points=[(x, y) for x in range(3) for y in range(2)], epsilon=1, radius=1
     )
     expect(page.get_by_label("The promise")).to_contain_text(f"{town.error('zero-one'):.4g} at the worst secret")
     page.get_by_label("how likely each secret is before").fill("1,0,0,0,0,0")

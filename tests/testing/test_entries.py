@@ -192,7 +192,7 @@ def test_the_unbroken_one_conforms() -> None:
     [
         (lambda: broken(name="other"), "address: 'other' makes a mechanism called 'broken'"),
         (lambda: dataclasses.replace(broken(), summary="For this test."), "half sentences"),
-        (lambda: broken(budget="level"), "signature: a budget told as 'level' needs level, radius"),
+        (lambda: broken(budget="radius"), "signature: a budget told as 'radius' needs radius"),
         (lambda: broken(budget="unit"), "signature: a budget told as 'unit' goes without sensitivity"),
         (lambda: broken(secrets="points"), "signature: secrets is 'points', the constructor has none of these"),
         (lambda: broken(within=False), "signature: within is declared False, but is parameter"),

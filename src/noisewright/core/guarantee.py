@@ -4,7 +4,7 @@ r"""Guarantees: what is promised, for which metric, and what it means for a pers
 as likely under one as under the other (plus ``delta``). An epsilon says nothing without its metric, so the two travel
 together.
 
->>> promise = Guarantee.geo(level=math.log(4), radius=200)
+>>> promise = Guarantee.geo(epsilon=math.log(4), radius=200)
 >>> round(promise.epsilon * 200, 4), promise.metric.name
 (1.3863, 'euclidean')
 >>> promise.bound(200) >= math.log(4)
@@ -190,9 +190,9 @@ class Guarantee:
             raise ParameterError(f"radius must be above 0, not {self.radius}; leave it out for every pair.")
 
     @classmethod
-    def geo(cls, *, level: Exact, radius: Exact) -> Guarantee:
-        """Geo-indistinguishability: any two places within ``radius`` are indistinguishable up to ``level``."""
-        ratio = positive_fraction(level, "level") / positive_fraction(radius, "radius")
+    def geo(cls, *, epsilon: Exact, radius: Exact) -> Guarantee:
+        """Geo-indistinguishability: any two places within ``radius`` are indistinguishable up to ``epsilon``."""
+        ratio = positive_fraction(epsilon, "epsilon") / positive_fraction(radius, "radius")
         return cls(float_up(ratio), Euclidean())
 
     def bound(self, distance: float | Fraction) -> float:

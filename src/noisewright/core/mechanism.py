@@ -42,8 +42,8 @@ class Takes:
     """How many columns hold one secret; None: as many as it has coordinates, or as a listed secret has parts."""
     form: Literal["numpy", "arrow"] = "numpy"
     """What ``release`` is given: a NumPy array, or an Arrow array (a struct for several columns)."""
-    budget: Literal["unit", "sensitivity", "level", "none"] = "unit"
-    """How epsilon is told: for each unit of the metric; for a ``sensitivity``; as a ``level`` within a ``radius``; not at all."""
+    budget: Literal["unit", "sensitivity", "radius", "none"] = "unit"
+    """How epsilon is told: for each unit of the metric; for a ``sensitivity``; within a ``radius``; not at all."""
     purpose: Literal["column", "report", "choice"] = "column"
     """What an output is: a value for each secret; a report that only a population can be read from; a choice among candidates."""
     secrets: Literal["categories", "points"] | None = None

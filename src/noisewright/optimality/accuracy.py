@@ -31,8 +31,7 @@ def epsilon_for(name: str, error: float, loss: str = "absolute", **parameters: A
     """
     if name in registry and not registry[name].takes.priced:
         raise ParameterError(f"{name} has no epsilon to choose.")
-    word = "level" if name in registry and registry[name].takes.budget == "level" else "epsilon"
-    return _smallest(name, word, EPSILONS, error, loss, parameters)
+    return _smallest(name, "epsilon", EPSILONS, error, loss, parameters)
 
 
 def delta_for(name: str, error: float, loss: str = "absolute", **parameters: Any) -> Fraction:

@@ -38,10 +38,10 @@ TELLING = 32
 """Fewer bytes of a file could be anywhere by chance."""
 
 BUDGETS = {
-    "unit": ({"epsilon"}, {"sensitivity", "level", "radius"}),
-    "sensitivity": ({"epsilon", "sensitivity"}, {"level", "radius"}),
-    "level": ({"level", "radius"}, {"sensitivity"}),
-    "none": (set[str](), {"epsilon", "sensitivity", "level", "radius"}),
+    "unit": ({"epsilon"}, {"sensitivity", "radius"}),
+    "sensitivity": ({"epsilon", "sensitivity"}, {"radius"}),
+    "radius": ({"epsilon", "radius"}, {"sensitivity"}),
+    "none": (set[str](), {"epsilon", "sensitivity", "radius"}),
 }
 """For each way to tell a budget: the parameters that a constructor has then, and those that it does not have."""
 

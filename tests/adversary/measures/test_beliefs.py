@@ -65,7 +65,7 @@ def test_05_mp6_two_point_priors_reach_the_ball_bound(seed: int) -> None:
 
 def test_05_mp10_a_level_within_a_radius_is_a_factor_for_who_knows_the_ball() -> None:
     grid = [(x, y) for x in (0.0, 100.0, 200.0) for y in (0.0, 100.0)]
-    promise = nw.Guarantee.geo(level=math.log(4), radius=200)
+    promise = nw.Guarantee.geo(epsilon=math.log(4), radius=200)
     distances = Euclidean().matrix(grid)
     channel = Channel(np.exp(-promise.epsilon / 2 * distances), grid, normalise=True)  # the exponential mechanism
     assert channel.epsilon(Euclidean()).value <= promise.epsilon

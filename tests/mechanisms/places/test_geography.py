@@ -59,7 +59,7 @@ def test_reach_at_some_places():
 
 
 def test_noise_has_the_planar_law_in_metres():
-    mechanism = nw.mechanisms.geo_laplace(level=math.log(2), radius=100, reference=PARIS)
+    mechanism = nw.mechanisms.geo_laplace(epsilon=math.log(2), radius=100, reference=PARIS)
     true = np.tile((48.9, 2.2), (50_000, 1))
     released = mechanism.release(true, np.random.default_rng(21))
     metres = mechanism.metric.project(released) - mechanism.metric.project(true)
@@ -70,14 +70,14 @@ def test_noise_has_the_planar_law_in_metres():
 
 
 def test_05_mp10_reading_names_the_radius():
-    mechanism = nw.mechanisms.geo_laplace(level=math.log(4), radius=200, reference=PARIS)
+    mechanism = nw.mechanisms.geo_laplace(epsilon=math.log(4), radius=200, reference=PARIS)
     text = mechanism.in_words()
     assert text.startswith("Any two places within 200 m of each other look alike up to a factor of 4.")
     assert "at most 80 %" in text
     assert "can be told apart" in text
     assert "\n" not in text
-    assert "e^30." in nw.mechanisms.geo_laplace(level=30, radius=2500, reference=PARIS).in_words()
-    assert "2.5 km" in nw.mechanisms.geo_laplace(level=30, radius=2500, reference=PARIS).in_words()
+    assert "e^30." in nw.mechanisms.geo_laplace(epsilon=30, radius=2500, reference=PARIS).in_words()
+    assert "2.5 km" in nw.mechanisms.geo_laplace(epsilon=30, radius=2500, reference=PARIS).in_words()
     assert mechanism.map(200) == math.log(4)  # on the globe, before places are put on the map and rounded
     assert mechanism.guarantee.bound(202.001) < math.log(4) < mechanism.guarantee.bound(202.5)
     assert str(mechanism.guarantee).endswith(
@@ -86,7 +86,7 @@ def test_05_mp10_reading_names_the_radius():
 
 
 def test_certificate_and_audit():
-    mechanism = nw.mechanisms.geo_laplace(level="1.4", radius=200, reference=PARIS)
+    mechanism = nw.mechanisms.geo_laplace(epsilon="1.4", radius=200, reference=PARIS)
     certificate = mechanism.certificate()
     assert certificate.numerics == "exact"
     metric = "metres around (48.8566, 2.3522) between points of the lattice 2^-3"
@@ -115,7 +115,7 @@ def test_certificate_and_audit():
     ],
 )
 def test_a_forged_radius_or_lattice_is_refused(forged, words):
-    document = nw.mechanisms.geo_laplace(level="1.4", radius=200, reference=PARIS).certificate().document
+    document = nw.mechanisms.geo_laplace(epsilon="1.4", radius=200, reference=PARIS).certificate().document
     changed = {**document, "claim": {**document["claim"], **forged}}
     with pytest.raises(CertificateError, match=words):
         nw.Certificate({**changed, "digest": checker.digest(changed)}).verify()
@@ -125,7 +125,7 @@ def test_a_forged_radius_or_lattice_is_refused(forged, words):
 @pytest.mark.parametrize("latitude", [0.0, 48.8566, -60.0])
 def test_the_loss_across_a_rounding_border_is_within_the_map(latitude, outside):
     """Places less than a millimetre apart that are rounded to different points of the map."""
-    mechanism = nw.mechanisms.geo_laplace(level=1, radius=50, reference=(latitude, 2.0), lattice=4, outside=outside)
+    mechanism = nw.mechanisms.geo_laplace(epsilon=1, radius=50, reference=(latitude, 2.0), lattice=4, outside=outside)
     rng, metric = np.random.default_rng(33), mechanism.guarantee.metric
     corners = 4 * (rng.integers(-500, 500, (300, 2)) + 0.5)
     places = mechanism.metric.unproject(np.repeat(corners, 2, axis=0) + rng.uniform(-3e-4, 3e-4, (600, 2)))
@@ -146,7 +146,7 @@ def test_the_loss_across_a_rounding_border_is_within_the_map(latitude, outside):
 
 
 def test_the_metric_of_clamped_places_is_that_of_where_they_go():
-    mechanism = nw.mechanisms.geo_laplace(level=1, radius=200, reference=PARIS, outside="clamp")
+    mechanism = nw.mechanisms.geo_laplace(epsilon=1, radius=200, reference=PARIS, outside="clamp")
     far = [(50.0, 2.3522), (50.1, 2.3522), (48.9, 2.3)]
     spots = mechanism.lattice.values(mechanism.lattice.indices(mechanism._metres(np.array(far))))
     found = mechanism.guarantee.metric.matrix(far)
@@ -160,7 +160,7 @@ def test_the_metric_of_clamped_places_is_that_of_where_they_go():
 @pytest.mark.parametrize("outside", ["refuse", "clamp"])
 def test_the_level_holds_between_places_on_the_globe(latitude, outside):
     """Pairs 200 m apart on the globe, near the rim where the map is worst: what is drawn keeps the level."""
-    mechanism = nw.mechanisms.geo_laplace(level=1, radius=200, reference=(latitude, 2.0), outside=outside)
+    mechanism = nw.mechanisms.geo_laplace(epsilon=1, radius=200, reference=(latitude, 2.0), outside=outside)
     metric, rng = mechanism.metric, np.random.default_rng(32)
     angles = rng.uniform(0, 2 * np.pi, 3000)
     lengths = (metric.reach - 250) * (1 if outside == "refuse" else rng.uniform(0.9, 1.2, 3000))
@@ -178,7 +178,7 @@ def test_the_level_holds_between_places_on_the_globe(latitude, outside):
 
 def test_clamping_refuses_the_other_half_of_the_globe():
     """Near the antipode no move to the rim is harmless: places a metre apart would end on opposite sides."""
-    mechanism = nw.mechanisms.geo_laplace(level=1, radius=10, reference=PARIS, outside="clamp")
+    mechanism = nw.mechanisms.geo_laplace(epsilon=1, radius=10, reference=PARIS, outside="clamp")
     with pytest.raises(DataError, match="other half of the globe"):
         mechanism.release([(-48.8566, -177.6478)])
 
@@ -186,7 +186,7 @@ def test_clamping_refuses_the_other_half_of_the_globe():
 @pytest.mark.parametrize("longitude", [180.0, -180.0, 179.9995, -179.9995])
 def test_the_date_line_is_no_border(longitude):
     """Fiji: noise of hundreds of metres around the line comes out on both sides, and distances across it are short."""
-    mechanism = nw.mechanisms.geo_laplace(level=1, radius=200, reference=(-17.0, 179.999))
+    mechanism = nw.mechanisms.geo_laplace(epsilon=1, radius=200, reference=(-17.0, 179.999))
     released = mechanism.release(np.tile((-17.0, longitude), (4000, 1)), np.random.default_rng(22))
     assert (released[:, 1] >= -180).all()
     assert (released[:, 1] < 180).all()
@@ -199,12 +199,12 @@ def test_the_date_line_is_no_border(longitude):
 
 
 def test_noise_over_the_pole_comes_down_on_the_other_side():
-    mechanism = nw.mechanisms.geo_laplace(level=1, radius=5000, reference=(89.97, 10.0))
+    mechanism = nw.mechanisms.geo_laplace(epsilon=1, radius=5000, reference=(89.97, 10.0))
     released = mechanism.release(np.tile((89.97, 10.0), (4000, 1)), np.random.default_rng(23))
     assert (np.abs(released[:, 0]) <= 90).all()
     assert (released[:, 1] >= -180).all()
     assert (released[:, 1] < 180).all()
-    south = nw.mechanisms.geo_laplace(level=1, radius=5000, reference=(-89.97, 10.0))
+    south = nw.mechanisms.geo_laplace(epsilon=1, radius=5000, reference=(-89.97, 10.0))
     assert (south.release([(-89.97, 10.0)] * 500)[:, 0] >= -90).all()
     metric = LocalMetres(89.97, 10.0)
     beyond = metric.unproject(np.array([[math.radians(0.05) * EARTH_RADIUS, 0.0]]))[0]
@@ -212,7 +212,7 @@ def test_noise_over_the_pole_comes_down_on_the_other_side():
 
 
 def test_noise_larger_than_the_earth_is_still_a_place():
-    mechanism = nw.mechanisms.geo_laplace(level=1, radius=10**9, reference=PARIS)
+    mechanism = nw.mechanisms.geo_laplace(epsilon=1, radius=10**9, reference=PARIS)
     released = mechanism.release([PARIS] * 2000)
     assert (np.abs(released[:, 0]) <= 90).all()
     assert (np.abs(released[:, 1]) <= 180).all()
@@ -222,7 +222,7 @@ def test_noise_larger_than_the_earth_is_still_a_place():
 @pytest.mark.parametrize("pole", [90, -90, "89.99999"])
 def test_a_reference_at_a_pole_is_refused(pole):
     with pytest.raises(ParameterError, match="too near to a pole"):
-        nw.mechanisms.geo_laplace(level=1, radius=1, reference=(pole, 0))
+        nw.mechanisms.geo_laplace(epsilon=1, radius=1, reference=(pole, 0))
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_reference_at_a_pole_is_refused(pole):
     ],
 )
 def test_bad_places_are_refused_without_being_shown(bad, words):
-    mechanism = nw.mechanisms.geo_laplace(level=1, radius=100, reference=PARIS)
+    mechanism = nw.mechanisms.geo_laplace(epsilon=1, radius=100, reference=PARIS)
     with pytest.raises(DataError, match=words) as caught:
         mechanism.release([bad, bad])
     message = str(caught.value)
@@ -251,7 +251,7 @@ def test_bad_places_are_refused_without_being_shown(bad, words):
 
 
 def test_clamping_keeps_to_the_disc():
-    mechanism = nw.mechanisms.geo_laplace(level=1, radius=10, reference=PARIS, outside="clamp")
+    mechanism = nw.mechanisms.geo_laplace(epsilon=1, radius=10, reference=PARIS, outside="clamp")
     far = mechanism.release([(50.0, 2.3522), (48.8566, 4.0)] * 200, np.random.default_rng(24))
     lengths = np.linalg.norm(mechanism.metric.project(far), axis=1)
     assert (lengths < mechanism.reach + 400).all()
@@ -269,23 +269,23 @@ def test_clamping_keeps_to_the_disc():
 
 def test_remapping_to_places_grids_and_polygons():
     stations = [(48.8443, 2.3744), (48.8809, 2.3553), (48.8767, 2.3592), (48.842, 2.3219)]
-    listed = nw.mechanisms.geo_laplace(level=1, radius=1000, reference=PARIS, remap=stations)
+    listed = nw.mechanisms.geo_laplace(epsilon=1, radius=1000, reference=PARIS, remap=stations)
     out = listed.release([PARIS] * 2000, np.random.default_rng(26))
     assert {tuple(p) for p in out.tolist()} == set(stations)
-    plain = nw.mechanisms.geo_laplace(level=1, radius=1000, reference=PARIS).release(
+    plain = nw.mechanisms.geo_laplace(epsilon=1, radius=1000, reference=PARIS).release(
         [PARIS] * 2000, np.random.default_rng(26)
     )
     for noisy, moved in list(zip(plain.tolist(), out.tolist(), strict=True))[:300]:
         apart = [listed.metric.distance(noisy, s) for s in stations]
         assert listed.metric.distance(noisy, moved) == pytest.approx(min(apart))
     grid = nw.mechanisms.geo_laplace(
-        level=1, radius=500, reference=(-17, 180), remap=nw.mechanisms.Grid(5, 5, 0.01, (-17.02, 179.98))
+        epsilon=1, radius=500, reference=(-17, 180), remap=nw.mechanisms.Grid(5, 5, 0.01, (-17.02, 179.98))
     )
     cells = grid.release([(-17, -179.995)] * 3000, np.random.default_rng(27))
     assert len(np.unique(np.round(cells, 6), axis=0)) == 25
     assert set(np.round(np.unique(cells[:, 1]), 4).tolist()) == {179.98, 179.99, -180.0, -179.99, -179.98}
     corners = [(48.80, 2.25), (48.80, 2.45), (48.91, 2.45), (48.91, 2.25)]
-    city = nw.mechanisms.geo_laplace(level=1, radius=5000, reference=PARIS, remap=nw.mechanisms.Polygon(corners))
+    city = nw.mechanisms.geo_laplace(epsilon=1, radius=5000, reference=PARIS, remap=nw.mechanisms.Polygon(corners))
     inside = city.release([PARIS] * 2000, np.random.default_rng(28))
     assert (inside >= np.array(corners).min(axis=0) - 1e-9).all()
     assert (inside <= np.array(corners).max(axis=0) + 1e-9).all()
@@ -293,7 +293,7 @@ def test_remapping_to_places_grids_and_polygons():
     assert city.certificate().verify()
     with pytest.raises(ParameterError, match="not on the globe"):
         nw.mechanisms.geo_laplace(
-            level=1, radius=1, reference=PARIS, remap=nw.mechanisms.Polygon([(0, 0), (99, 0), (0, 5)])
+            epsilon=1, radius=1, reference=PARIS, remap=nw.mechanisms.Polygon([(0, 0), (99, 0), (0, 5)])
         )
 
 
@@ -312,7 +312,7 @@ def test_the_metric_measures_and_refuses():
 
 
 def test_seeds_and_shapes():
-    mechanism = nw.mechanisms.geo_laplace(level=1, radius=50, reference=PARIS)
+    mechanism = nw.mechanisms.geo_laplace(epsilon=1, radius=50, reference=PARIS)
     pair = mechanism.release(PARIS, np.random.default_rng(1))
     assert isinstance(pair, tuple)
     assert pair == tuple(mechanism.release([PARIS], np.random.default_rng(1))[0].tolist())
@@ -320,19 +320,19 @@ def test_seeds_and_shapes():
     with pytest.raises(ParameterError, match="planar_geometric"):
         mechanism.channel()
     with pytest.raises(ParameterError, match="reference must be"):
-        nw.mechanisms.geo_laplace(level=1, radius=1, reference=(1, 2, 3))
+        nw.mechanisms.geo_laplace(epsilon=1, radius=1, reference=(1, 2, 3))
     with pytest.raises(ParameterError, match="not a number"):
-        nw.mechanisms.geo_laplace(level=1, radius=1, reference=("north", 0))
+        nw.mechanisms.geo_laplace(epsilon=1, radius=1, reference=("north", 0))
 
 
 def test_a_reading_says_the_quantiles_of_the_law():
-    found = nw.mechanisms.geo_laplace(level=1, radius=300, reference=(53.45, -2.2))
+    found = nw.mechanisms.geo_laplace(epsilon=1, radius=300, reference=(53.45, -2.2))
     lengths = [float(found.epsilon) * found.quantile(p) for p in (0.5, 0.95)]
     assert lengths == pytest.approx([HALF, MOST], rel=1e-12)
     assert (
         found.reading() == f"half within {found.quantile(0.5):.0f} m, 95 % within {found.quantile(0.95) / 1000:.2f} km"
     )
     moved = nw.mechanisms.geo_laplace(
-        level=1, radius=300, reference=(53.45, -2.2), remap=[(53.45, -2.2), (53.46, -2.2)]
+        epsilon=1, radius=300, reference=(53.45, -2.2), remap=[(53.45, -2.2), (53.46, -2.2)]
     )
     assert moved.reading() == ""  # where places are moved to is another law

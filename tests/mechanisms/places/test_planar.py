@@ -23,11 +23,11 @@ from noisewright.noise import discrete_planar_laplace
 LEVEL = 1e-6
 
 
-def test_05_mp10_level_and_radius_give_epsilon():
-    mechanism = nw.planar_laplace(level=math.log(4), radius=200)
+def test_05_mp10_epsilon_within_a_radius():
+    mechanism = nw.planar_laplace(epsilon=math.log(4), radius=200)
     step = mechanism.lattice.step
     assert mechanism.epsilon == Fraction(math.log(4)) / (200 + Fraction(99, 70) * step)
-    assert mechanism.guarantee.epsilon < nw.Guarantee.geo(level=math.log(4), radius=200).epsilon
+    assert mechanism.guarantee.epsilon < nw.Guarantee.geo(epsilon=math.log(4), radius=200).epsilon
     assert mechanism.map(200) == math.log(4)  # for the points themselves, before they are rounded
     assert 0.999 * math.log(4) < mechanism.guarantee.bound(200) < math.log(4)
     assert mechanism.guarantee.bound(200 + math.sqrt(2) * float(step)) == pytest.approx(math.log(4), rel=1e-6)
@@ -36,9 +36,9 @@ def test_05_mp10_level_and_radius_give_epsilon():
 
 
 @pytest.mark.parametrize("lattice", ["auto", 1, 64, 1024])
-def test_the_level_holds_between_points_as_they_are(lattice):
+def test_epsilon_holds_between_points_as_they_are(lattice):
     """Two points 200 apart, rounded away from each other: the loss of what is drawn, on the ray behind either, is in."""
-    mechanism = nw.planar_laplace(level=1, radius=200, lattice=lattice)
+    mechanism = nw.planar_laplace(epsilon=1, radius=200, lattice=lattice)
     step, rate = float(mechanism.lattice.step), float(mechanism.rate)
     rng, worst = np.random.default_rng(31), 0.0
     starts, angles = rng.uniform(0, step, (20_000, 2)), rng.uniform(0, 2 * np.pi, 20_000)
@@ -52,7 +52,7 @@ def test_the_level_holds_between_points_as_they_are(lattice):
 
 
 def test_the_promise_in_words_says_which_points_it_is_about():
-    text = nw.planar_laplace(level="1.4", radius=200).in_words()
+    text = nw.planar_laplace(epsilon="1.4", radius=200).in_words()
     assert text.startswith("Any two points within 200 of each other look alike up to a factor of 4.06. ")
     assert "at most 80.3 %" in text
     assert text.endswith("Rounding to multiples of 0.125 is counted in.")
@@ -163,7 +163,7 @@ def test_the_promise_holds_for_the_lattice_law_and_is_tight():
 
 
 @pytest.mark.parametrize("lattice", ["auto", 1, "1/16"])
-@pytest.mark.parametrize("parameters", [{"epsilon": "1/2"}, {"level": 1, "radius": 3}])
+@pytest.mark.parametrize("parameters", [{"epsilon": "1/2"}, {"epsilon": 1, "radius": 3}])
 def test_the_loss_across_a_rounding_border_is_within_the_map(parameters, lattice):
     """Points a hair apart on either side of one border, or of two at a corner: they are rounded a whole step apart."""
     mechanism = nw.planar_laplace(**parameters, lattice=lattice)
@@ -196,7 +196,7 @@ def test_the_map_covers_all_pairs_of_points(coordinates, lattice, epsilon):
 
 
 def test_the_certificate_proves_the_level_between_points_as_they_are():
-    mechanism = nw.planar_laplace(level="1.4", radius=200)
+    mechanism = nw.planar_laplace(epsilon="1.4", radius=200)
     certificate = mechanism.certificate()
     name = "euclidean between points of the lattice 2^-3"
     kept = "level = 1.4 between any two points within 200 of each other, rounding included"
@@ -433,7 +433,7 @@ def test_planar_geometric_on_a_wide_grid_has_the_lattice_law_inside():
 
 
 def test_planar_geometric_refuses_what_it_does_not_know():
-    mechanism = nw.mechanisms.planar_geometric([(0, 0), (2, 1), (5, 3)], level=1, radius=2)
+    mechanism = nw.mechanisms.planar_geometric([(0, 0), (2, 1), (5, 3)], epsilon=1, radius=2)
     assert mechanism.step == 1
     assert mechanism.epsilon == Fraction(1, 2)
     for bad in ([(2, 3)], [(0, 0), (2, 0)], [(7.5, 0)], [(math.nan, 0)]):

@@ -34,11 +34,10 @@ def lattice_step(thing: Any) -> Fraction | None:
 
 def lattice_for_both(first: Any, second: Any) -> Fraction | None:
     """The finest step on which both mechanisms have the same few secrets, no finer than they are now; None if there is none."""
-    steps = [lattice_step(thing) for thing in (first, second)]
-    sets = [_answers(thing) for thing in (first, second)]
-    if None in steps or None in sets or sets[0] != sets[1]:
+    steps = [step for thing in (first, second) if (step := lattice_step(thing)) is not None]
+    answers = _answers(first)
+    if len(steps) < 2 or answers is None or answers != _answers(second):
         return None
-    answers = sets[0]
     low, high = answers.components[0][0], answers.components[-1][1]
     if low is None or high is None:
         return None

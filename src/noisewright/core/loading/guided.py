@@ -59,6 +59,8 @@ MEANT = {
     "domain": "categories",
     "options": "categories",
     "distance": "metric",
+    "level": "epsilon",
+    "protect": "radius",
 }
 EXAMPLES = {"epsilon": "epsilon=1", "categories": "['yes', 'no']", "delta": "delta=1e-6", "radius": "radius=500"}
 

@@ -22,7 +22,7 @@ states it, and does not prove it.
 most 1 %, hence shortest ones too, as long as they stay in such latitudes. All places within a great-circle distance D of
 the reference have latitudes within D of its own, and shortest ways between them do not leave that cap.
 
->>> paris = geo_laplace(level="1.4", radius=200, reference=(48.8566, 2.3522))
+>>> paris = geo_laplace(epsilon="1.4", radius=200, reference=(48.8566, 2.3522))
 >>> latitude, longitude = paris.release((48.8606, 2.3376))
 >>> f"{paris.reach / 1000:.1f} km"
 '54.4 km'
@@ -73,7 +73,7 @@ no library of special functions for it."""
 @guided
 def geo_laplace(
     *,
-    level: Exact,
+    epsilon: Exact,
     radius: Exact,
     reference: tuple[Exact, Exact],
     lattice: Exact = "auto",
@@ -82,7 +82,7 @@ def geo_laplace(
 ) -> GeoLaplace:
     """Planar Laplace noise on latitude and longitude in degrees: arrays with two columns, or one pair.
 
-    ``radius`` is in metres on the globe; any two places within it are indistinguishable up to ``level``. ``reference`` is a
+    ``radius`` is in metres on the globe; any two places within it are indistinguishable up to ``epsilon``. ``reference`` is a
     public (latitude, longitude) near which all true places lie, never computed from them. A place beyond ``reach`` is
     refused, or moved towards the reference along the globe (``outside="clamp"``, which brings no two places farther apart, as
     long as they are on the near half of the globe; others are refused). ``lattice`` is the step in metres, a power of two.
@@ -93,12 +93,12 @@ def geo_laplace(
     Latitudes must be within -90 and 90, longitudes within -180 and 180. Longitudes counted from 0 to 360 are refused rather
     than guessed at: subtract 360 from those above 180.
     """
-    size, goal = positive_fraction(radius, "radius"), positive_fraction(level, "level")
+    size, goal = positive_fraction(radius, "radius"), positive_fraction(epsilon, "epsilon")
     one_of(outside, "outside", ("refuse", "clamp"))
     chosen = planar_lattice(per_unit(goal / size), lattice)
-    epsilon = goal / (on_map(size) + rounding(chosen))
-    planar_lattice(epsilon, chosen.step)
-    made = GeoLaplace(epsilon, goal, size, LocalMetres(*_reference(reference)), chosen, as_remap(remap), outside)
+    metre = goal / (on_map(size) + rounding(chosen))
+    planar_lattice(metre, chosen.step)
+    made = GeoLaplace(metre, goal, size, LocalMetres(*_reference(reference)), chosen, as_remap(remap), outside)
     if made.remap is not None:
         _ = made.plane  # refuses places of a remapping that are not on the globe
     return made
@@ -202,7 +202,7 @@ class GeoLaplace:
     def reading(self) -> str:
         """How far released places are from the true ones; empty where a remapping moves them.
 
-        >>> geo_laplace(level=1, radius=300, reference=(53.45, -2.2)).reading()
+        >>> geo_laplace(epsilon=1, radius=300, reference=(53.45, -2.2)).reading()
         'half within 509 m, 95 % within 1.44 km'
         """
         if self.remap is not None:
@@ -262,7 +262,7 @@ def _rebuilt(certificate: Certificate) -> GeoLaplace:
     stated, claim = certificate.document, certificate.document["claim"]
     north, east = stated["proof"]["around"].strip("()").split(", ")
     return geo_laplace(
-        level=claim["level"],
+        epsilon=claim["level"],
         radius=claim["radius"],
         reference=(north, east),
         lattice=claim["distances"]["distance"],
@@ -273,7 +273,7 @@ def _rebuilt(certificate: Certificate) -> GeoLaplace:
 ENTRY = Entry(
     "geo-laplace",
     geo_laplace,
-    Takes("place", parts=2, budget="level", lattice=True, unit="metre"),
+    Takes("place", parts=2, budget="radius", lattice=True, unit="metre"),
     summary="places within a radius in metres look alike",
     words="latitude, longitude",
     rebuild=_rebuilt,

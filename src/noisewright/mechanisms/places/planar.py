@@ -7,12 +7,12 @@ becomes the density :math:`\frac{\epsilon^2}{2\pi} e^{-\epsilon \|z - x\|}`.
 **Guarantee.** ``epsilon`` for each unit of Euclidean distance, exactly, between the lattice points that true points are rounded
 to, and the name of the metric says so: the normaliser does not depend on the true point, and
 :math:`|\,\|k\| - \|k'\|\,| \le \|k - k'\|`. Rounding moves each point by at most :math:`h/\sqrt2`, so points that were r apart
-are at most :math:`r + \sqrt2 h` apart after it, which :meth:`PlanarLaplace.map` counts in. With ``level`` and ``radius``,
-:math:`\epsilon = \text{level} / (\text{radius} + \sqrt2 h)`, and the promise is about the points themselves: any two of them
-within the radius are indistinguishable up to the level (geo-indistinguishability). The certificate proves both. Far-apart
+are at most :math:`r + \sqrt2 h` apart after it, which :meth:`PlanarLaplace.map` counts in. With a ``radius``,
+each unit gets :math:`\epsilon / (\text{radius} + \sqrt2 h)`, and the promise is about the points themselves: any two of them
+within the radius are indistinguishable up to epsilon (geo-indistinguishability). The certificate proves both. Far-apart
 places stay distinguishable by design.
 
->>> cafe = planar_laplace(level="1.4", radius=200)       # metres on a plane
+>>> cafe = planar_laplace(epsilon="1.4", radius=200)       # metres on a plane
 >>> x, y = cafe.release((120.0, -35.5))
 >>> round(cafe.error(), 1), round(cafe.quantile(0.95), 1)  # the mean distance from the truth, and the 95 % radius
 (286.0, 678.3)
@@ -79,26 +79,25 @@ LARGEST_LOSS = 10**6
 @guided
 def planar_laplace(
     *,
-    epsilon: Exact | None = None,
-    level: Exact | None = None,
+    epsilon: Exact,
     radius: Exact | None = None,
     lattice: Exact = "auto",
     remap: Remap | ArrayLike | None = None,
 ) -> PlanarLaplace:
     """The planar Laplace mechanism on points of a plane: arrays with two columns, or one pair.
 
-    Give ``epsilon`` per unit of distance between lattice points, or a ``level`` to keep between any two points within a
-    ``radius``, rounding included; epsilon is then a little below level / radius.
+    With a ``radius``, ``epsilon`` is kept between any two points within it of each other, rounding included; without one it
+    is for each unit of distance between lattice points.
     ``lattice`` is the step, a power of two, or a :class:`~noisewright.noise.Lattice`; by default the step is between 1/1024
     and 1/512 of the noise scale 1/epsilon.
     ``remap`` moves outputs to the nearest point of a :class:`~noisewright.mechanisms.places.remap.Grid`, of a list of public
     places, or of a :class:`~noisewright.mechanisms.places.remap.Polygon`; this is post-processing and keeps the guarantee.
     """
-    budget = planar_budget(epsilon, level, radius)
+    budget = planar_budget(epsilon, radius)
     chosen = planar_lattice(budget, lattice)
-    if epsilon is not None:
+    if radius is None:
         return PlanarLaplace(budget, chosen, as_remap(remap))
-    goal, size = positive_fraction(level, "level"), positive_fraction(radius, "radius")
+    goal, size = positive_fraction(epsilon, "epsilon"), positive_fraction(radius, "radius")
     kept = goal / (size + rounding(chosen))
     return PlanarLaplace(kept, planar_lattice(kept, chosen.step), as_remap(remap), (goal, size))
 
@@ -111,7 +110,7 @@ class PlanarLaplace:
     lattice: Lattice
     remap: Remap | None = None
     kept: tuple[Fraction, Fraction] | None = None
-    """A level and the radius within which it is kept between points before rounding, where these were given."""
+    """An epsilon and the radius within which it is kept between points before rounding, where these were given."""
 
     @property
     def name(self) -> str:
@@ -149,8 +148,8 @@ class PlanarLaplace:
         )
 
     def in_words(self) -> str:
-        """The promise in plain words: for points as they are, with a level and a radius; otherwise for lattice points."""
-        level, size = self.kept or (self.epsilon, Fraction(1))
+        """The promise in plain words: for points as they are, with a radius; otherwise for lattice points."""
+        within, size = self.kept or (self.epsilon, Fraction(1))
         step = float(self.lattice.step)
         if self.kept:
             who = f"Any two points within {upward(size)} of each other"
@@ -158,10 +157,10 @@ class PlanarLaplace:
         else:
             who = f"Any two points with coordinates that are multiples of {step:g}, within 1 of each other,"
             note = f"Other points are rounded to such ones first, and may get farther apart by up to {1.5 * step:.3g}."
-        return f"{who} {alike(level)} {note}"
+        return f"{who} {alike(within)} {note}"
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
-        """The law of the noise and the claim it proves: epsilon between lattice points, and the level within the radius."""
+        """The law of the noise and the claim it proves: epsilon between lattice points, and that within the radius."""
         return Certificate.of_mechanism(
             self,
             rng,
@@ -262,9 +261,9 @@ def _with_noise(given: Floats, lattice: Lattice, rate: Fraction, rng: np.random.
     return result
 
 
-def alike(level: Fraction) -> str:
-    """What a level means for two places that it is kept between."""
-    promise = Guarantee(float_up(level), Discrete())
+def alike(epsilon: Fraction) -> str:
+    """What an epsilon means for two places that it is kept between."""
+    promise = Guarantee(float_up(epsilon), Discrete())
     belief = upward(100 * promise.posterior(0.5), 3)
     return (
         f"look alike up to a factor of {factor_in_words(promise.epsilon)}. Whatever is released, a belief of 50 % "
@@ -291,13 +290,10 @@ def noise_lattice(epsilon: Fraction, lattice: Exact) -> Lattice:
     return chosen
 
 
-def planar_budget(epsilon: Exact | None, level: Exact | None, radius: Exact | None) -> Fraction:
-    """Epsilon per unit of distance, given as such or as a level within a radius."""
-    if (epsilon is None) == (level is None and radius is None) or (level is None) != (radius is None):
-        raise ParameterError("give either epsilon, or both level and radius (then epsilon = level / radius).")
-    if epsilon is not None:
-        return per_unit(positive_fraction(epsilon, "epsilon"))
-    return per_unit(positive_fraction(level, "level") / positive_fraction(radius, "radius"))
+def planar_budget(epsilon: Exact, radius: Exact | None) -> Fraction:
+    """Epsilon per unit of distance, given as such or within a radius."""
+    goal = positive_fraction(epsilon, "epsilon")
+    return per_unit(goal if radius is None else goal / positive_fraction(radius, "radius"))
 
 
 def planar_lattice(epsilon: Fraction, lattice: Exact) -> Lattice:
@@ -354,14 +350,14 @@ def planar_moments(rate: Fraction) -> tuple[float, float]:
 def _rebuilt(certificate: Certificate) -> PlanarLaplace:
     """The mechanism behind its certificate; a remapping of its outputs is post-processing, of which that says nothing."""
     claim = certificate.document["claim"]
-    budget = {name: claim[name] for name in ("level", "radius")} if "level" in claim else {"epsilon": claim["epsilon"]}
-    return planar_laplace(lattice=claim["distances"]["distance"], **budget)
+    epsilon, radius = (claim["level"], claim["radius"]) if "level" in claim else (claim["epsilon"], None)
+    return planar_laplace(epsilon=epsilon, radius=radius, lattice=claim["distances"]["distance"])
 
 
 ENTRY = Entry(
     "planar-laplace",
     planar_laplace,
-    Takes("place", parts=2, budget="level", lattice=True),
+    Takes("place", parts=2, budget="radius", lattice=True),
     summary="private for the straight-line distance",
     words="points of a plane",
     rebuild=_rebuilt,

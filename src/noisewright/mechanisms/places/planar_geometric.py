@@ -36,6 +36,7 @@ from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, NoChannelError, ParameterError
 from noisewright.core.exact import Exact, as_fraction, float_up
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes, fields_alone
 from noisewright.core.metrics.metric import Euclidean
 from noisewright.mechanisms.foreign_columns import in_kind
@@ -53,19 +54,19 @@ LARGEST_WINDOW = 1 << 24
 """A channel sums the law over this many lattice points at most."""
 
 
+@guided
 def planar_geometric(
     points: Iterable[Hashable] | Grid,
     *,
-    epsilon: Exact | None = None,
-    level: Exact | None = None,
+    epsilon: Exact,
     radius: Exact | None = None,
 ) -> PlanarGeometric:
     """The planar geometric mechanism over ``points`` (a grid, or pairs of numbers), which are secrets and outputs alike.
 
-    Give ``epsilon`` per unit of distance, or a ``level`` to keep within a ``radius``. Coordinates are exact: floats count as
+    ``epsilon`` is kept within a ``radius``, or for each unit of distance without one. Coordinates are exact: floats count as
     the binary fractions they are, so use whole numbers or multiples of a power of two where the step matters.
     """
-    budget = planar_budget(epsilon, level, radius)
+    budget = planar_budget(epsilon, radius)
     if isinstance(points, Grid) and points.columns * points.rows > LARGEST_COUNT:
         raise ParameterError(f"a planar geometric takes grids of at most {LARGEST_COUNT} points; choose a coarser one.")
     try:
@@ -262,7 +263,7 @@ def _plain(coordinate: Any) -> int | float:
 ENTRY = Entry(
     "planar-geometric",
     planar_geometric,
-    Takes("place", parts=2, budget="level", secrets="points"),
+    Takes("place", parts=2, budget="radius", secrets="points"),
     summary="planar noise on a finite grid or list of places",
     words="public places",
 )

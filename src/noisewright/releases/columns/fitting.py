@@ -3,7 +3,7 @@ r"""A mechanism fitted to what a column is to protect, and what it really costs.
 ``epsilon`` of a column is the loss between two values at most ``protect`` apart. How a mechanism is told is what it declares
 (:class:`~noisewright.core.mechanism.Takes`), so every registered mechanism can be used, now and later:
 
-* as a level within a radius: these are ``epsilon`` and ``protect``;
+* within a radius: these are ``epsilon`` and ``protect``;
 * for a sensitivity: that is ``protect``, or for ``"any"`` the width of ``within``;
 * for a unit of its metric: it gets ``epsilon`` over ``protect``, for ``"any"`` over the largest distance between two of its
   points. A metric that is not named is that of the line.
@@ -189,10 +189,10 @@ def _reach(column: ColumnPolicy, given: Mapping[str, Any], secret: Secret) -> Fr
         # Points are floats, and protect = 0.1 is to reach from 0.0 to the float 0.1, which is a little farther.
         within = nearest is not None and reach < nearest <= Fraction(float(reach))
         return nearest if within else reach
-    if points and (takes.metric or takes.budget == "level"):
+    if points and (takes.metric or takes.budget == "radius"):
         return diameter(given.get("metric", Euclidean()), points)
     width = None if takes.points else width_of(given.get("within"))
-    if width is None and takes.budget in ("sensitivity", "level"):
+    if width is None and takes.budget in ("sensitivity", "radius"):
         where = ", or within = [low, high]" if takes.within else ""
         raise ParameterError(
             'protect = "any" needs a range with two ends; say protect = ..., the largest distance between two values that '
@@ -303,8 +303,8 @@ def _target(column: ColumnPolicy, entry: Entry) -> Fraction:
 def _told(reach: Fraction | None, target: Fraction, secret: Secret) -> dict[str, Any]:
     """How the constructor is told what may be spent within the protected distance."""
     match secret.takes.budget:
-        case "level":
-            return {"level": target, "radius": reach}
+        case "radius":
+            return {"epsilon": target, "radius": reach}
         case "sensitivity":
             return {"epsilon": target, "sensitivity": reach}
         case "unit":
@@ -321,8 +321,7 @@ def _cheaper(
     if metric.on_numbers and metric.step is not None and "sensitivity" in told and reach is not None and not in_steps:
         # Its noise is made for whole steps anyway: with a sensitivity of whole steps the claim says so.
         return {"sensitivity": metric.step * math.ceil(reach / metric.step), "lattice": metric.step}
-    key = "level" if "level" in told else "epsilon"
-    return {key: told[key] * share}
+    return {"epsilon": told["epsilon"] * share}
 
 
 def _check_metric(metric: Metric, reach: Fraction | None, column: ColumnPolicy, entry: Entry) -> None:

@@ -129,7 +129,7 @@ _INSTEAD = {
 def _reach_rules(column: ColumnPolicy, accepted: Accepts, within: object) -> Iterator[Problem]:
     """Protecting any two values needs to know how far apart two values can be."""
     said = "protect" in column.model_fields_set
-    if accepted.takes.budget == "level":
+    if accepted.takes.budget == "radius":
         words = f"{column.mechanism} needs a distance; write protect = 500, within which two places are to look alike"
         yield ("protect",), f"is not enough: {words}" if said else f"is missing: {words}"
     elif accepted.takes.budget == "sensitivity" and not _bounded(within):

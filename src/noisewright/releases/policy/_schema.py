@@ -89,7 +89,7 @@ def _one(name: str, own: list[str]) -> dict[str, Any]:
     """What a column must and may have when its mechanism is ``name``."""
     accepted = accepts(name)
     needs = [*(["epsilon"] if accepted.takes.priced else []), *(["delta"] if accepted.takes.delta else [])]
-    needs += ["protect"] if accepted.takes.budget == "level" else []
+    needs += ["protect"] if accepted.takes.budget == "radius" else []
     choices: dict[str, Any] = {key: {"enum": list(values)} for key, values in accepted.choices.items()}
     choices |= {key: IS_FILE for key in accepted.allowed if key in accepted.files}
     choices |= {key: IS_SEED for key in accepted.allowed if key in accepted.seeds}

@@ -47,7 +47,7 @@ SET_BY = {
     "radius": "protect",
     "level": "epsilon",
 }
-"""Parameters of constructors that are not written as such, and the key of a column that sets each of them."""
+"""Parameters of constructors and words of certificates that are not written as such, and the key of a column that sets each."""
 
 WORDS = {
     "within": ("The public range of the values, or several ranges; inf for an open end.", "within = [0, 120]"),

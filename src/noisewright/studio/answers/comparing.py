@@ -174,12 +174,11 @@ def _curve(name: str, given: Mapping[str, str]) -> tuple[Floats, Floats]:
 
     options = {p.name: p for p in options_of(name)}
     values = {key: read_option(options[key], text) for key, text in given.items() if key in options and text.strip()}
-    word = "level" if "level" in values else "epsilon"
-    at = float(Fraction(str(values[word]))) if word in values else 1.0
+    at = float(Fraction(str(values["epsilon"]))) if "epsilon" in values else 1.0
     epsilons = at * FACTORS
     found = []
     for epsilon in epsilons:
-        channel = registry[name].make(**{**values, word: round(float(epsilon), 6)}).channel()
+        channel = registry[name].make(**{**values, "epsilon": round(float(epsilon), 6)}).channel()
         uniform = np.full(len(channel.inputs), 1 / len(channel.inputs))
         found.append(float(posterior_vulnerability(uniform, channel, "identity")))
     return epsilons, np.array(found)

@@ -20,7 +20,7 @@ Changed = Callable[[str, str | None], None]
 def parameter_field(parameter: Parameter, value: str | None, changed: Changed) -> None:
     """The field of one parameter: a slider for epsilon, a choice, a switch, or a line of text."""
     name, label = parameter.name, parameter.name.replace("_", " ") + (" *" if parameter.required else "")
-    if name in ("epsilon", "level"):
+    if name == "epsilon":
         epsilon_field(label, value or "1", lambda text: changed(name, text))
     elif parameter.flag:
         switch = ui.switch(label, value=value is not None)

@@ -55,7 +55,6 @@ EXAMPLES = {
     "categories": "yes,no,no answer",
     "points": "0..800/100:0..800/100",
     "metric": "euclidean",
-    "level": "1",
     "radius": "200",
     "reference": "48.85:2.35",
     "delta": "1e-6",
@@ -66,7 +65,7 @@ EXAMPLES = {
 }
 """What a form starts with: an example, which a person replaces."""
 
-OFTEN = ("within", "level", "radius")
+OFTEN = ("within", "radius")
 """Not required, and hardly ever left out."""
 
 ELSEWHERE = {"/text": "Texts", "/pictures": "Pictures"}
@@ -88,8 +87,6 @@ def examples(kind: str, name: str) -> dict[str, str]:
     """What the form of a mechanism for this kind of secret starts with."""
     known = EXAMPLES | (LISTED if kind == "category" else {})
     wanted = [p.name for p in options_of(name) if p.required or p.name in OFTEN]
-    if "epsilon" in wanted and "level" in wanted:  # one or the other
-        wanted.remove("epsilon")
     return {parameter: known[parameter] for parameter in wanted if parameter in known}
 
 
@@ -165,7 +162,7 @@ class _Design:
             pick.props("outlined dense").on_value_change(lambda e: self._look("loss", e.value))
             ui.html("<h2>The other way round</h2>", sanitize=False)
             error = ui.input("an expected error that I can live with").props("outlined dense")
-            button("Find the epsilon for it", lambda: self._accuracy(error.value, self._budget))
+            button("Find the epsilon for it", lambda: self._accuracy(error.value, "epsilon"))
             self.for_delta = button("Find the delta for it", lambda: self._accuracy(error.value, "delta"))
             self.accuracy = ui.html("", sanitize=False)
 
@@ -173,10 +170,6 @@ class _Design:
     def _apart(self) -> str:
         """How far apart the two secrets are that beliefs are about: a radius, where places within it are to look alike."""
         return self.shown.get("apart") or self.given.get("radius", "").strip() or "1"
-
-    @property
-    def _budget(self) -> str:
-        return "level" if "level" in self.given else "epsilon"
 
     @property
     def _loss(self) -> str:

@@ -123,9 +123,9 @@ def run_alone(folder: Path, *names: str, name: str = "check_it.py") -> subproces
 
 
 NOISE: dict[str, Callable[[], Any]] = {
-    "planar": lambda: nw.planar_laplace(level=1, radius=200),
+    "planar": lambda: nw.planar_laplace(epsilon=1, radius=200),
     "planar places": lambda: nw.mechanisms.planar_geometric(nw.mechanisms.Grid(3, 3), epsilon=1),
-    "globe": lambda: nw.mechanisms.geo_laplace(level=1, radius=200, reference=(48.8566, 2.3522)),
+    "globe": lambda: nw.mechanisms.geo_laplace(epsilon=1, radius=200, reference=(48.8566, 2.3522)),
     "ranged": lambda: nw.laplace(epsilon=1, within=[(0, 3), (5, 9)]),
     "ranged metric": lambda: nw.laplace(epsilon=1, within=(0, 9), scope="metric", margin=1),
     "half line": lambda: nw.laplace(epsilon=1, within=(0, None), scope="metric"),

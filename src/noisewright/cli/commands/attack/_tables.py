@@ -16,7 +16,7 @@ def read_columns(path: str, columns: Sequence[str]) -> pa.Table:
     """Some columns of a file; its types are its own, or those that all its cells have."""
     import pyarrow as pa
 
-    from noisewright.core.choices import did_you_mean
+    from noisewright.core.choices import nearest_name
     from noisewright.core.errors import DataError
     from noisewright.releases.sources.open import source_of
 
@@ -24,7 +24,8 @@ def read_columns(path: str, columns: Sequence[str]) -> pa.Table:
     names = list(dict.fromkeys(columns))
     for name in names:
         if name not in source.schema.names:
-            told = did_you_mean(name, source.schema.names)
-            raise DataError(f"{Path(path).name} has no column {name!r}; {told if told.endswith('?') else f'{told}.'}")
+            near = nearest_name(name, source.schema.names)
+            hint = "name one that is in its header." if near is None else f"did you mean {near}?"
+            raise DataError(f"{Path(path).name} has no column {name!r}; {hint}")
     schema = pa.schema([source.schema.field(name) for name in names])
     return pa.Table.from_batches(source.batches(names), schema)
