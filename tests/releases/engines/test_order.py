@@ -104,12 +104,12 @@ def test_keys_are_sorted_whatever_they_are(given_keys: list[int], seed: int) -> 
 
 @pytest.mark.parametrize("size", [1, 40])
 def test_all_orders_of_a_table_are_equally_often_drawn(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """4 rows through the whole path, in memory (rows of one run) and through buckets (a run a row), 2,400 times with seeds: chi
+    """4 rows through the whole path, in memory (rows of one run) and through buckets (a run a row), 720 times with seeds: chi
     square over 24 orders, false alarm with probability 1e-4 for each; the seeds are fixed, so it holds or fails for ever."""
     monkeypatch.setattr(_shuffling, "RUN", size)
     rows = pa.record_batch({"n": [0, 1, 2, 3]})
     counts: Counter[tuple[int, ...]] = Counter()
-    times = 2_400
+    times = 720
     for seed in range(times):
         blocks = (
             [keyed(rows.slice(place, 1), place, seed) for place in range(4)] if size == 1 else [keyed(rows, 0, seed)]
