@@ -26,7 +26,7 @@ demo: $(READY)
 	@echo "The report is in $(CLINIC)/released/report.html, notes before and after in $(CLINIC)/notes-preview.html"
 
 test: $(READY_TO_TEST) lint types
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --durations=40
 
 lint: $(READY_TO_TEST)
 	$(BIN)/ruff check .
