@@ -49,7 +49,7 @@ PUBLISHED = """
 """By table and budget: the shifts of both classes, their noises, how often the class is guessed then, and the least."""
 SLIPS = {(3, 6): (1,), (3, 7): (0,)}
 """Table 5: the least at a budget of 6 is 0.7606, and what is listed for 7 gives 0.7505."""
-SECONDS = (15, 120)
+SECONDS = (15, 240)
 
 
 def published() -> dict[tuple[int, int], tuple[float, ...]]:
@@ -70,11 +70,11 @@ def records(seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def trained(
-    points: tuple[tuple[int, int], ...], loss: str = "log"
+    points: tuple[tuple[int, int], ...], loss: str = "log", seed: int = 0
 ) -> tuple[dict[tuple[int, int], shifts.AffineMechanism], Course]:
-    """The learned mechanisms by law and budget, all from one run, and how it went."""
-    x, y = records()
-    settings = Settings(**{**SETTINGS.to_json(), "loss": loss})
+    """The learned mechanisms by law and budget, all from one run, and how it went; other seeds have other records, too."""
+    x, y = records(1 + seed)
+    settings = Settings(**{**SETTINGS.to_json(), "loss": loss, "seed": seed})
     curve = train_curve(
         "shifts",
         x[:, :, None],
@@ -98,10 +98,10 @@ def best(law: int, budget: int, loss: str) -> shifts.AffineMechanism:
     return shifts.class_noise(LAWS[law], budget, loss)
 
 
-def learned(points: Points) -> list[Row]:
+def learned(points: Points, seed: int = 0) -> list[Row]:
     """What was learned, beside the optimum for the log loss."""
     rows = []
-    for (law, budget), made in trained(points)[0].items():
+    for (law, budget), made in trained(points, seed=seed)[0].items():
         least = best(law, budget, "log")
         found = (made.accuracy, made.information, made.spent)
         told = (least.accuracy, least.information, float(budget))
@@ -122,24 +122,29 @@ def recomputed(points: Points) -> list[Row]:
 
 
 def result(quick: bool = False) -> Result:
-    """All 36 points in one run; a quick run has six."""
+    """All 36 points in one run, and again with another seed; a quick run has six, once."""
     some = ((0, 2), (0, 5), (1, 4), (2, 3), (3, 3), (3, 6))
     points = some if quick else tuple((law, budget) for law in range(4) for budget in BUDGETS)
-    rows, course = learned(points), trained(points)[1]
-    worst = max(abs(row.found[0] - (row.told[0] or 0)) for row in rows)
-    resting = int(course.converged().sum())
+    seeds = (0,) if quick else (0, 1)
+    rows = {seed: learned(points, seed) for seed in seeds}
+    worst = [max(abs(row.found[0] - (row.told[0] or 0)) for row in rows[seed]) for seed in seeds]
+    resting = [int(trained(points, seed=seed)[1].converged().sum()) for seed in seeds]
     columns = ("table", "budget")
     names = ("guessed right", "nats", "distortion")
     tables = [
-        Table("Learned with the log loss", columns, names, rows, "the best of the family for that loss"),
+        *(
+            Table(title, columns, names, rows[seed], "the best of the family for that loss")
+            for seed, title in zip(seeds, ("Learned with the log loss", "With another seed"), strict=False)
+        ),
         Table("The published mechanisms", columns, ("guessed right", "the least"), recomputed(points), "the tables"),
     ]
     findings = {
-        "Every point is within one percentage point of the optimum for its loss": worst <= 0.01,
-        "Every point converged": resting == len(points),
+        "Every point is within one percentage point of the optimum for its loss": max(worst) <= 0.01,
+        "Every point converged": min(resting) == len(points),
     }
     notes = [
-        f"The largest gap in accuracy is {100 * worst:.2f} percentage points; {resting} of {len(points)} points converged."
+        f"Seed {seed}: the largest gap in accuracy is {100 * gap:.2f} percentage points; {count} of {len(points)} converged."
+        for seed, gap, count in zip(seeds, worst, resting, strict=True)
     ]
     return Result(tables, findings, notes)
 

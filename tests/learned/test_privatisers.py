@@ -356,6 +356,9 @@ NAN = np.where(np.arange(200) == 3, np.nan, X[:, 0])[:, None]
         ({}, (np.arange(200)[:, None] + 2**62, Y), "differ by too little for their size, or at all; subtract"),
         ({}, ({"a": [*map(str, range(199)), "odd"]}, Y), "'a' holds numbers, and cells that are none"),
         ({}, ({"a": [f"name {n}" for n in range(200)]}, Y), "most of them are of one row each"),
+        ({}, ({"a": [b"a", b"b"] * 100}, Y), "convert it to text"),
+        ({}, ({"a": np.array(["\ud800", "b"] * 100, object)}, Y), "convert it to text"),
+        ({}, ({"a": np.array([1, "b"] * 100, object)}, Y), "convert it to text"),
         ({"categorical": ["x0"]}, (X, Y), "most of them are of one row each"),
         ({"attackers": ["oracle"]}, (X, Y), "no attacker 'oracle'"),
         ({"attackers": []}, (X, Y), "name one attacker or more"),
@@ -453,6 +456,9 @@ def test_the_promise_is_about_fresh_attackers_on_what_is_released() -> None:
     assert made.guarantee.rows == point.judged[0] == 200
     assert made.course_.watched is not None
     assert made.course_.watched.accuracy[0, 0] < 0.65  # all that was stated of it before
+    blind = replace(point, rested=True, spent=1e-6, spent_between=(1e-6, 2e-6))
+    assert (blind.missed, blind.converged) == (True, False)
+    assert "the adversary of the training missed what this attacker finds; it did NOT converge" in blind.in_words()
 
 
 def test_distortion_is_that_of_whole_numbers_as_they_are_released() -> None:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
-from noisewright.core.choices import is_number
+from noisewright.core.choices import is_number, is_whole
 from noisewright.core.errors import DataError, ParameterError
 
 __all__ = ["Category", "Codes", "Columns", "Number", "as_columns", "category_from", "codes_of", "labels_of", "like"]
@@ -32,6 +32,8 @@ __all__ = ["Category", "Codes", "Columns", "Number", "as_columns", "category_fro
 Codes = NDArray[np.int64]
 
 MOST_CATEGORIES = 200
+KINDS = {str, bool, int, float}
+"""What labels are, all of a column alike."""
 LARGEST, SMALLEST = 1e100, 1e-100
 """Larger numbers, and smaller standard deviations, have squares that no float holds."""
 MOST_SINGLE, MOST_NUMERALS = 10, 10
@@ -138,7 +140,7 @@ class Columns:
         for place, number in enumerate(self.numbers):
             old = given[number.name]
             new = _numbers(number.name, old) + number.scale * changes[:, place]
-            new = np.round(new / number.step) * number.step
+            new = np.round(new / number.step) * number.step + 0.0  # no zero with a sign, which would tell the side
             if number.low is not None and number.high is not None:
                 new = np.clip(new, number.low, number.high)
             out[number.name] = _whole(new, old.dtype) if number.whole else new
@@ -188,7 +190,7 @@ def category_from(data: Any) -> Category:
     """A column of labels from plain data; any error where that is nonsense."""
     name, labels = data["name"], data["labels"]
     kinds = {type(label) for label in labels}
-    if set(data) != {"name", "labels"} or type(name) is not str or kinds not in ({str}, {bool}, {int}, {float}):
+    if set(data) != {"name", "labels"} or type(name) is not str or len(kinds) != 1 or not kinds <= KINDS:
         raise ValueError("labels")
     if not 2 <= len(labels) <= MOST_CATEGORIES or sorted(set(labels)) != labels:
         raise ValueError("labels")
@@ -232,11 +234,13 @@ def as_columns(table: Any) -> dict[str, NDArray[Any]]:
 def labels_of(name: str, values: NDArray[Any]) -> tuple[Hashable, ...]:
     """The distinct values of a column, in order."""
     _check_present(name, values)
-    try:
-        counts = Counter(values.tolist())
-        found = sorted(counts)
-    except TypeError:
-        raise DataError(f"the column {name!r} mixes values of several kinds; convert it to text first.") from None
+    counts = Counter(map(_label, values.tolist()))
+    if len(kinds := {type(label) for label in counts}) != 1 or not kinds <= KINDS:
+        raise DataError(
+            f"the column {name!r} holds something else than text, numbers or truth values, or mixes them; convert it to text "
+            "first."
+        )
+    found = sorted(counts)  # type: ignore[type-var]
     single = sum(count == 1 for count in counts.values())
     if len(found) > MOST_CATEGORIES or (single > MOST_SINGLE and 2 * single > len(found)):
         raise DataError(
@@ -244,6 +248,15 @@ def labels_of(name: str, values: NDArray[Any]) -> tuple[Hashable, ...]:
             "one row each and would name single records; group them, or leave the column out."
         )
     return tuple(found)
+
+
+def _label(value: Any) -> Hashable:
+    """A label as a file can hold it; None where it cannot."""
+    if isinstance(value, str):
+        return str(value) if value.isascii() or value.encode("utf-8", "ignore").decode() == value else None
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    return (int if is_whole(value) else float)(value) if is_number(value) else None
 
 
 def _check_words(name: str, values: NDArray[Any]) -> None:

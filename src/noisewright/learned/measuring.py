@@ -30,6 +30,8 @@ MOST_DRAWS = 5
 MOST_MEASURED = 12_000
 """So many records that were learned from, and as many held-out ones, are released to measure."""
 NORMAL = 1.959964
+MUCH = 0.9
+"""Who surely spends less than this share of a budget leaves much of it."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,15 @@ class Point:
         return self.spent_between[0] > self.distortion
 
     @property
+    def missed(self) -> bool:
+        """Whether much of the budget is left although attackers surely find something: the training did not see what they do."""
+        found = any(low > blind for (low, _), blind in zip(self.accuracy_between, self.prior, strict=True))
+        return found and self.spent_between[1] < MUCH * self.distortion
+
+    @property
     def converged(self) -> bool:
-        """Whether the training came to rest, within the budget."""
-        return self.rested and not self.over_budget
+        """Whether the training came to rest, within the budget, and had an adversary who saw what there is to see."""
+        return self.rested and not self.over_budget and not self.missed
 
     def in_words(self) -> str:
         """One line; numbers of several private variables in their order."""
@@ -76,6 +84,7 @@ class Point:
         blind = " and ".join(f"{100 * one:.1f} %" for one in self.prior)
         rest = "; MORE than allowed is spent" if self.over_budget else ""
         rest = "; perhaps more than allowed" if self.spent > self.distortion and not rest else rest
+        rest += "; the adversary of the training missed what this attacker finds" if self.missed else ""
         rest += "" if self.converged else "; it did NOT converge"
         low, high = self.spent_between
         return (
