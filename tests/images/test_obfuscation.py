@@ -23,7 +23,9 @@ from noisewright.images import (
     private_faces,
 )
 from noisewright.images.pictures import Region
+from noisewright.images.pictures.reading import read_picture
 from noisewright.images.pictures.writing import png_of
+from noisewright.images.pipeline import OwnPlaces, in_frames
 
 METHOD = PixelMethod("laplace", Fraction(50), {"block": 2})
 
@@ -207,6 +209,15 @@ def test_no_certificate_stands_beside_a_picture_it_is_not_about(
         obfuscate_picture(LARGE, tmp_path / "large.jpg", shown, replace=True)
     assert (shown.read_bytes() == old) is (step == 1)
     assert list(content(shown.parent)) == ["shown.png"]
+
+
+def test_a_picture_in_which_nothing_is_hidden_takes_the_old_certificate_along(shown: Path, tmp_path: Path) -> None:
+    done = obfuscate_picture(
+        in_frames(LARGE, OwnPlaces({"large.jpg": []})), tmp_path / "large.jpg", shown, replace=True
+    )
+    assert done.places == 0
+    assert list(content(shown.parent)) == ["shown.png"]
+    assert (read_picture(shown) == read_picture(tmp_path / "large.jpg")).all()
 
 
 def test_a_picture_of_another_size_takes_the_old_certificate_along(shown: Path, tmp_path: Path) -> None:
