@@ -71,7 +71,7 @@ RELEASE_FILE = "checker_release.py"
 WORDS_FILE = "checker_words.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
     SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
-    RELEASE_FILE: "ad69638d9a5d41175a2ee921e84e579bd48e6eb5ebc98a939b13d1b821f499ed",
+    RELEASE_FILE: "27663d0f79a7e21496fcad6ebdcdbe33c2de497fcef6c360c5a5d5f201c336f4",
     WORDS_FILE: "8bbb0ec06c166d84bbd84561a5343b76fd7465db523b18c64f4d11274f49c896",
 }
 RELEASE = "noisewright-release"
