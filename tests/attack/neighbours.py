@@ -15,17 +15,21 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
+from openpyxl.cell import WriteOnlyCell
 
 import noisewright as nw
 
@@ -33,7 +37,8 @@ __all__ = ["SOURCES", "WAYS", "compare"]
 
 Row = dict[str, Any]
 WAYS = ("unused", "dropped", "protected")
-FORMATS = ("parquet", "csv", "arrow")
+FORMATS = ("parquet", "csv", "arrow", "xlsx", "csv.gz")
+REGIONS = ["a", "b", "elsewhere", "nobody declared this"]
 WARDS = ["north", "south", "=east", "wést", None]
 POLICY: dict[str, Any] = {
     "dataset": "clinic",
@@ -45,13 +50,27 @@ POLICY: dict[str, Any] = {
         {"name": "ward", "keep": True},
         {"name": "stay", "keep": True},
         {"name": "smoker", "mechanism": "randomised-response", "categories": ["yes", "no"], "epsilon": 1},
+        {
+            "name": "region",
+            "mechanism": "randomised-response",
+            "categories": ["a", "b", "elsewhere"],
+            "other": "elsewhere",
+            "epsilon": 1,
+        },
     ],
     "queries": [
         {"name": "smokers", "aggregate": "count", "by": {"smoker": ["yes", "no"]}, "where": "stay > 1", "epsilon": 1},
         {"name": "weight", "aggregate": "mean", "column": "weight", "within": [0, 200], "epsilon": 1},
     ],
 }
-USED = {"patient": pa.string(), "age": pa.int64(), "stay": pa.int64(), "smoker": pa.string(), "weight": pa.float64()}
+USED = {
+    "patient": pa.string(),
+    "age": pa.int64(),
+    "stay": pa.int64(),
+    "smoker": pa.string(),
+    "region": pa.string(),
+    "weight": pa.float64(),
+}
 MADE = re.compile(r"Made on [^<]* UTC by")
 PART = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """In the names that Spark gives to parts of a table."""
@@ -70,12 +89,14 @@ def compare(kind: str, way: str, number: int, folder: Path, session: Any = None)
             "age": 109,
             "stay": 10**9,
             "smoker": "yes",
+            "region": "a region that nobody else is from",
             "weight": 1.5,
         }
     if way == "protected":
         place = int(rng.integers(2, len(rows) - 1))
         others[place] |= {"age": int(rng.integers(0, 110)), "smoker": "yes", "weight": float(rng.uniform(0, 200))}
-    form = FORMATS[number % (2 if session is not None else 3)]
+        others[place] |= {"region": "a region that nobody else is from"}
+    form = FORMATS[number % (2 if session is not None else len(FORMATS))]
     found = []
     for name, content in (("one", rows), ("other", others)):
         place = folder / name
@@ -100,6 +121,7 @@ def _rows(rng: np.random.Generator) -> list[Row]:
             "ward": WARDS[int(rng.integers(len(WARDS)))],
             "stay": int(rng.integers(0, 5)),
             "smoker": ["yes", "no"][int(rng.integers(2))],
+            "region": REGIONS[int(rng.integers(len(REGIONS)))],
             "weight": round(float(rng.uniform(40, 120)), 1),
         }
         for place in range(size)
@@ -138,11 +160,33 @@ def _table(rows: list[Row], rng: np.random.Generator) -> pa.Table:
     return pa.table(columns).select(list(rng.permutation(list(columns))))
 
 
-def _csv(rows: list[Row], rng: np.random.Generator, folder: Path) -> Path:
+def _cells(rows: list[Row], rng: np.random.Generator) -> pd.DataFrame:
+    """Without types."""
     columns = {name: [row[name] for row in rows] for name in rows[0]} | _unused(rng, len(rows))
-    order = list(rng.permutation(list(columns)))
-    pd.DataFrame({name: pd.Series(columns[name], dtype=object) for name in order}).to_csv(folder / "t.csv", index=False)
+    return pd.DataFrame({name: pd.Series(columns[name], dtype=object) for name in rng.permutation(list(columns))})
+
+
+def _csv(rows: list[Row], rng: np.random.Generator, folder: Path) -> Path:
+    _cells(rows, rng).to_csv(folder / "t.csv", index=False)
     return folder / "t.csv"
+
+
+def _workbook(rows: list[Row], rng: np.random.Generator, folder: Path) -> Path:
+    book = openpyxl.Workbook(write_only=True)
+    sheet, frame = book.create_sheet("visits"), _cells(rows, rng)
+    for cells in (list(frame.columns), *frame.itertuples(index=False, name=None)):
+        placed = [WriteOnlyCell(sheet, cell) for cell in cells]
+        for one, cell in zip(placed, cells, strict=True):
+            one.data_type = "s" if isinstance(cell, str) else one.data_type  # "=east" is a ward, and no formula
+        sheet.append(placed)
+    book.save(folder / "t.xlsx")
+    return folder / "t.xlsx"
+
+
+def _sqlite(rows: list[Row], rng: np.random.Generator, folder: Path) -> str:
+    with closing(sqlite3.connect(folder / "t.sqlite")) as db, db:
+        _cells(rows, rng).to_sql("visits", db, index=False)
+    return f"visits@{folder / 't.sqlite'}"
 
 
 def _json(rows: list[Row], rng: np.random.Generator, folder: Path) -> Path:
@@ -189,6 +233,8 @@ def _plain(table: pa.Table) -> pa.Table:
 
 GIVEN: dict[str, Callable[..., Any]] = {
     "csv": _csv,
+    "xlsx": _workbook,
+    "sqlite": _sqlite,
     "json": _json,
     "pandas": _pandas,
     "parquet": _file(pyarrow.parquet.write_table, "t.parquet"),
@@ -265,5 +311,6 @@ def _kept(path: Path) -> Any:
             batches = [opened.get_batch(n) for n in range(opened.num_record_batches)]
             kept = [batch.select(["ward", "stay"]).to_pylist() for batch in batches]
             return opened.schema.serialize().to_pybytes(), kept
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    read = pd.read_excel if path.suffix == ".xlsx" else pd.read_csv
+    frame = read(path, dtype=str, keep_default_na=False)
     return list(frame.columns), frame[["ward", "stay"]].to_dict()

@@ -281,7 +281,7 @@ def _converted(
     """The same rows in another format: nothing is drawn and nothing spent. Refused where that would be no other format."""
     assert found.folder is not None
     table = next(iter(sorted(found.folder.glob("data.*"))), None)
-    if table is None or table.suffix == f".{format}" or table.is_dir():
+    if table is None or table.name == f"data.{format}" or table.is_dir():
         raise ParameterError(
             f"{found.folder} is the release of these data under this policy already, and a new draw would cost its price again: "
             "use that folder, copy it with another format for nothing, or draw anew with again=True, --again."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noisewright.cli.shared.arguments import TABLES
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, labels, plural, working
 from noisewright.cli.shared.targets import target_file
@@ -24,7 +25,7 @@ def init(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="A .parquet, .csv, .arrow or .jsonl file, a folder of them, or table@file.duckdb.",
+            help=f"The table: {TABLES}.",
             show_default=False,
         ),
     ],

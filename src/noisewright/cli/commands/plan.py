@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisewright.cli.shared.arguments import TABLES
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working, write_json
 
@@ -37,7 +38,7 @@ Dataset = Annotated[
     str | None,
     typer.Argument(
         metavar="DATA",
-        help="A .parquet, .csv, .arrow or .jsonl file, a folder of them, or table@file.duckdb. Default: the policy's data.",
+        help=f"The table: {TABLES}. Default: the policy's data.",
         show_default=False,
     ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 import typer
 
@@ -22,6 +22,7 @@ from noisewright.cli.commands.plan import (
 )
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, Details, caution, counting, emit, facts, heading, plural, printable
+from noisewright.releases.engines.engine import OutputFormat
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "release"]
 
+FORMATS = get_args(OutputFormat)
 MOST_ROWS, FEW_ROWS = 8, 3
 """So many rows of an answer are shown with --details, and without; all of them are in its file."""
 
@@ -48,7 +50,8 @@ def release(
         str | None, typer.Option(metavar="URL", help="Where Spark runs, such as local[2] or spark://host:7077.")
     ] = None,
     file_format: Annotated[
-        str, typer.Option("--format", metavar="parquet|csv|arrow", help="The format of the released table.")
+        str,
+        typer.Option("--format", metavar="|".join(FORMATS), help="The format of the released table."),
     ] = "parquet",
     ledger: LedgerFile = None,
     replace: Annotated[
@@ -84,7 +87,7 @@ def release(
         raise ParameterError("say where to write: -o FOLDER.")
     for name, value, allowed in (
         ("--engine", engine, ("local", "spark")),
-        ("--format", file_format, ("parquet", "csv", "arrow")),
+        ("--format", file_format, FORMATS),
     ):
         if value not in allowed:
             raise ParameterError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
@@ -99,7 +102,7 @@ def release(
             ledger=ledger,
             engine=cast(Literal["local", "spark"], engine),
             master=master,
-            format=cast(Literal["parquet", "csv", "arrow"], file_format),
+            format=cast(OutputFormat, file_format),
             seed=seed,
             replace=replace,
             again=again,

@@ -11,7 +11,13 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["Leaf", "Stem", "refuse_repeats"]
+__all__ = ["TABLES", "Leaf", "Stem", "refuse_repeats"]
+
+TABLES = (
+    "a .parquet, .csv (also .csv.gz, .csv.zst), .xlsx, .arrow or .jsonl file, a folder of them, or table@file: a table of a "
+    ".duckdb or .sqlite database, or a sheet of a workbook"
+)
+"""What a command that takes a table reads, in its help."""
 
 
 class Leaf(TyperCommand):

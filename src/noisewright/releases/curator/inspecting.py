@@ -28,6 +28,7 @@ from noisewright.releases.columns.types import known_types, source_for, used_col
 from noisewright.releases.policy.policy import ColumnPolicy, Policy, as_policy
 from noisewright.releases.sources.delimited import in_sql
 from noisewright.releases.sources.duck import identifier, literal, quiet
+from noisewright.releases.sources.files import names_without_types
 from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.source import Source
 
@@ -122,9 +123,8 @@ def inspect_table(policy: Policy | Mapping[str, Any] | str | os.PathLike[str], d
 
 
 def _as_it_is(policy: Policy, data: Any) -> Source:
-    """The columns of a policy; those of a CSV file as text, so that also cells can be counted that are not of their type."""
-    path = os.fsdecode(data) if isinstance(data, (str, os.PathLike)) else ""
-    if path.lower().endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")):
+    """The columns of a policy; without types in the table as text, so that cells that are not of their type are counted, too."""
+    if names_without_types(data) is not None:
         return source_of(data, used=used_columns(policy))
     return source_for(policy, data)
 

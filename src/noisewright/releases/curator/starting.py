@@ -34,9 +34,9 @@ import pyarrow as pa
 from noisewright.releases.kinds.casts import fits
 from noisewright.releases.kinds.registry import describe, kind_of
 from noisewright.releases.policy.placeholders import PLACEHOLDER
-from noisewright.releases.sources.delimited import LADDER, header_of
+from noisewright.releases.sources.delimited import LADDER
 from noisewright.releases.sources.duck import identifier, quiet
-from noisewright.releases.sources.files import files_of, format_of
+from noisewright.releases.sources.files import names_without_types
 from noisewright.releases.sources.open import source_of
 from noisewright.releases.sources.source import Source
 
@@ -112,21 +112,12 @@ def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = 
 
 def _typed(data: Any, from_data: bool) -> tuple[Source, dict[str, pa.DataType], bool]:
     """The source, the types of its columns, and whether these were guessed."""
-    source = source_of(data, used=None if from_data else _header(data))
+    source = source_of(data, used=None if from_data else names_without_types(data))
     if from_data or source.format != "csv":
         return source, dict(zip(source.schema.names, source.schema.types, strict=True)), bool(source.guessed)
     names = source.schema.names
     first = next(iter(source.batches(names)), None)
     return source, {name: _likely(pa.nulls(0) if first is None else first.column(name)) for name in names}, True
-
-
-def _header(data: Any) -> set[str] | None:
-    """All columns of a CSV file, to be read as text; None for everything else."""
-    path = os.fsdecode(data) if isinstance(data, (str, os.PathLike)) else ""
-    if not path or not os.path.exists(path):
-        return None
-    files = files_of(path)
-    return set(header_of(files[0])[1]) if format_of(files[0]) == "csv" else None
 
 
 def _likely(cells: pa.Array) -> pa.DataType:

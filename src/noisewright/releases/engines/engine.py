@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine", "OutputFormat", "Progress"]
 
-OutputFormat = Literal["parquet", "csv", "arrow"]
+OutputFormat = Literal["parquet", "csv", "csv.gz", "csv.zst", "arrow", "xlsx"]
 Progress = Callable[[int, int | None], None]
 """Called with the rows that are done and, where it is known, the number of all rows."""
 

@@ -9,12 +9,13 @@ to disk what does not fit.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import duckdb
 import pyarrow as pa
@@ -28,10 +29,11 @@ from noisewright.releases.engines._shuffling import in_random_order, keyed
 from noisewright.releases.engines._threads import through
 from noisewright.releases.engines.engine import OutputFormat, Progress
 from noisewright.releases.engines.units import named_unit, refuse_excess, units_sql, who_sql
+from noisewright.releases.kinds.texts import is_text
 from noisewright.releases.policy.policy import Order, UnitPolicy
 from noisewright.releases.queries.dialects import DUCKDB
 from noisewright.releases.queries.statistics import Statistic
-from noisewright.releases.sources.duck import quiet
+from noisewright.releases.sources.duck import PACKED, packed_ending, quiet
 from noisewright.releases.sources.formulas import harmless_name, harmless_rows
 from noisewright.releases.sources.source import BATCH, Source
 
@@ -79,6 +81,8 @@ class LocalEngine:
 
     def check_output(self, source: Source, plans: Sequence[ColumnPlan], format: OutputFormat) -> None:
         check_writable(format, output_schema(plans, source.schema))
+        if format == "xlsx":
+            _check_room(source, plans)
 
     def units(self, source: Source, unit: UnitPolicy) -> Iterator[bytes]:
         column = named_unit(unit, self.types(source))
@@ -234,13 +238,32 @@ def check_writable(format: OutputFormat, schema: pa.Schema) -> None:
     for field in schema:
         alone = pa.schema([pa.field(field.name, field.type)])
         try:
-            with closing(_begun(pa.BufferOutputStream(), format, alone)) as writer:
+            with _begun(io.BytesIO(), format, alone) as writer:
                 writer.write_batch(pa.RecordBatch.from_arrays([pa.nulls(1, field.type)], schema=alone))
         except pa.ArrowException:
             raise DataError(
                 f"the column {field.name!r} is of type {field.type}, which {format} cannot hold; choose another format, or "
                 "leave the column out."
             ) from None
+
+
+def _check_room(source: Source, plans: Sequence[ColumnPlan]) -> None:
+    """Refuse what a sheet has no room for, before anything is spent: rows, and texts that are released as they are."""
+    from noisewright.releases.sources.sheets import LONGEST_TEXT, MOST_ROWS
+
+    kept = [name for plan in plans if plan.mechanism is None for name in plan.names]
+    texts = [name for name in kept if is_text(source.schema.field(name).type)]
+    longest = "".join(f", max(length({DUCKDB.quote(name)}))" for name in texts)
+    with source.database() as duck, quiet(f"{source.name} cannot be read to its end; it is damaged"):
+        ((rows, *lengths),) = duck.sql(f"SELECT count(*){longest} FROM data").fetchall()
+    if rows > MOST_ROWS:
+        raise DataError(f"a sheet has room for {MOST_ROWS:,} rows, and this table has more; choose another format.")
+    for name, length in zip(texts, lengths, strict=True):
+        if (length or 0) > LONGEST_TEXT:
+            raise DataError(
+                f"the column {name!r} has a text of more than {LONGEST_TEXT:,} characters, for which a cell of a sheet has no "
+                "room; choose another format."
+            )
 
 
 # Writing ------------------------------------------------------------------------------------------------------------------
@@ -256,13 +279,14 @@ def rows_writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterat
     with _on_disk(target):
         target.open("xb").close()  # what is there already is not ours, neither to overwrite nor to remove
     try:
-        if format == "csv":
+        cells = format.startswith("csv")
+        if cells:
             schema = pa.schema([pa.field(harmless_name(one.name), one.type) for one in schema])
         with _open(target, format, schema) as writer:
 
             def write(rows: pa.RecordBatch) -> None:
                 with _on_disk(target):
-                    writer.write_batch(harmless_rows(rows) if format == "csv" else rows)
+                    writer.write_batch(harmless_rows(rows) if cells else rows)
 
             yield write
     except BaseException:
@@ -272,31 +296,46 @@ def rows_writer(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterat
 
 @contextmanager
 def _open(target: Path, format: OutputFormat, schema: pa.Schema) -> Iterator[Any]:
+    stack = ExitStack()
     with _on_disk(target):
-        writer = _begun(target, format, schema)
+        writer = stack.enter_context(_begun(target, format, schema))
     try:
         yield writer
     finally:
         with _on_disk(target):
-            writer.close()
+            stack.close()
 
 
 def _check_known(format: OutputFormat) -> None:
-    if format not in ("parquet", "csv", "arrow"):
-        raise ParameterError(f"there is no output format {format!r}; choose parquet, csv or arrow.")
+    if format not in get_args(OutputFormat):
+        raise ParameterError(
+            f"there is no output format {format!r}; choose one of {', '.join(get_args(OutputFormat))}."
+        )
 
 
-def _begun(target: Any, format: OutputFormat, schema: pa.Schema) -> Any:
-    """A writer of Arrow's to a path, or to a stream."""
-    if format == "parquet":
-        from noisewright.releases.engines._parquet import ParquetRows
+@contextmanager
+def _begun(target: Any, format: OutputFormat, schema: pa.Schema) -> Iterator[Any]:
+    """A writer of batches to a path, or to a stream."""
+    match format:
+        case "parquet":
+            from noisewright.releases.engines._parquet import ParquetRows
 
-        return ParquetRows(target, schema)
-    if format == "csv":
-        from pyarrow.csv import CSVWriter
+            with closing(ParquetRows(target, schema)) as rows:
+                yield rows
+        case "arrow":
+            with pa.ipc.new_file(target, schema) as writer:
+                yield writer
+        case "xlsx":
+            from noisewright.releases.sources.sheets import SheetWriter
 
-        return CSVWriter(target, schema)
-    return pa.ipc.new_file(target, schema)
+            with closing(SheetWriter(target, schema)) as sheet:
+                yield sheet
+        case _:
+            from pyarrow.csv import CSVWriter
+
+            packed = PACKED.get(packed_ending(format))  # Arrow states no name and no time in the compressed file
+            with pa.output_stream(target, compression=packed) as file, CSVWriter(file, schema) as writer:
+                yield writer
 
 
 @contextmanager

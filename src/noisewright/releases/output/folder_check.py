@@ -28,6 +28,7 @@ from noisewright.releases.output.lock import LOCK, Lock
 from noisewright.releases.output.recorded import complete
 from noisewright.releases.plan import Plan, make_plan
 from noisewright.releases.policy.policy import Policy
+from noisewright.releases.sources.files import format_of
 from noisewright.releases.sources.formulas import original_name
 from noisewright.releases.sources.open import source_of
 
@@ -154,7 +155,7 @@ def _outputs(folder: Path, plan: Plan, lock: Lock) -> list[str]:
     (table,) = (name for name in lock.document["outputs"] if name.startswith("data."))
     try:
         names = source_of(folder / table).schema.names
-        names = [original_name(name) for name in names] if table.endswith(".csv") else names
+        names = [original_name(name) for name in names] if format_of(table) == "csv" else names
     except NoisewrightError as problem:
         return [f"the released table cannot be read: {problem}"]
     if names != [name for column in plan.columns for name in column.outputs]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from noisewright.releases.sources.files import format_of as format_of
     from noisewright.releases.sources.files import from_arrow as from_arrow
     from noisewright.releases.sources.files import from_path as from_path
+    from noisewright.releases.sources.files import names_without_types as names_without_types
     from noisewright.releases.sources.formulas import harmless as harmless
     from noisewright.releases.sources.formulas import original as original
     from noisewright.releases.sources.frames import from_pandas as from_pandas
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from noisewright.releases.sources.frames import in_memory as in_memory
     from noisewright.releases.sources.open import source_of as source_of
     from noisewright.releases.sources.open import table_of as table_of
+    from noisewright.releases.sources.sheets import SheetWriter as SheetWriter
     from noisewright.releases.sources.source import BATCH as BATCH
     from noisewright.releases.sources.source import SUFFIXES as SUFFIXES
     from noisewright.releases.sources.source import Format as Format
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from noisewright.releases.sources.spark import spark_schema as spark_schema
     from noisewright.releases.sources.spark import through_spark as through_spark
     from noisewright.releases.sources.spark import zoned as zoned
+    from noisewright.releases.sources.sqlite import read_sqlite as read_sqlite
+    from noisewright.releases.sources.workbooks import Sheet as Sheet
+    from noisewright.releases.sources.workbooks import open_sheet as open_sheet
     from noisewright.releases.sources.written import read_written as read_written
     from noisewright.releases.sources.written import written_batches as written_batches
 else:

@@ -18,11 +18,11 @@ round or refuse the others later. Such a column is
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import zlib
+import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -31,7 +31,16 @@ from noisewright.releases.kinds.casts import fits
 from noisewright.releases.kinds.dates import TIME, ZONED
 from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.kinds.texts import TEXT
-from noisewright.releases.sources.duck import FILES, check_names, connected, gzipped, identifier, literal, quiet
+from noisewright.releases.sources.duck import (
+    FILES,
+    PACKED,
+    check_names,
+    connected,
+    identifier,
+    literal,
+    packed_ending,
+    quiet,
+)
 
 __all__ = ["Delimited", "check_spelled", "header_of", "in_sql", "misfit", "read_delimited", "relation_of"]
 
@@ -46,33 +55,39 @@ LONGEST_HEADER = 1 << 20
 class Delimited:
     """What is known of delimited files: separator, schema, number of rows, and how DuckDB reads them."""
 
-    def __init__(self, separator: str, schema: pa.Schema, rows: int) -> None:
+    def __init__(self, separator: str, schema: pa.Schema, rows: int, quoted_missing: bool) -> None:
         self.separator, self.schema, self.rows = separator, schema, rows
-        self.relation = relation_of(separator, {field.name: in_sql(field.type) for field in schema})
+        columns = {field.name: in_sql(field.type) for field in schema}
+        self.relation = relation_of(separator, columns, quoted_missing=quoted_missing)
 
 
 def read_delimited(
-    paths: Sequence[str], types: Mapping[str, pa.DataType], used: Collection[str] | None = None
+    paths: Sequence[str],
+    types: Mapping[str, pa.DataType],
+    used: Collection[str] | None = None,
+    *,
+    title: str | None = None,
+    quoted_missing: bool = True,
 ) -> Delimited:
     """Look through files with the same header; ``types`` fixes the types of the columns that it names.
 
-    ``used``: the columns that a policy names. All others are text then, and nobody looks at them.
+    ``used``: the columns that a policy names. All others are text then, and nobody looks at them. ``title``: what messages
+    call the first file, if not by its name. ``quoted_missing``: an empty cell in quotes is missing, too.
     """
-    separator, names = header_of(paths[0])
+    title = title or Path(paths[0]).name
+    separator, names = header_of(paths[0], title)
     if used is not None:
         types = {name: types.get(name, pa.string()) if name in used else pa.string() for name in names}
-    check_spelled({name: types[name] for name in names if name in types}, Path(paths[0]).name)
+    check_spelled({name: types[name] for name in names if name in types}, title)
     for path in paths[1:]:
         if header_of(path) != (separator, names):
-            raise DataError(
-                f"{Path(path).name} has another header than {Path(paths[0]).name}; all files need the same one."
-            )
+            raise DataError(f"{Path(path).name} has another header than {title}; all files need the same one.")
     possible = {name: [types[name]] if name in types else list(LADDER) for name in names}
     seen: set[str] = set()
     rows = 0
-    relation = relation_of(separator, dict.fromkeys(names, "VARCHAR"))
+    relation = relation_of(separator, dict.fromkeys(names, "VARCHAR"), quoted_missing=quoted_missing)
     sentence = (
-        f"{Path(paths[0]).name} is not a table in UTF-8 whose rows all have as many cells as the header has names, all end with "
+        f"{title} is not a table in UTF-8 whose rows all have as many cells as the header has names, all end with "
         "the same line break and are no longer than 2 MB"
     )
     for path in paths:
@@ -94,21 +109,18 @@ def read_delimited(
         if name in possible and not possible[name]:
             raise misfit(name, kind)
     chosen = {name: possible[name][0] if possible[name] and name in {*seen, *types} else pa.string() for name in names}
-    return Delimited(separator, pa.schema(list(chosen.items())), rows)
+    return Delimited(separator, pa.schema(list(chosen.items())), rows, quoted_missing)
 
 
-def header_of(path: str) -> tuple[str, list[str]]:
-    """The separator and the names in the first row."""
-    name = Path(path).name
-    opener = gzip.open if gzipped(name) else open
+def header_of(path: str, name: str | None = None) -> tuple[str, list[str]]:
+    """The separator and the names in the first row; ``name``: what messages call the file."""
+    name = name or Path(path).name
     sentence = f"{name} does not start with a row of column names in UTF-8"
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+        with _unpacked(path) as plain, io.TextIOWrapper(plain, encoding="utf-8-sig", newline="") as file:
             line = file.readline(LONGEST_HEADER + 1)
-    except (EOFError, zlib.error):
-        raise _cut_short(name) from None
     except OSError:
-        raise FileFormatError(f"{name} cannot be read, or is not compressed as its name says.") from None
+        raise _unreadable(name) from None
     except UnicodeError:
         raise FileFormatError(
             f"{name} is not in UTF-8; save it as UTF-8 (a spreadsheet calls that CSV UTF-8)."
@@ -120,7 +132,7 @@ def header_of(path: str) -> tuple[str, list[str]]:
             f"the first row of {name} has more than {LONGEST_HEADER:,} characters; it is to name the columns."
         )
     plain = "".join(line.split('"')[::2])
-    stem = name.lower().removesuffix(".gz")
+    stem = path.lower().removesuffix(packed_ending(path))
     separator = "\t" if stem.endswith(".tsv") else max(SEPARATORS, key=plain.count)
     try:
         (names,) = csv.reader(io.StringIO(line, newline=""), delimiter=separator)
@@ -134,18 +146,27 @@ def header_of(path: str) -> tuple[str, list[str]]:
 
 def _check_whole(path: str) -> None:
     """Refuse a compressed file that was cut short or damaged: DuckDB would read what is left of it as if it were all."""
-    if not gzipped(path):
+    if not packed_ending(path):
         return
     try:
-        with gzip.open(path, "rb") as file:
+        with _unpacked(path) as file:
             while file.read(CHUNK):
                 pass
-    except (EOFError, OSError, zlib.error):
-        raise _cut_short(Path(path).name) from None
+    except OSError:
+        raise _unreadable(Path(path).name) from None
 
 
-def _cut_short(name: str) -> FileFormatError:
-    return FileFormatError(f"{name} was cut short or damaged; compress or copy it again.")
+def _unreadable(name: str) -> FileFormatError:
+    if not packed_ending(name):
+        return FileFormatError(f"{name} cannot be read.")
+    return FileFormatError(
+        f"{name} is not compressed as its name says, or it was cut short or damaged; compress or copy it again."
+    )
+
+
+def _unpacked(path: str) -> Any:
+    """A file as it was before it was compressed."""
+    return pa.input_stream(os.path.abspath(path), compression=PACKED.get(packed_ending(path)))
 
 
 def relation_of(separator: str, columns: Mapping[str, str], *, quoted_missing: bool = True) -> str:

@@ -27,12 +27,13 @@ from noisewright.files.scratch import scratch_folder
 __all__ = [
     "FILES",
     "MEMORY",
+    "PACKED",
     "check_names",
     "connected",
-    "gzipped",
     "identifier",
     "literal",
     "one_database",
+    "packed_ending",
     "quiet",
     "readable",
     "valid",
@@ -51,6 +52,9 @@ SETTINGS: dict[str, str | int | float | list[str]] = {
     "allow_community_extensions": False,
     "python_enable_replacements": False,  # a name in SQL is never a variable of Python
 }
+
+PACKED = {".gz": "gzip", ".zst": "zstd"}
+"""Endings of compressed files, which DuckDB and Arrow both read, and how Arrow calls what they are compressed with."""
 
 FILES = "getvariable('files')"
 """The files of a connection, in SQL: a path itself is never a part of a statement."""
@@ -117,9 +121,7 @@ def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]
             raise DataError(
                 f"the temporary folder {folder} has signs of a pattern in its name; set TMPDIR to another one."
             )
-        links = [
-            os.path.join(folder, f"{place}.gz" if gzipped(path) else str(place)) for place, path in enumerate(paths)
-        ]
+        links = [os.path.join(folder, f"{place}{packed_ending(path)}") for place, path in enumerate(paths)]
         for path, link in zip(paths, links, strict=True):
             os.symlink(os.path.abspath(path), link)
         duck = duckdb.connect(config={**SETTINGS, "threads": os.cpu_count() or 1, "temp_directory": folder})
@@ -139,9 +141,9 @@ def _database(paths: Sequence[str], database: str | None) -> Iterator[_Database]
             duck.close()
 
 
-def gzipped(path: str) -> bool:
-    """Whether the name of a file says that it is compressed."""
-    return path.lower().endswith(".gz")
+def packed_ending(path: str) -> str:
+    """The ending of a name that says the file is compressed, or nothing."""
+    return next((ending for ending in PACKED if path.lower().endswith(ending)), "")
 
 
 @contextmanager

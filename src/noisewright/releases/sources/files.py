@@ -1,4 +1,4 @@
-"""Sources from paths: files of a format, folders of them, and tables of a DuckDB database.
+"""Sources from paths: files of a format, folders of them, sheets of a workbook, and tables of a database.
 
 A path is a path: no sign in it makes it a pattern or a statement, and no folder on its way adds a column.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,17 @@ import pyarrow.ipc
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.files.regular import check_regular
 from noisewright.releases.kinds.casts import fits_json
+from noisewright.releases.sources._cells import Cells, from_cells
 from noisewright.releases.sources._copies import spooled
-from noisewright.releases.sources.delimited import check_spelled, in_sql, misfit, read_delimited
+from noisewright.releases.sources.delimited import check_spelled, header_of, in_sql, misfit, read_delimited
 from noisewright.releases.sources.duck import FILES, check_names, connected, identifier, literal, quiet, readable, valid
 from noisewright.releases.sources.source import BATCH, SUFFIXES, Format, Source, arrow_file, stamps_of
 
-__all__ = ["files_of", "format_of", "from_arrow", "from_path"]
+__all__ = ["files_of", "format_of", "from_arrow", "from_path", "names_without_types"]
+
+DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
+WITH_TABLES = (*DATABASES, ".xlsx")
+"""Files that may hold several tables: which is meant is said before an @."""
 
 
 def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str] | None = None) -> Source:
@@ -33,9 +38,12 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
         raise FileFormatError(f"{text!r} cannot be the name of a file.")
     if re.match(r"[a-z0-9]+://", text):
         return Source("file", text, "remote", pa.schema([]), paths=(text,))
-    table, at, file = text.rpartition("@")
-    if at and file.endswith((".duckdb", ".db", ".ddb")) and not os.path.exists(text):
-        return _from_database(table, file, used)
+    table, path = _table_in(text)
+    if (cells := _cells_of(table, path, used)) is not None:
+        name = Path(path).name
+        return from_cells(name if table is None else f"{table}@{name}", path, *cells, types, used)
+    if table is not None:
+        return _from_duckdb(table, path, used)
     paths = files_of(text)
     name = Path(text).name
     formats = {format_of(path) for path in paths}
@@ -45,6 +53,8 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
         )
     stamps = stamps_of(paths)
     (form,) = formats
+    if form == "sheet":
+        raise FileFormatError(f"{name} is a folder of workbooks; name one of them.")
     if form == "csv":
         found = read_delimited(paths, types, used)
         guessed = frozenset(found.schema.names) - set(types)
@@ -106,9 +116,23 @@ def format_of(path: str) -> Format:
     for suffix, form in SUFFIXES.items():
         if name.endswith(suffix):
             return form
-    if name.endswith((".duckdb", ".db", ".ddb")):
+    if name.endswith(DATABASES):
         raise FileFormatError(f"{Path(path).name} holds many tables; say which, as in visits@{Path(path).name}.")
-    raise FileFormatError(f"{Path(path).name}: tables are read from files ending in {', '.join(SUFFIXES)}.")
+    raise FileFormatError(
+        f"{Path(path).name}: tables are read from files ending in {', '.join(SUFFIXES)}, or from a table of a database, as in "
+        "visits@clinic.sqlite."
+    )
+
+
+def names_without_types(data: Any) -> set[str] | None:
+    """The columns of a path whose cells have no types (CSV, sheets, SQLite); None for all other data."""
+    if not isinstance(data, (str, os.PathLike)):
+        return None
+    table, path = _table_in(os.fsdecode(data))
+    if (cells := _cells_of(table, path)) is not None:
+        return set(cells[0])
+    files = files_of(path) if table is None and os.path.exists(path) else ()
+    return set(header_of(files[0])[1]) if files and format_of(files[0]) == "csv" else None
 
 
 def _from_parquet(paths: tuple[str, ...]) -> tuple[pa.Schema, int, str]:
@@ -194,9 +218,33 @@ def _look_through(duck: Any, listed: str, types: Mapping[str, pa.DataType]) -> N
                 raise misfit(name, kind)
 
 
-def _from_database(table: str, path: str, used: Collection[str] | None) -> Source:
-    """A table of a DuckDB database; a view is a recipe, which is run once."""
+def _table_in(text: str) -> tuple[str | None, str]:
+    """The table and the file of ``table@file``; for any other path no table."""
+    table, at, path = text.rpartition("@")
+    inside = at and path.lower().endswith(WITH_TABLES) and not os.path.exists(text)
+    return (table, path) if inside else (None, text)
+
+
+def _cells_of(
+    table: str | None, path: str, used: Collection[str] | None = None
+) -> tuple[list[str], Iterator[Cells]] | None:
+    """Columns and rows of a sheet, or of a table of SQLite; None for all others. First bytes tell whose database a file is."""
+    book = path.lower().endswith(".xlsx") and not os.path.isdir(path)
+    if not book and table is None:
+        return None
     files_of(path)
+    if book:
+        from noisewright.releases.sources.workbooks import open_sheet
+
+        sheet = open_sheet(path, table)
+        return sheet.names, sheet.rows(used)
+    from noisewright.releases.sources.sqlite import is_sqlite, read_sqlite
+
+    return read_sqlite(path, str(table), used) if is_sqlite(path) else None
+
+
+def _from_duckdb(table: str, path: str, used: Collection[str] | None) -> Source:
+    """A table of a DuckDB database; a view is a recipe, which is run once."""
     relation = "source." + ".".join(identifier(part) for part in table.split("."))
     file, stamps = Path(path).name, stamps_of((path,))
     name = f"{table}@{file}"

@@ -24,8 +24,8 @@ __all__ = ["BATCH", "SUFFIXES", "Format", "Source", "SourceKind", "arrow_file", 
 
 SourceKind = Literal["file", "arrow", "reader", "pandas", "polars", "polars-lazy", "duckdb", "spark"]
 """What was handed over, and so what is handed back."""
-Format = Literal["parquet", "csv", "json", "arrow", "duckdb", "memory", "spark", "remote"]
-"""How the rows are stored while they are read."""
+Format = Literal["parquet", "csv", "json", "arrow", "duckdb", "memory", "spark", "remote", "sheet"]
+"""How the rows are stored while they are read; sheets are copied to CSV before."""
 SUFFIXES: dict[str, Format] = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -33,11 +33,14 @@ SUFFIXES: dict[str, Format] = {
     ".tsv": "csv",
     ".csv.gz": "csv",
     ".tsv.gz": "csv",
+    ".csv.zst": "csv",
+    ".tsv.zst": "csv",
     ".jsonl": "json",
     ".ndjson": "json",
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".xlsx": "sheet",
 }
 BATCH = 65_536
 PARQUET_BUFFER = 1 << 20

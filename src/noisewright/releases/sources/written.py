@@ -14,6 +14,7 @@ Text that a spreadsheet would run comes back as it was: see :mod:`~noisewright.r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,7 +23,7 @@ from noisewright.core.errors import FileFormatError
 from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.sources.delimited import header_of, in_sql, relation_of
 from noisewright.releases.sources.duck import connected, quiet
-from noisewright.releases.sources.files import files_of, from_path
+from noisewright.releases.sources.files import files_of, format_of, from_path
 from noisewright.releases.sources.formulas import harmless_name, original, original_name
 from noisewright.releases.sources.source import Source, stamps_of
 
@@ -39,8 +40,13 @@ def written_batches(
     path: Path, types: Mapping[str, pa.DataType], columns: Sequence[str] | None = None, every: int = 1
 ) -> Iterator[pa.RecordBatch]:
     """Its rows in order, some columns of them; with ``every`` about one in so many of the rows, spread over the table."""
-    cells = path.suffix == ".csv"
-    source = _delimited(path, types) if cells else from_path(str(path), {})
+    form = format_of(path.name)
+    cells = form == "csv"
+    if cells:
+        paths = files_of(str(path))
+        source = _of_cells(path.name, paths, *header_of(paths[0]), types)
+    else:
+        source = _of_sheet(path, types) if form == "sheet" else from_path(str(path), {})
     wanted = list(columns) if columns is not None else [_name(name, cells) for name in source.schema.names]
     for batch in source.batches([harmless_name(name) if cells else name for name in wanted], every):
         found = [original(column) if cells else column for column in batch.columns]
@@ -48,15 +54,24 @@ def written_batches(
         yield pa.RecordBatch.from_arrays(found, wanted)
 
 
-def _delimited(path: Path, types: Mapping[str, pa.DataType]) -> Source:
-    paths = files_of(str(path))
-    separator, names = header_of(paths[0])
+def _of_sheet(path: Path, types: Mapping[str, pa.DataType]) -> Source:
+    from noisewright.releases.sources._cells import spooled_cells
+    from noisewright.releases.sources.workbooks import open_sheet
+
+    sheet = open_sheet(str(path))
+    spool = spooled_cells(path.name, sheet.names, sheet.rows(blank=True))
+    return replace(_of_cells(path.name, (spool.path,), ",", sheet.names, types), held=spool)
+
+
+def _of_cells(
+    name: str, paths: tuple[str, ...], separator: str, names: Sequence[str], types: Mapping[str, pa.DataType]
+) -> Source:
     relation = relation_of(
         separator, {name: in_sql(types.get(original_name(name), pa.string())) for name in names}, quoted_missing=False
     )
-    with quiet(f"{path.name} is not as it was written", FileFormatError), connected(paths) as duck:
+    with quiet(f"{name} is not as it was written", FileFormatError), connected(paths) as duck:
         schema = duck.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table().schema
-    return Source("file", path.name, "csv", schema, None, paths, relation, separator, stamps=stamps_of(paths))
+    return Source("file", name, "csv", schema, None, paths, relation, separator, stamps=stamps_of(paths))
 
 
 def _name(name: str, cells: bool) -> str:

@@ -43,7 +43,7 @@ __all__ = [
     "zipped",
 ]
 
-TABLES = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson")
+TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson")
 """What a table that is given may end with."""
 POLICY = "policy.toml"
 

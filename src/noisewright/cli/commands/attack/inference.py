@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noisewright.cli.commands.attack._tables import read_columns
+from noisewright.cli.shared.arguments import TABLES
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
 from noisewright.cli.shared.output import (
@@ -55,7 +56,7 @@ def command(
     context: typer.Context,
     table: Annotated[
         str,
-        typer.Argument(metavar="TABLE", help="A table: .csv, .tsv, .parquet, .arrow, .jsonl, or table@file.duckdb."),
+        typer.Argument(metavar="TABLE", help=f"The table: {TABLES}."),
     ],
     sensitive: Annotated[str, typer.Option(metavar="COLUMN", help="The column that should not be inferred.")],
     useful: Annotated[str, typer.Option(metavar="COLUMN", help="The column that the count is about.")],

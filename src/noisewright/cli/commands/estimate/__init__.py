@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from noisewright.cli.shared.arguments import TABLES
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, working
 from noisewright.cli.shared.targets import picture_file, target_file
@@ -25,8 +26,7 @@ def estimate(
         list[str],
         typer.Argument(
             metavar="REPORTS",
-            help="The folder of a release; or tables: a .parquet, .csv, .arrow or .jsonl file, a folder of them, or "
-            "table@file.duckdb.",
+            help=f"The folder of a release; or tables: {TABLES}.",
         ),
     ],
     mechanism: Annotated[

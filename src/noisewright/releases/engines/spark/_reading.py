@@ -25,7 +25,7 @@ def frame_of(session: Any, source: Source, ordered: bool = False) -> Any:
     with sentences(f"Spark cannot read {source.name}", session):
         if source.format == "remote":
             return _remote(session, source.paths[0])
-        if source.format not in ("parquet", "csv", "json"):
+        if source.format not in ("parquet", "csv", "json") or source.held is not None:
             raise DataError(f"Spark cannot read {source.name}; use the engine local, or store the table as Parquet.")
         if any(os.path.basename(path).startswith((".", "_")) for path in source.paths):
             raise DataError(f"Spark passes over files whose names begin with . or _, as {source.name} does; rename it.")
