@@ -74,7 +74,12 @@ FROZEN = ("secret", "datasets", "budgets", "charges")
 
 
 def make_older(path: Path, version: int) -> None:
-    """Turn a ledger into the file that version 1 or 2 would have written, with the same key and records."""
+    """Turn a ledger into the file that an earlier version would have written, with the same key and records."""
+    if version == 3:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("DROP TABLE inputs")
+            db.execute("PRAGMA user_version = 3")
+        return
     with closing(sqlite3.connect(path)) as db:
         rows = {
             "secret": db.execute("SELECT * FROM secret").fetchall(),

@@ -42,6 +42,7 @@ _WORDS = (
     "reproduce",
     "bench",
     "doctor",
+    "completion",
     "ledger",
     "attack",
     "text",
@@ -152,13 +153,36 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def _log_to_stderr(level: str | None) -> None:
+    """Records of our own loggers go to stderr; those of other packages stay where they are, since they may quote data."""
+    if level is None:
+        return
+    import logging
+
+    from noisewright.core.choices import one_of
+
+    one_of(level, "--log-level", LEVELS)
+    ours, handler = logging.getLogger("noisewright"), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    ours.handlers, ours.propagate = [handler], False
+    ours.setLevel(level.upper())
+
+
 def _root(
     context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", metavar="", help="Show the version and end.", callback=_version, is_eager=True)
     ] = False,
+    log_level: Annotated[
+        str | None,
+        typer.Option(metavar="|".join(LEVELS), help="Say on stderr what is done, step by step; nothing of the data."),
+    ] = None,
 ) -> None:
     del version
+    _log_to_stderr(log_level)
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

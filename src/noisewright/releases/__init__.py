@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from noisewright.releases.plan import title as title
     from noisewright.releases.policy.policy import Policy as Policy
     from noisewright.releases.run import Release as Release
-    from noisewright.releases.run import open_release as open_release
     from noisewright.releases.run import plan_for as plan_for
     from noisewright.releases.run import release as release
 else:

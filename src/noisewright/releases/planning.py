@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,11 +21,13 @@ from noisewright.releases.columns.types import check_spelling, source_for
 from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
-from noisewright.releases.ledger.budget_check import rehearse
+from noisewright.releases.ledger.budget_check import AnyLedger, existing_ledger, rehearse
 from noisewright.releases.ledger.ledger import Ledger
+from noisewright.releases.output.mark import content_digest
 from noisewright.releases.plan import BudgetLeft, Plan, make_plan, solve
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.sources.duck import one_database
+from noisewright.releases.sources.source import Source
 
 __all__ = ["plan"]
 
@@ -58,6 +60,8 @@ def plan(
             found = make_plan(solve(read, types, target_error or {}, rows), types, rows)
             cautions = list(data_cautions(found, source, engine))
             balance, refusal = rehearse(ledger, found, engine, source, raise_budget)
+            if balance is not None and balance.releases:
+                cautions += _made_already(ledger, found, source)
             unfit = None
             try:
                 cautions += without_rows(found, check_data(found, engine, source))
@@ -73,3 +77,15 @@ def plan(
         else BudgetLeft(balance.left_epsilon, balance.left_delta, balance.releases, True, refusal)
     )
     return replace(found, warnings=(*found.warnings, *cautions), budget=left, refusal=unfit)
+
+
+def _made_already(ledger: AnyLedger, found: Plan, source: Source) -> Iterator[str]:
+    """That these data were released under this policy before; they are read for it only if something was."""
+    book, policy = existing_ledger(ledger, found), found.policy
+    if book is None or policy.digest() not in {entry.policy for entry in book.entries(policy.dataset)}:
+        return
+    for one in book.made_before(policy.digest(), content_digest(source))[:1]:
+        yield (
+            f"these data were released under this policy already ({one.in_words()}): another format of that is free, and a new "
+            "draw, which costs the whole price again, is made only with again=True, --again."
+        )

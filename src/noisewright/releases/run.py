@@ -18,10 +18,9 @@ epsilon = 1 between two tables that differ in one unit (a unit is one row), for 
 
 from __future__ import annotations
 
-import dataclasses
+import logging
 import os
 import secrets
-import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -32,7 +31,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from noisewright.core.errors import FileFormatError, ParameterError
+from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.verdict import card
@@ -41,16 +40,16 @@ from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
-from noisewright.releases.engines.local import rows_writer
 from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, spend
-from noisewright.releases.ledger.ledger import Balance, Ledger
+from noisewright.releases.ledger.ledger import Balance, Input, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files, has_its_files
+from noisewright.releases.output.earlier import Written, converted, find_written, read_folder
+from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files
 from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
-from noisewright.releases.output.mark import Mark, content_digest, fingerprint
+from noisewright.releases.output.mark import Mark, content_digest
 from noisewright.releases.output.recorded import belongs_to, complete
 from noisewright.releases.output.staging import Staging, clean
-from noisewright.releases.output.written_answers import read_answer, write_answer
+from noisewright.releases.output.written_answers import write_answer
 from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan, title
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.report.marginals import Marginal, marginals_of
@@ -58,7 +57,9 @@ from noisewright.releases.report.page import Made, report
 from noisewright.releases.sources.source import Source
 from noisewright.releases.sources.written import read_written, written_batches
 
-__all__ = ["Release", "open_release", "plan_for", "release"]
+__all__ = ["Release", "plan_for", "release"]
+
+_log = logging.getLogger(__name__)
 
 CHARTED = 1 << 19
 """Charts count about so many rows, spread over the table."""
@@ -150,11 +151,11 @@ def release(
     ``data``: a path, or a table of pyarrow, pandas, Polars, DuckDB or Spark; what comes back is of the same kind. ``output``: a
     folder for the table, the answers, the certificate, the report and the lock; it appears whole or not at all. If it holds the
     release of these data under this policy already, that is read and nothing is drawn, unless ``again``: a second draw costs
-    the whole price again. A folder beside it that holds that release is recognised, too: another ``format`` of it is a copy
-    of the same rows, which costs nothing. ``replace``: an earlier output of something else may be replaced, if nothing else
-    lies in its folder. ``ledger``: where the spend is recorded; the policy's, or that of this user, by default. ``seed`` makes
-    a simulation: repeatable, not recorded, and marked as not for release. ``warn`` is called with each caution before anything
-    is spent.
+    the whole price again. The ledger knows the data again wherever that release went: another ``format`` of it is a copy of the
+    same rows, which costs nothing, and what would pay twice is refused. ``replace``: an earlier output of something else may be
+    replaced, if nothing else lies in its folder. ``ledger``: where the spend is recorded; the policy's, or that of this user, by
+    default. ``seed`` makes a simulation: repeatable, not recorded, and marked as not for release. ``warn`` is called with each
+    caution before anything is spent.
     """
     policy = as_policy(policy)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
@@ -163,29 +164,38 @@ def release(
     with ExitStack() as stack:
         runner = stack.enter_context(engine_for(engine, source, master=master))
         plan = plan_for(policy, source, runner)
+        _log.info("planned %s with %d parts, for the engine %s", policy.dataset, len(plan.parts), runner.name)
         book = None if seed is not None else existing_ledger(ledger, plan)
-        staging, content = None, b""
         if output is not None:
             _check_apart(source, output)
             runner.check_output(source, plan.columns, format)
             _mend(output, book)
-            if not again and (found := open_release(output, plan, source, book)):
-                return _in_kind(found, source)
-            if not again and (found := _made_beside(output, format, replace, plan, source, book)):
-                return _in_kind(_converted(found, output, format, replace, source, book), source)
+        staging, content = None, b"" if seed is not None else content_digest(source)
+        if book is not None and not again:
+            if output is not None and (there := read_folder(output, plan, content, book)) is not None:
+                return _in_kind(_reread(there, book), source)
+            free = output is None or replace or not os.path.lexists(output)
+            if free and (found := find_written(plan, content, book, output, format)) is not None:
+                if output is None:
+                    return _in_kind(_reread(found, book), source)
+                copy = converted(found, output, format, replace, content, book)
+                return _in_kind(_reread(copy, book, found.folder), source)
+        if output is not None:
             staging = stack.enter_context(Staging(output, replace or again, belongs=partial(belongs_to, book)))
-            content = b"" if seed is not None else content_digest(source)
         exact = check_data(plan, runner, source, spends=seed is None)
         cautions = (*plan.warnings, *without_rows(plan, exact), *data_cautions(plan, source, runner))
         if warn is not None:
             for caution in cautions:
                 warn(caution)
+        _log.info("checked the data")
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
         balance = None
         if seed is None:
             if book is None:  # made only now: whatever was refused so far leaves no ledger behind
                 book = ledger_of(ledger, policy)
-            balance = spend(book, plan, name, runner, source, raise_budget)
+            place = "" if staging is None else str(staging.target)
+            made_of = Input(content, place) if content else None
+            balance = spend(book, plan, name, runner, source, raise_budget, made_of)
             reached("recorded")
         # From here on things are drawn.
         certificate = ReleaseCertificate.build(plan, simulated=seed is not None)
@@ -209,7 +219,8 @@ def _in_kind(done: Release, source: Source) -> Release:
 
 
 def reached(phase: str) -> None:
-    """Does nothing: the places at which tests end a release, as a kill would."""
+    """Logs how far a release is; the places at which tests end one, as a kill would."""
+    _log.info("the release is %s", phase)
 
 
 def plan_for(policy: Policy, source: Source, engine: Engine) -> Plan:
@@ -218,101 +229,22 @@ def plan_for(policy: Policy, source: Source, engine: Engine) -> Plan:
     return make_plan(policy, engine.types(source), engine.rows(source))
 
 
-def open_release(folder: str | os.PathLike[str], plan: Plan, source: Source, book: Ledger | None) -> Release | None:
-    """The release in a folder, if it is of these data under this policy and the folder holds just the files that were written.
-
-    Only the ledger that recorded it can tell: it sealed the lock, which lists all files.
-    """
-    path, policy = Path(folder), plan.policy
-    try:
-        lock = Lock.from_json((path / LOCK).read_text(encoding="utf-8"))
-        if book is None or lock.simulated or not lock.sealed_by(book.seal):
-            return None
-        if lock.document["policy_digest"] != policy.digest() or lock.foreign(path) or lock.changed(path):
-            return None
-        if not has_its_files(plan, lock.document["outputs"]):
-            return None
-        if not secrets.compare_digest(lock.document["data"], fingerprint(book, content_digest(source), lock.nonce)):
-            return None
-        certificate = ReleaseCertificate.from_json((path / CERTIFICATE).read_text(encoding="utf-8"))
-        if certificate.document.get("order", "kept" if plan.columns else None) != plan.order:
-            return None  # made before rows left in a random order
-        page = (path / REPORT).read_text(encoding="utf-8")
-    except (OSError, UnicodeError, FileFormatError):
-        return None
-    answers = {q.name: read_answer(path / name, q) for q, name in zip(plan.queries, answer_files(plan), strict=True)}
+def _reread(found: Written, book: Ledger, copy_of: Path | None = None) -> Release:
+    """A release that was made before."""
+    plan = found.plan
     return Release(
         plan,
-        certificate,
-        answers,
-        book.remaining(policy.dataset),
-        lock.rows,
-        path,
+        found.certificate,
+        found.answers,
+        book.remaining(plan.policy.dataset),
+        found.lock.rows,
+        found.folder,
         False,
         reread=True,
-        page=page,
+        page=found.page,
         warnings=plan.warnings,
+        converted=copy_of,
     )
-
-
-def _made_beside(
-    output: str | os.PathLike[str], format: OutputFormat, replace: bool, plan: Plan, source: Source, book: Ledger | None
-) -> Release | None:
-    """The release of these data under this policy in another folder beside the output; in the wanted format, if one has it."""
-    target = Path(os.path.realpath(output))
-    if book is None or (os.path.lexists(target) and not replace):
-        return None
-    found: list[Release] = []
-    with suppress(OSError):
-        folders = [lock.parent for lock in sorted(target.parent.glob(f"*/{LOCK}")) if lock.parent != target]
-        found = [one for folder in folders if (one := open_release(folder, plan, source, book)) is not None]
-    wanted = [one for one in found if one.folder is not None and (one.folder / f"data.{format}").exists()]
-    return next(iter([*wanted, *found]), None)
-
-
-def _converted(
-    found: Release,
-    output: str | os.PathLike[str],
-    format: OutputFormat,
-    replace: bool,
-    source: Source,
-    book: Ledger | None,
-) -> Release:
-    """The same rows in another format: nothing is drawn and nothing spent. Refused where that would be no other format."""
-    assert found.folder is not None
-    table = next(iter(sorted(found.folder.glob("data.*"))), None)
-    if table is None or table.name == f"data.{format}" or table.is_dir():
-        raise ParameterError(
-            f"{found.folder} is the release of these data under this policy already, and a new draw would cost its price again: "
-            "use that folder, copy it with another format for nothing, or draw anew with again=True, --again."
-        )
-    lock = Lock.from_json((found.folder / LOCK).read_text(encoding="utf-8"))
-    plan, name = found.plan, f"data.{format}"
-    with Staging(output, replace, belongs=partial(belongs_to, book)) as staging:
-        folder = staging.folder
-        page = found.page.replace(table.name, name)
-        (folder / REPORT).write_text(page, encoding="utf-8")
-        shutil.copy(found.folder / CERTIFICATE, folder / CERTIFICATE)
-        for file in answer_files(plan):
-            (folder / ANSWERS).mkdir(exist_ok=True)
-            shutil.copy(found.folder / file, folder / file)
-        with rows_writer(folder / name, format, pa.schema(list(plan.output_types.items()))) as write:
-            for batch in written_batches(table, plan.output_types):
-                write(batch)
-        outputs = {file: folder / file for file in (name, REPORT, CERTIFICATE, *answer_files(plan))}
-        assert book is not None
-        mark = Mark.new(book, content_digest(source))
-        own = Lock.build(
-            plan.policy,
-            Making(lock.document["release"], lock.document["engine"]),
-            Given(mark.fingerprint, mark.nonce, plan.types, lock.table_rows, plan.resources),
-            outputs,
-            rows=lock.rows,
-            sealing=Sealing(book.seal, book.head()),
-        )
-        (folder / LOCK).write_text(own.to_json(), encoding="utf-8")
-        staging.publish()
-    return dataclasses.replace(found, folder=staging.target, page=page, converted=found.folder)
 
 
 def _mend(output: str | os.PathLike[str], book: Ledger | None) -> None:

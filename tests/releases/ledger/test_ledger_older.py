@@ -14,7 +14,7 @@ from old_ledger import make_older
 
 from noisewright.core.errors import BudgetError, LedgerError
 from noisewright.releases.ledger.backup import back_up
-from noisewright.releases.ledger.ledger import Charge, Ledger, Protected
+from noisewright.releases.ledger.ledger import Charge, Input, Ledger, Protected
 
 KEPT = Path(__file__).parents[2] / "fixtures" / "kept" / "release"
 VISITS = Charge("visits", "query", Fraction(1), Fraction(0), "one row")
@@ -74,6 +74,22 @@ def test_an_older_ledger_is_read_as_it_is_and_brought_up_to_date_by_the_first_re
         now.spend("panel", [VISITS] * 2, "fifth", "p", units=[b"ann"])
 
 
+def test_a_ledger_that_knew_no_data_again_keeps_its_chain(ledger: Ledger, tmp_path: Path) -> None:
+    before, head, records = known(ledger), ledger.head(), ledger.check().records
+    make_older(ledger.path, 3)
+    older, written = Ledger(ledger.path), shape(ledger.path)
+    assert (known(older), older.head(), older.check().records) == (before, head, records)
+    assert older.made_before("p", b"data") == []
+    older.rehearse("clinic", [AGE])
+    assert shape(ledger.path) == written
+    older.spend("clinic", [AGE], "fourth", "p", made_of=Input(b"data", "/somewhere"))
+    older.finish("fourth", "o")
+    assert shape(ledger.path) == shape(Ledger(tmp_path / "new").path)
+    now = Ledger(ledger.path)
+    assert now.check_holds(head) == records
+    assert [(one.release_id, one.place) for one in now.made_before("p", b"data")] == [("fourth", "/somewhere")]
+
+
 def test_the_kept_ledger_is_read_copied_and_brought_up_to_date(tmp_path: Path) -> None:
     shutil.copy(KEPT / "ledger.sqlite", tmp_path / "ledger.sqlite")
     ledger = Ledger(tmp_path / "ledger.sqlite")
@@ -100,7 +116,7 @@ def test_a_ledger_with_columns_of_unknown_distance_is_refused_and_left_alone(led
     assert shape(ledger.path) == before
 
 
-@pytest.mark.parametrize("version", [0, 1, 2])
+@pytest.mark.parametrize("version", [0, 1, 2, 3])
 def test_a_ledger_of_this_version_cannot_be_passed_off_as_an_older_one(ledger: Ledger, version: int) -> None:
     with closing(sqlite3.connect(ledger.path)) as db:
         db.execute(f"PRAGMA user_version = {version}")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from noisewright.releases.ledger.records import BudgetScope as BudgetScope
     from noisewright.releases.ledger.records import Charge as Charge
     from noisewright.releases.ledger.records import Checked as Checked
+    from noisewright.releases.ledger.records import Earlier as Earlier
+    from noisewright.releases.ledger.records import Input as Input
     from noisewright.releases.ledger.records import LedgerRecord as LedgerRecord
     from noisewright.releases.ledger.records import Protected as Protected
     from noisewright.releases.ledger.records import Spend as Spend

@@ -18,7 +18,15 @@ from pathlib import Path
 from noisewright.core.errors import LedgerError
 from noisewright.files.atomic import rename_new, sync_folder
 from noisewright.files.processes import dead, place, started
-from noisewright.releases.ledger._schema import APPLICATION, OLDEST, VERSION, build, schema_of, wanted_schema
+from noisewright.releases.ledger._schema import (
+    APPLICATION,
+    CHAIN_SINCE,
+    OLDEST,
+    VERSION,
+    build,
+    schema_of,
+    wanted_schema,
+)
 
 __all__ = [
     "KEY_BYTES",
@@ -28,6 +36,7 @@ __all__ = [
     "connected",
     "create",
     "default_path",
+    "has_chain",
     "old_version",
     "opened",
     "reading",
@@ -134,7 +143,7 @@ def opened(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
         _recognise(db, path)
         for setting in ("synchronous = FULL", "fullfsync = ON", "trusted_schema = OFF", "recursive_triggers = ON"):
             db.execute(f"PRAGMA {setting}")
-        if old_version(db) is None:  # tables are exchanged when an older ledger is brought up to date
+        if has_chain(db):  # tables are exchanged when an older ledger is brought up to date
             db.execute("PRAGMA foreign_keys = ON")
         before = db.total_changes
         yield db
@@ -169,6 +178,11 @@ def old_version(db: sqlite3.Connection) -> int | None:
     """The version of a ledger that was not brought up to date yet; None for one of this version."""
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     return None if version == VERSION else version
+
+
+def has_chain(db: sqlite3.Connection) -> bool:
+    """Whether it is of a version whose records are chained."""
+    return (old_version(db) or VERSION) >= CHAIN_SINCE
 
 
 @contextmanager
@@ -234,6 +248,11 @@ def _recognise(db: sqlite3.Connection, path: Path) -> None:
 
 def _recognise_old(db: sqlite3.Connection, path: Path, version: int) -> None:
     """An older ledger is read as it is; views stand in for the tables that it has not got."""
+    db.execute("CREATE TEMP VIEW inputs AS SELECT 0 AS number, 0 AS release, '' AS digest, '' AS place WHERE false")
+    if version >= CHAIN_SINCE:
+        if schema_of(db) != wanted_schema(version):
+            raise _damaged(path)
+        return
     names = {name for type_, name, _ in schema_of(db) if type_ == "table"}
     wanted = {
         "secret",

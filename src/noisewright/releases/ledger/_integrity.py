@@ -10,8 +10,8 @@ from pathlib import Path
 
 from noisewright.releases.ledger import _units as ledger_units
 from noisewright.releases.ledger._chain import Head, begin, damaged, derived, extend, key_of, walk
-from noisewright.releases.ledger._file import check_pages, old_version
-from noisewright.releases.ledger._schema import VERSION, build
+from noisewright.releases.ledger._file import check_pages, has_chain, old_version
+from noisewright.releases.ledger._schema import VERSION, add_inputs, build
 
 __all__ = ["MANY", "begin_chain", "check_accounts", "check_all", "check_records", "extend_chain", "up_to_date"]
 
@@ -25,7 +25,7 @@ def check_all(db: sqlite3.Connection, path: Path, *, every_account: bool = False
     """Check a ledger from its first page to its last record; the head of its chain, None where there is no chain yet."""
     check_pages(db, path, all_of_it=every_account)
     key = key_of(db, path)
-    if old_version(db) is not None:
+    if not has_chain(db):
         return None
     head = walk(db, path, derived(key, "chain"))
     if every_account or ledger_units.count(db) <= MANY:
@@ -35,7 +35,7 @@ def check_all(db: sqlite3.Connection, path: Path, *, every_account: bool = False
 
 def check_records(db: sqlite3.Connection, path: Path, since: Head | None) -> Head | None:
     """Check the records after a head that was checked before."""
-    if old_version(db) is None:
+    if has_chain(db):
         return walk(db, path, derived(key_of(db, path), "chain"), since)
     if since is not None:  # it had a chain
         raise damaged(path)
@@ -44,7 +44,7 @@ def check_records(db: sqlite3.Connection, path: Path, since: Head | None) -> Hea
 
 def check_accounts(db: sqlite3.Connection, path: Path) -> None:
     """Check the accounts of all units against what was recorded of them."""
-    if old_version(db) is None and not ledger_units.agree(db, derived(key_of(db, path), "accounts")):
+    if has_chain(db) and not ledger_units.agree(db, derived(key_of(db, path), "accounts")):
         raise damaged(path)
 
 
@@ -59,13 +59,17 @@ def extend_chain(db: sqlite3.Connection, path: Path, head: Head) -> Head:
 
 
 def up_to_date(db: sqlite3.Connection, path: Path, since: Head | None) -> Head:
-    """The checked head inside a transaction that is about to write; an older ledger gets its chain here."""
+    """The checked head inside a transaction that is about to write; an older ledger gets its chain here, and what else is new."""
     checked = check_records(db, path, since)
     if checked is not None:
+        if old_version(db) is not None:
+            db.execute("DROP VIEW temp.inputs")
+            add_inputs(db)
+            db.execute(f"PRAGMA user_version = {VERSION}")
         return checked
     check_pages(db, path)
     protected = old_version(db) != 1
-    for view in ("finishes", *(() if protected else ("protections",))):
+    for view in ("inputs", "finishes", *(() if protected else ("protections",))):
         db.execute(f"DROP VIEW temp.{view}")
     copied = [table for table in COPIED if protected or table != "protections"]
     rows = {table: db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in copied}

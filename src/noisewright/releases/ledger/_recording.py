@@ -9,6 +9,7 @@ is refused.
 
 from __future__ import annotations
 
+import hmac
 import json
 import sqlite3
 from collections.abc import Sequence
@@ -17,9 +18,18 @@ from pathlib import Path
 from typing import cast
 
 from noisewright.core.errors import LedgerError
+from noisewright.releases.ledger._chain import derived
 from noisewright.releases.ledger.records import Balance, Charge, Protected
 
-__all__ = ["balance_of", "keep_to", "protections", "record_budget", "record_release"]
+__all__ = [
+    "balance_of",
+    "input_digest",
+    "keep_to",
+    "protections",
+    "record_budget",
+    "record_input",
+    "record_release",
+]
 
 
 def balance_of(db: sqlite3.Connection, path: Path, dataset: str) -> Balance:
@@ -57,6 +67,20 @@ def record_release(
         [(number, i.name, i.kind, str(i.epsilon), str(i.delta), i.guarantee) for i in items],
     )
     return cast(int, number), place
+
+
+def input_digest(key: bytes, policy: str, content: bytes) -> str:
+    """What the ledger keeps of the data of a release: a keyed digest of theirs, together with that of the policy.
+
+    Whoever has the key can ask whether guessed data are these; nothing that knows data again can prevent that. Without the key
+    it says nothing, and two policies for the same data do not look alike.
+    """
+    return hmac.new(derived(key, "input"), policy.encode() + b"\0" + content, "sha256").hexdigest()
+
+
+def record_input(db: sqlite3.Connection, release: int, digest: str, place: str) -> None:
+    """Which data a release is made of, and where its output goes."""
+    db.execute("INSERT INTO inputs (release, digest, place) VALUES (?, ?, ?)", (release, digest, place))
 
 
 def record_budget(

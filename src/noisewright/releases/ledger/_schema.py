@@ -13,13 +13,24 @@ import sqlite3
 from collections.abc import Iterator
 from functools import cache
 
-__all__ = ["APPLICATION", "CHAINED", "OLDEST", "VERSION", "build", "schema_of", "wanted_schema"]
+__all__ = [
+    "APPLICATION",
+    "CHAINED",
+    "CHAIN_SINCE",
+    "OLDEST",
+    "VERSION",
+    "add_inputs",
+    "build",
+    "schema_of",
+    "wanted_schema",
+]
 
 APPLICATION = 0x4E57_4C44
 """``NWLD`` in the header of the database: this is a ledger, not a database of another program."""
-VERSION = 3
-"""Version 1 did not know the protected distances of columns; version 2 had no chain, and marked finished releases by a change."""
-OLDEST = 1
+VERSION = 4
+"""Version 1 did not know the protected distances of columns; version 2 had no chain, and marked finished releases by a change;
+version 3 did not know which releases are of the same data."""
+OLDEST, CHAIN_SINCE = 1, 3
 CHAINED = {
     "datasets": "number, name, scope, neighbours",
     "budgets": "number, dataset, time, event, epsilon, delta",
@@ -28,6 +39,7 @@ CHAINED = {
     "protections": "number, dataset, release, columns, distance, unit",
     "totals": "number, dataset, accounts, digest",
     "finishes": "number, release, time, output",
+    "inputs": "number, release, digest, place",
 }
 """The tables whose rows the chain covers, in the order in which one transaction adds to it, and what is covered."""
 
@@ -99,6 +111,12 @@ TABLES = (
     time TEXT NOT NULL,
     output TEXT NOT NULL
 )""",
+    """CREATE TABLE inputs (
+    number INTEGER PRIMARY KEY,
+    release INTEGER NOT NULL UNIQUE REFERENCES releases,
+    digest TEXT NOT NULL CHECK (length(digest) = 64),
+    place TEXT NOT NULL
+)""",
     """CREATE TABLE chain (
     number INTEGER PRIMARY KEY CHECK (number > 0),
     kind TEXT NOT NULL,
@@ -130,6 +148,7 @@ KEYS = {
     "protections": ("number", "dataset, columns"),
     "totals": ("number",),
     "finishes": ("number", "release"),
+    "inputs": ("number", "release"),
     "chain": ("number", "kind, row"),
     "head": ("one",),
     "units": ("dataset, unit",),
@@ -148,6 +167,13 @@ def build(db: sqlite3.Connection, *, units: bool = True) -> None:
         db.execute(statement)
 
 
+def add_inputs(db: sqlite3.Connection) -> None:
+    """What version 4 has and version 3 has not, inside the transaction of the caller."""
+    for statement in (*TABLES, *_guards()):
+        if statement.startswith(("CREATE TABLE inputs", "CREATE TRIGGER inputs")):
+            db.execute(statement)
+
+
 def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
     """Every table, index and trigger of a database, also indexes that SQLite made by itself: one more would be searched, too."""
     rows = db.execute("SELECT type, name, sql FROM main.sqlite_master")
@@ -155,11 +181,13 @@ def schema_of(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
 
 
 @cache
-def wanted_schema() -> frozenset[tuple[str, str, str]]:
-    """What :func:`schema_of` gives for a ledger: whoever dropped a trigger, or added one, is found out."""
+def wanted_schema(version: int = VERSION) -> frozenset[tuple[str, str, str]]:
+    """What :func:`schema_of` gives for a ledger with a chain: whoever dropped a trigger, or added one, is found out."""
     db = sqlite3.connect(":memory:")
     try:
         build(db)
+        if version < VERSION:
+            db.execute("DROP TABLE inputs")
         return schema_of(db)
     finally:
         db.close()

@@ -12,13 +12,13 @@ from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines.engine import Engine
 from noisewright.releases.ledger._checks import check_name, checked, checked_terms
 from noisewright.releases.ledger._file import check_place, default_path
-from noisewright.releases.ledger.ledger import Balance, Charge, Ledger, Terms
+from noisewright.releases.ledger.ledger import Balance, Charge, Input, Ledger, Terms
 from noisewright.releases.ledger.records import Protected
 from noisewright.releases.plan import Plan, title
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.sources.source import Source
 
-__all__ = ["charges_of", "existing_ledger", "ledger_of", "protected_by", "rehearse", "spend"]
+__all__ = ["AnyLedger", "charges_of", "existing_ledger", "ledger_of", "protected_by", "rehearse", "spend"]
 
 KEPT_WORDS = "released as it is, not protected"
 CHANGED_WORDS = "changed by a learned privatiser: context-aware, no epsilon"
@@ -57,11 +57,13 @@ def _named(ledger: str | os.PathLike[str] | None, policy: Policy) -> str | os.Pa
     return policy.ledger_path() if ledger is None else ledger
 
 
-def spend(book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool) -> Balance:
+def spend(
+    book: Ledger, plan: Plan, name: str, engine: Engine, source: Source, raise_budget: bool, made_of: Input | None
+) -> Balance:
     """Record the price before anything is drawn."""
     policy = plan.policy
     terms, units = terms_of(plan, raise_budget), _units(plan, engine, source)
-    book.spend(policy.dataset, charges_of(plan), name, policy.digest(), units, terms=terms)
+    book.spend(policy.dataset, charges_of(plan), name, policy.digest(), units, terms=terms, made_of=made_of)
     return book.remaining(policy.dataset)
 
 

@@ -29,6 +29,7 @@ Reference: Dwork and Roth, The Algorithmic Foundations of Differential Privacy, 
 from __future__ import annotations
 
 import hmac
+import logging
 import os
 import secrets
 import sqlite3
@@ -53,13 +54,23 @@ from noisewright.releases.ledger._integrity import (
     up_to_date,
 )
 from noisewright.releases.ledger._lookalikes import alike
-from noisewright.releases.ledger._recording import balance_of, keep_to, protections, record_budget, record_release
+from noisewright.releases.ledger._recording import (
+    balance_of,
+    input_digest,
+    keep_to,
+    protections,
+    record_budget,
+    record_input,
+    record_release,
+)
 from noisewright.releases.ledger.records import (
     Balance,
     BudgetEvent,
     BudgetScope,
     Charge,
     Checked,
+    Earlier,
+    Input,
     LedgerRecord,
     Protected,
     Spend,
@@ -73,6 +84,8 @@ __all__ = [
     "BudgetEvent",
     "BudgetScope",
     "Charge",
+    "Earlier",
+    "Input",
     "Ledger",
     "LedgerRecord",
     "Protected",
@@ -81,6 +94,8 @@ __all__ = [
     "default_path",
     "downward",
 ]
+
+_log = logging.getLogger(__name__)
 
 NONCE_BYTES = 32
 Transaction = Callable[[sqlite3.Connection], AbstractContextManager[None]]
@@ -98,6 +113,7 @@ class Ledger:
     ) -> None:
         self.wait = wait
         self.path = Path(os.path.abspath(default_path() if path is None else path))
+        _log.debug("opening the ledger %s", self.path)
         if "\0" in str(self.path):
             raise LedgerError(f"{str(path)!r} cannot be the name of a ledger.")
         if os.path.isdir(self.path):
@@ -199,14 +215,16 @@ class Ledger:
         units: Iterable[bytes] | None = None,
         *,
         terms: Terms | None = None,
+        made_of: Input | None = None,
     ) -> Spend:
         """Record a release if it fits the budget; it is on the disk when this returns. Draw only after that.
 
         ``policy`` is a digest of the policy. With scope ``unit``, ``units`` are the identifiers of those who take part, in
-        any order; one that comes twice is charged once. ``terms``: the budget as :meth:`set_budget` takes it. All of it is
-        recorded, budget, protected distances and prices, or nothing.
+        any order; one that comes twice is charged once. ``terms``: the budget as :meth:`set_budget` takes it. ``made_of``: the
+        data, by which :meth:`made_before` knows them again. All of it is recorded, budget, protected distances and prices, or
+        nothing.
         """
-        return self._spent(dataset, items, release_id, policy, units, terms, writing)
+        return self._spent(dataset, items, release_id, policy, units, terms, writing, made_of)
 
     def rehearse(
         self,
@@ -228,6 +246,7 @@ class Ledger:
         units: Iterable[bytes] | None,
         terms: Terms | None,
         transaction: Transaction,
+        made_of: Input | None = None,
     ) -> Spend:
         check_name(dataset)
         check_text(release_id, "the name of a release")
@@ -257,6 +276,9 @@ class Ledger:
                         f"{self.path} has a release called {release_id!r} already; give this one another name."
                     )
                 number, place = record_release(db, dataset, items, release_id, policy, time)
+                if made_of is not None:
+                    digest = input_digest(key_of(db, self.path), policy, made_of.content)
+                    record_input(db, number, digest, made_of.place)
                 for item in items:
                     if item.protected is not None and (item.epsilon or item.delta):
                         keep_to(db, self.path, dataset, place, number, item.protected)
@@ -294,6 +316,17 @@ class Ledger:
                 (release_id,),
             ).fetchone()
         return None if found is None else bool(found[0])
+
+    def made_before(self, policy: str, content: bytes) -> list[Earlier]:
+        """The finished releases of data with this SHA-256 under the policy with this digest, the latest first."""
+        with self._reading() as db:
+            digest = input_digest(key_of(db, self.path), policy, content)
+            rows = db.execute(
+                "SELECT r.name, r.time, i.place FROM inputs i JOIN releases r ON r.number = i.release "
+                "JOIN finishes f ON f.release = r.number WHERE i.digest = ? ORDER BY r.number DESC",
+                (digest,),
+            )
+            return [Earlier(*row) for row in rows]
 
     # What it knows ---------------------------------------------------------------------------------------------------
 

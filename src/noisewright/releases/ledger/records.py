@@ -15,6 +15,8 @@ __all__ = [
     "BudgetScope",
     "Charge",
     "Checked",
+    "Earlier",
+    "Input",
     "LedgerRecord",
     "Protected",
     "Spend",
@@ -81,6 +83,27 @@ class Charge:
     delta: Fraction = Fraction(0)
     guarantee: str = ""
     protected: Protected | None = None
+
+
+@dataclass(frozen=True)
+class Input:
+    """What a release is made of: the SHA-256 of its data, and where its output goes (nowhere: it stays in memory)."""
+
+    content: bytes
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A finished release of the same data under the same policy, and where its output went."""
+
+    release_id: str
+    time: str
+    place: str
+
+    def in_words(self) -> str:
+        """When it was made, and where it went."""
+        return f"{self.time}, {f'to {self.place}' if self.place else 'into memory'}"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,10 @@ from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
     from noisewright.releases.output.certificate import ReleaseCertificate as ReleaseCertificate
+    from noisewright.releases.output.earlier import Written as Written
+    from noisewright.releases.output.earlier import converted as converted
+    from noisewright.releases.output.earlier import find_written as find_written
+    from noisewright.releases.output.earlier import read_folder as read_folder
     from noisewright.releases.output.folder_check import FolderCheck as FolderCheck
     from noisewright.releases.output.folder_check import verify_folder as verify_folder
     from noisewright.releases.output.layout import ANSWERS as ANSWERS

@@ -17,7 +17,6 @@ import os
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from noisewright.core.errors import FileFormatError
 from noisewright.releases.ledger.ledger import NONCE_BYTES, Ledger
@@ -50,9 +49,10 @@ def fingerprint(book: Ledger | None, content: bytes, nonce: bytes) -> str:
 
 
 def content_digest(source: Source) -> bytes:
-    """SHA-256 of the data, for a fingerprint alone: by itself it would confirm guesses. Empty where only Spark can read them.
+    """SHA-256 of the data, for keyed digests alone: by itself it would confirm guesses. Empty where only Spark can read them.
 
-    It needs no ledger, so that all of the data are read before there is one.
+    Of files it is that of their bytes, whatever they are called. It needs no ledger, so that all of the data are read before
+    there is one.
     """
     if source.format in ("spark", "remote"):
         return b""
@@ -68,9 +68,7 @@ def _content(source: Source) -> Iterator[bytes]:
         for batch in source.batches(list(source.types)):
             yield batch.serialize().to_pybytes()
     for path in source.paths:
-        # A temporary file is called differently each time.
-        name = Path(path).name if source.held is None else source.name
-        yield f"{name}\0{os.path.getsize(path)}\0".encode()
+        yield f"{os.path.getsize(path)}\0".encode()
         with open(path, "rb") as file:
             while chunk := file.read(CHUNK):
                 yield chunk

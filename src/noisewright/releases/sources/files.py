@@ -5,6 +5,7 @@ A path is a path: no sign in it makes it a pattern or a statement, and no folder
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import stat
@@ -26,6 +27,8 @@ from noisewright.releases.sources.duck import FILES, check_names, connected, ide
 from noisewright.releases.sources.source import BATCH, SUFFIXES, Format, Source, arrow_file, stamps_of
 
 __all__ = ["files_of", "format_of", "from_arrow", "from_path", "names_without_types"]
+
+_log = logging.getLogger(__name__)
 
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 WITH_TABLES = (*DATABASES, ".xlsx")
@@ -53,6 +56,7 @@ def from_path(text: str, types: Mapping[str, pa.DataType], used: Collection[str]
         )
     stamps = stamps_of(paths)
     (form,) = formats
+    _log.debug("reading %s as %s", name, form)
     if form == "sheet":
         raise FileFormatError(f"{name} is a folder of workbooks; name one of them.")
     if form == "csv":
