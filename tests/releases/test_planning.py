@@ -227,6 +227,23 @@ def test_a_misspelt_column_is_asked_about(ledger, written, meant, tmp_path):
         nw.plan(policy, tmp_path / "visits.csv", ledger=ledger)
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"columns": [{"name": "age", "keep": True}]},
+        {"unit": {"column": "age", "rows": 1}},
+        {"types": {"age": "integer"}},
+        {"queries": [{"name": "n", "aggregate": "count", "where": "age > 1", "epsilon": 1}], "types": {"ward": "text"}},
+        {"queries": [{"name": "n", "aggregate": "count", "by": {"age": [1, 2]}, "epsilon": 1}]},
+    ],
+)
+def test_a_stray_blank_in_the_header_is_shown(ledger, more, tmp_path):
+    (tmp_path / "visits.csv").write_text("ward, age \nn,44\n")
+    policy = {"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [{"name": "ward", "keep": True}], **more}
+    with pytest.raises((DataError, PolicyError), match=r"there is no column 'age' in the data; did you mean ' age '\?"):
+        nw.plan(policy, tmp_path / "visits.csv", ledger=ledger)
+
+
 def test_keys_of_json_lines_are_nobodys_business(ledger, tmp_path):
     (tmp_path / "rows.jsonl").write_text('{"age": 44}\n{"age": 31, "agee_of_ann": 1}\n')
     policy = {**POLICY, "columns": [{"name": "agee_of_an", "keep": True}], "queries": []}

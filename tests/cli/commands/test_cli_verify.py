@@ -5,8 +5,10 @@ import json
 import os
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+import noisewright as nw
 from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
 
 
@@ -235,3 +237,26 @@ def test_kept_columns_are_named_in_quotation_marks(call, files):
     )
     call("release", policy, table, "-o", files / "out", "--seed", "1")
     assert 'NOT protected "nothing"' in call("verify", files / "out").words
+
+
+def test_the_ledger_of_this_user_is_asked_if_it_made_the_release(call, tmp_path, monkeypatch):
+    policy = {
+        "dataset": "clinic",
+        "budget": {"epsilon": 3},
+        "columns": [{"name": "sex", "mechanism": "randomised-response", "categories": ["f", "m"], "epsilon": 1}],
+        "queries": [{"name": "people", "aggregate": "count", "epsilon": "1/2"}],
+    }
+    own, other = tmp_path / "own", tmp_path / "other"
+    table = pa.table({"sex": ["f", "m"]})
+    monkeypatch.setenv("NOISEWRIGHT_LEDGER", str(own))
+    nw.release(policy, table, output=tmp_path / "mine")
+    nw.release(policy, table, output=tmp_path / "theirs", ledger=other)
+    assert call("verify", tmp_path / "mine", "--json").json["files"][0]["ledger"] == str(own)
+    assert call("verify", tmp_path / "theirs", "--json").json["files"][0]["ledger"] is None
+    assert call("verify", tmp_path / "theirs", "--ledger", other).code == 0
+    assert call("verify", tmp_path / "theirs", "--ledger", own).code == 1
+    rows = nw.Ledger().entries("clinic")
+    assert [(row.name, row.kind, row.epsilon, row.state) for row in rows] == [
+        ("sex", "column", 1, "finished"),
+        ("people", "query", 0, "finished"),  # the number of rows is public here
+    ]

@@ -109,10 +109,16 @@ def check_spelling(policy: Policy, source: Source) -> None:
     Keys of JSON lines are not looked at: which there are may tell something about one row.
     """
     there = [] if source.format == "json" else source.schema.names
-    named = [(name, ("columns", place)) for place, column in enumerate(policy.columns) for name in column.names]
+    named: list[tuple[str | None, tuple[str | int, ...]]] = [
+        (name, ("columns", place)) for place, column in enumerate(policy.columns) for name in column.names
+    ]
     for place, query in enumerate(policy.queries):
-        named += [(name, ("queries", place)) for name in (query.column, *query.by) if name is not None]
+        of_query = (query.column, *query.by, *sorted(names_in(query.where or "")))
+        named += [(name, ("queries", place)) for name in of_query]
+    named += [(policy.unit.column, ("unit",)), *((name, ("types", name)) for name in policy.types)]
     for name, where in named:
+        if name is None:
+            continue
         if name not in there and (near := nearest_name(name, there)) is not None:
             raise DataError(f"{policy.line(*where)}: there is no column {name!r} in the data; did you mean {near!r}?")
 
