@@ -214,7 +214,7 @@ def whole_release(times: int) -> Guessing:
         book = nw.Ledger(f"{folder}/timed.ledger")
         tables = tuple(pa.table({"age": pa.array([age])}) for age in (0, 50))
         return time_alone(
-            lambda table: nw.release(policy, table, ledger=book), tables, times, clock=time.perf_counter_ns
+            lambda table: nw.release(policy, table, ledger=book, again=True), tables, times, clock=time.perf_counter_ns
         )
 
 

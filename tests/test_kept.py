@@ -16,7 +16,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -363,21 +362,24 @@ def test_a_release_is_read_verified_and_made_again(name: str, tmp_path: Path, mo
         compare_folders(tmp_path / call["folder"], KEPT / call["kept"], call)
 
 
-def words_of(page: str) -> Counter[str]:
-    """The words of a page for people, however lines are broken: names, prices and between what; but for expected errors.
+def words_of(page: str) -> tuple[list[str], list[str]]:
+    """The words of a page for people in their order, however lines are broken: names, prices and between what, but for expected
+    errors; and the verdicts, whose column stands beside broken lines.
 
     Exact terms are plain words now: a lattice is a rounding to steps, and the line of numbers is not named.
     """
-    lines, cut = [], None
+    lines, verdicts, cut = [], [], None
     for line in page.splitlines():
         cut = (
             line.index("expected error") if "between values  " in line else None if line.startswith("  Total") else cut
         )
-        lines.append(line[:cut])
+        plain, verdict, _ = line[:cut].partition("  proved")
+        lines.append(plain)
+        verdicts += [verdict] * bool(verdict)
     text = re.sub(
         r"between\s+points\s+of\s+the\s+lattice\s+\S+|rounded\s+to\s+steps\s+of\s+\S+|\(line\)", " ", "\n".join(lines)
     )
-    return Counter(re.findall(r"[^\s(),;:]+", text))
+    return re.findall(r"[^\s(),;:]+", text), verdicts
 
 
 DELTA = (

@@ -54,7 +54,9 @@ def test_where_nothing_is_left_of_it_a_new_draw_asks(visits: Path, tmp_path: Pat
     nw.release(POLICY, visits, output=tmp_path / "here" / "out", **how)
     (tmp_path / "here").rename(tmp_path / "away")
     for output in (tmp_path / "out", None):
-        with pytest.raises(ParameterError, match=r"here/out, where it is no more\), and a new draw .* --again\.$"):
+        with pytest.raises(
+            ParameterError, match=r"here/out, where it is no more as it was\), and a new draw .* --again\.$"
+        ):
             nw.release(POLICY, visits, output=output, **how)
     (caution,) = [one for one in nw.plan(POLICY, visits, **how).warnings if "already" in one]
     assert "here/out" in caution

@@ -139,7 +139,7 @@ def ledger(tmp_path: Path) -> Path:
     policy = {"dataset": "clinic", "budget": {"epsilon": 2}, "columns": [age, {"name": "town", "keep": True}]}
     table = pa.table({"age": [44, 31], "town": ["a", "b"]})
     for _ in range(2):
-        nw.release(policy, table, ledger=tmp_path / "spent.sqlite")
+        nw.release(policy, table, ledger=tmp_path / "spent.sqlite", again=True)
     return tmp_path / "spent.sqlite"
 
 

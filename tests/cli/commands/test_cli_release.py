@@ -378,7 +378,7 @@ def test_bad_input_is_one_sentence_and_costs_nothing(case, call, clinic):
     "more",
     [
         ("--engine", "flink"),
-        ("--format", "xlsx"),
+        ("--format", "xls"),
         ("--master", "local[2]"),
         ("--seed", "-1"),
     ],

@@ -35,7 +35,7 @@ def asked(given, book, table=AGES):
 def released(given, book, table=AGES) -> str | None:
     """What a release says at the ledger: None, or its refusal."""
     try:
-        nw.release(given, table, ledger=book)
+        nw.release(given, table, ledger=book, again=True)
     except LedgerError as problem:
         return str(problem)
     return None

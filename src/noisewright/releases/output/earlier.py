@@ -103,7 +103,7 @@ def find_written(
 
 
 def _gone(earlier: Earlier) -> str:
-    moved = ", where it is no more" if earlier.place else ""
+    moved = ", where it is no more as it was" if earlier.place else ""
     found = "put that folder beside the output, where it is found, or " if earlier.place else ""
     return (
         f"these data were released under this policy already ({earlier.in_words()}{moved}), and a new draw would cost its price "
