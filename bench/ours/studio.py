@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import atexit
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
 import tempfile
 import time
 import uuid
+from pathlib import Path
 from statistics import median
 from typing import Any
+
+from tools.serving import running
 
 from bench.work import Work
 
@@ -29,7 +28,9 @@ LEFT = -1.0
 
 def sliding(users: int, secrets: int, moves: int) -> Work:
     """``users`` on the page of a geometric mechanism over so many secrets; what counts is the median time to an answer."""
-    address = _served()
+    serving = running(Path(tempfile.mkdtemp(prefix="studio-")))
+    address, _ = serving.__enter__()
+    atexit.register(serving.__exit__, None, None, None)
     path = f"/design/number?mechanism=geometric&epsilon=1&within=0:{secrets - 1}"
 
     def run() -> list[float]:
@@ -41,29 +42,6 @@ def sliding(users: int, secrets: int, moves: int) -> Work:
 def allowed(seconds: float, answers: int) -> Work:
     """An answer in this time, to hold beside it."""
     return Work(lambda: seconds, 1, lambda _: float(answers), float)
-
-
-def _served() -> str:
-    """The address of a studio that runs until this process ends."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    started = subprocess.Popen(
-        [sys.executable, "-m", "noisewright", "studio", "--no-show", "--port", str(port)],
-        cwd=tempfile.mkdtemp(prefix="studio-"),
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    atexit.register(started.terminate)
-    for _ in range(600):
-        try:
-            with socket.create_connection(("127.0.0.1", port), timeout=1):
-                return f"http://127.0.0.1:{port}"
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError("the studio did not start")
 
 
 async def _all(address: str, path: str, users: int, moves: int) -> list[float]:

@@ -2,69 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+from tools.browser import FLAGS
 from tools.browser import browser as find_browser
-
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-RUN = "import sys; from noisewright.cli import main; sys.argv = ['noisewright', 'studio', '--no-show', *sys.argv[1:]]; main()"
-
-
-@contextmanager
-def running(folder: Path, *options: str, before: str = "") -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The address of a studio of its own, and its process; ``before``: a line of Python that its process runs first."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    scratch = folder / "tmp"
-    scratch.mkdir(exist_ok=True)
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "NICEGUI"))} | {
-        "TMPDIR": str(scratch),
-        "NOISEWRIGHT_LEDGER": str(folder / "ledger.sqlite"),
-    }
-    log = folder / "log.txt"
-    with log.open("w") as told:
-        process = subprocess.Popen(
-            [sys.executable, "-c", f"{before}\n{RUN}", "--port", str(port), *options],
-            cwd=folder,
-            env=environment,
-            stdout=told,
-            stderr=told,
-        )
-    try:
-        for _ in range(600):
-            try:
-                with socket.create_connection(("127.0.0.1", port), timeout=1):
-                    break
-            except OSError:
-                assert process.poll() is None, log.read_text()
-                time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}", process
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-
+from tools.serving import running
 
 HIDDEN_PLOT = "Resize must be passed a displayed plot div element."
 """What Plotly says of a picture that is hidden in the moment between a resize and its drawing: nobody sees it."""

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
+from tools.serving import running
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.studio.security import Guard
 from noisewright.studio.server import LARGEST_FILE, serve
 from noisewright.studio.visits import Visit
-from tests.studio.conftest import running
 
 pytestmark = pytest.mark.xdist_group("studio")
 
@@ -62,6 +64,43 @@ def test_large_bodies_are_refused_before_they_are_read(studio: str) -> None:
     assert ask(studio, "/", "POST", Content_Length=str(LARGEST_FILE + 1)).status == 413
 
 
+def test_a_body_that_does_not_say_its_size_is_counted() -> None:
+    """Chunks, without a Content-Length: refused as soon as they are too many."""
+    seen: list[dict[str, object]] = []
+    chunks = [{"type": "http.request", "body": b"x" * 60, "more_body": True} for _ in range(3)]
+
+    async def app(scope: object, receive: Callable[[], Awaitable[dict[str, object]]], send: object) -> None:
+        while (await receive()).get("more_body"):
+            pass
+
+    async def receive() -> dict[str, object]:
+        return chunks.pop(0)
+
+    async def send(message: dict[str, object]) -> None:
+        seen.append(message)
+
+    guard = Guard(app, hosts=["me:1"], token=None, largest=100)  # type: ignore[arg-type]
+    asyncio.run(guard({"type": "http", "headers": [(b"host", b"me:1")]}, receive, send))  # type: ignore[arg-type]
+    assert seen[0]["status"] == 413
+    assert len(chunks) == 1  # the third was never asked for
+
+
+@pytest.mark.parametrize("path", ["/studio/../server.py", "/studio/%2e%2e/server.py", "/studio/..%2fserver.py"])
+def test_no_other_file_is_served(studio: str, path: str) -> None:
+    assert ask(studio, "/studio/studio.css").status == 200
+    assert ask(studio, path).status == 404
+
+
+def test_who_sits_elsewhere_is_shown_no_field_for_paths(studio: str) -> None:
+    for page, label in (
+        ("/release", "or the path of a file"),
+        ("/release/check", "path of its folder"),
+        ("/ledger", "path of a ledger"),
+    ):
+        assert label in ask(studio, page).body
+        assert label not in ask(studio, page, X_Forwarded_For="203.0.113.9").body
+
+
 def test_a_page_says_what_it_may_do(studio: str) -> None:
     answer = ask(studio, "/design")
     policy = answer.headers["content-security-policy"]
@@ -90,6 +129,7 @@ def test_a_script_in_the_address_is_text(visit: Callable[..., Page]) -> None:
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     page.wait_for_timeout(800)
     assert page.locator("main img").count() == 0
+    expect(page.get_by_label("What comes out").locator(".xtick").first).to_have_text("<img src=x onerror=alert(1)>")
     assert "onerror=alert" in page.get_by_label("command line").inner_text()
 
 
@@ -111,6 +151,8 @@ def test_a_token_is_wanted_once(tmp_path: Path) -> None:
 def test_other_machines_are_answered_with_a_token_alone() -> None:
     with pytest.raises(ParameterError, match="--token new"):
         serve(host="0.0.0.0", show=False)
+    with pytest.raises(ParameterError, match="by which others reach this machine"):
+        serve(host="0.0.0.0", token="a-token-of-enough-letters", show=False)
     with pytest.raises(ParameterError, match="16 characters"):
         serve(token="short", show=False)
     done = subprocess.run(

@@ -18,6 +18,7 @@ from axe_playwright_python.sync_playwright import Axe
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Page, expect
+from tools.serving import running
 
 import noisewright as nw
 from noisewright.core.errors import FileFormatError, NoisewrightError, ParameterError
@@ -28,7 +29,6 @@ from noisewright.studio.answers.checking import checked_folder, unpacked
 from noisewright.studio.answers.examples import EXAMPLES
 from noisewright.studio.answers.policies import Form, mechanisms_for, policy_text, rebalanced, starting_form
 from noisewright.studio.answers.release import gauge_of, given_example, given_table, make_release, planned, zipped
-from tests.studio.conftest import running
 
 pytestmark = pytest.mark.xdist_group("studio")
 VISITS = "patient_id,age,sex\n" + "".join(f"P{i},{20 + i % 60},{'fm'[i % 2]}\n" for i in range(400))
@@ -319,7 +319,7 @@ def test_whatever_is_typed_the_policy_is_read_or_refused(low: str, categories: s
 def test_a_link_that_holds_something_else_is_refused(tmp_path: Path) -> None:
     form = given_example("commuters", tmp_path).form
     assert form.retyped(form.typed()) == form
-    for text in ("[]", "{}", '{"columns": 3}', "x", '{"columns": [[["means"], "laplace"]]}'):
+    for text in ("[" * 9000, "[]", "{}", '{"columns": 3}', "x", '{"columns": [[["means"], "laplace"]]}'):
         with pytest.raises(ParameterError, match="fill in the fields anew"):
             form.retyped(text)
     assert np.all([c.names for c in form.columns] == [("means",), ("minutes",), ("days_at_home",)])

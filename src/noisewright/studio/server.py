@@ -14,6 +14,7 @@ __all__ = ["LARGEST_FILE", "serve"]
 LARGEST_FILE = 200 * 2**20
 PATIENCE = 15.0
 """So many seconds a page that was closed is kept, for a browser that lost its connection."""
+EVERYWHERE = ("0.0.0.0", "::", "[::]")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -33,6 +34,10 @@ def serve(host: str | None = None, port: int = 8080, token: str | None = None, s
             f"host = {host!r} can be reached by other machines, so the studio wants a token: add --token new, and give the "
             "address that it prints to nobody else."
         )
+    if host in EVERYWHERE:
+        raise ParameterError(
+            f"host = {host!r} is no address; give the one by which others reach this machine, such as 192.168.1.20."
+        )
     if token == "new":
         token = secrets.token_urlsafe(24)
     elif token is not None and len(token) < 16:
@@ -44,7 +49,7 @@ def serve(host: str | None = None, port: int = 8080, token: str | None = None, s
     clear_all(dead_alone=True)
     app.on_shutdown(clear_all)
     app.add_static_files("/studio", Path(__file__).parent / "assets")
-    names = {*LOOPBACK, *([host] if host else [])} - {"0.0.0.0", "::"}
+    names = {*LOOPBACK, *([host] if host else [])}
     app.add_middleware(Guard, hosts=[f"{name}:{port}" for name in names], token=token, largest=LARGEST_FILE)
     for page in PAGES:
         page.register()

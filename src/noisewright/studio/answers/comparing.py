@@ -17,12 +17,12 @@ from noisewright.adversary.replacement.replacement import safe_replacement
 from noisewright.adversary.witness import GainWitness
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoChannelError, ParameterError
+from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_down
 from noisewright.core.mechanism import Mechanism, certificate_once
 from noisewright.mechanisms.registry import registry
 from noisewright.optimality.utility import UtilityTable, compare_utility
-from noisewright.studio.answers.design import choices, code_of, designed, read_option
+from noisewright.studio.answers.design import Designed, choices, code_of, designed, options_of, read_option
 
 __all__ = [
     "CORNERS",
@@ -94,8 +94,8 @@ def finite_choices() -> list[str]:
 
 def compared(names: Sequence[str], given: Sequence[Mapping[str, str]], metric: str = "") -> Compared:
     """Build all of them and compare every two."""
-    made = [designed(name, options).mechanism for name, options in zip(names, given, strict=True)]
-    channels = tuple(map(_channel, made))
+    built = [designed(name, options) for name, options in zip(names, given, strict=True)]
+    made, channels = [one.mechanism for one in built], tuple(map(_channel, built))
     shown = tuple(
         name if names.count(name) == 1 else f"{name} {letter}" for name, letter in zip(names, LETTERS, strict=False)
     )
@@ -151,16 +151,13 @@ def _safe(first: Channel, name: str) -> float | None:
     return float_down(Fraction(safe_replacement(first, FAMILIES[name], accuracy=1e-4).epsilon))
 
 
-def _channel(mechanism: Mechanism) -> Channel:
-    try:
-        channel = mechanism.channel()
-    except NoChannelError:
+def _channel(made: Designed) -> Channel:
+    if made.channel is None or max(made.channel.shape) > LARGEST:
         raise ParameterError(
-            f"{mechanism.name} has no list of secrets and outputs here; give it a range of whole numbers, or choose another."
-        ) from None
-    if max(channel.shape) > LARGEST:
-        raise ParameterError(f"up to {LARGEST} secrets and outputs are compared here; use fewer, or the command line.")
-    return channel
+            f"{made.mechanism.name} has no list of up to {LARGEST} secrets and outputs here; give it a short range of whole "
+            "numbers or a short list, or choose another."
+        )
+    return made.channel
 
 
 def _exact(mechanism: Mechanism, channel: Channel) -> Any:
@@ -170,8 +167,6 @@ def _exact(mechanism: Mechanism, channel: Channel) -> Any:
 
 
 def _curve(name: str, given: Mapping[str, str]) -> tuple[Floats, Floats]:
-    from noisewright.studio.answers.design import options_of
-
     options = {p.name: p for p in options_of(name)}
     values = {key: read_option(options[key], text) for key, text in given.items() if key in options and text.strip()}
     at = float(Fraction(str(values["epsilon"]))) if "epsilon" in values else 1.0

@@ -59,6 +59,8 @@ PRIORS = (0.01, 0.1, 0.5)
 
 MOST_SHOWN = 200
 """A heat map of more rows or columns than this shows nothing that an eye could see."""
+MOST_LISTED = 500
+"""More secrets in a list take longer than somebody who moves a slider waits."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,11 @@ def designed(name: str, given: Mapping[str, str], apart: float = 1.0) -> Designe
     if missing:
         raise ParameterError(f"{name} still needs {', '.join(missing)}.")
     known = {key: text for key, text in given.items() if key in options and (text.strip() or options[key].flag)}
-    mechanism = registry[name].make(**{key: read_option(options[key], text) for key, text in known.items()})
+    values = {key: read_option(options[key], text) for key, text in known.items()}
+    secrets = _secrets(values)
+    if ("points" in values or "categories" in values) and secrets > MOST_LISTED:
+        raise ParameterError(f"up to {MOST_LISTED} listed secrets are shown here; the command line takes more.")
+    mechanism = registry[name].make(**values)
     promise, more = mechanism.guarantee, described(mechanism)
     certificate = certificate_once(mechanism)
     return Designed(
@@ -150,7 +156,7 @@ def designed(name: str, given: Mapping[str, str], apart: float = 1.0) -> Designe
         named_errors(mechanism),
         () if promise.delta else tuple((prior, promise.posterior(prior, apart)) for prior in PRIORS),
         promise.guess(apart),
-        _channel(mechanism),
+        _channel(mechanism) if secrets <= MOST_SHOWN else None,
     )
 
 
@@ -286,6 +292,13 @@ def _as_grid(values: list[Any]) -> tuple[range, range] | None:
             return None
         axes.append(range(steps[0], steps[-1] + 1, steps[1] - steps[0]))
     return (axes[0], axes[1]) if values == [(x, y) for x in axes[0] for y in axes[1]] else None
+
+
+def _secrets(values: Mapping[str, Any]) -> float:
+    """How many secrets there are, as far as the parameters tell."""
+    ends = [float(end) for end in values.get("within", ()) if isinstance(end, (int, Fraction))]
+    listed = values.get("points", values.get("categories", ()))
+    return max(ends[1] - ends[0] if len(ends) == 2 else 0.0, listed if isinstance(listed, int) else len(listed))
 
 
 def _channel(mechanism: Mechanism) -> Channel | None:

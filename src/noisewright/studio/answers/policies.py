@@ -153,7 +153,7 @@ class Form:
                 found.append(replace(column, mechanism=mechanism, given=typed) if fits else column)
             parts = {key: str(held[key]) for key in ("dataset", "budget", "delta", "unit", "rows", "more")}
             return replace(self, columns=tuple(found), **parts)
-        except (ValueError, LookupError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise ParameterError("the link holds no policy that could be read; fill in the fields anew.") from None
 
 

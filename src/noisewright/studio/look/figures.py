@@ -5,7 +5,8 @@ Colours are left to the page where they depend on the theme; a figure is drawn o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,20 @@ from numpy.typing import ArrayLike
 from noisewright.core.channels.channel import Channel
 from noisewright.studio.answers.places import Map
 
-__all__ = ["COLOURS", "INK", "band", "bars", "figure", "heat_map", "level", "lines", "place_map", "rounded", "upright"]
+__all__ = [
+    "COLOURS",
+    "INK",
+    "band",
+    "bars",
+    "figure",
+    "heat_map",
+    "labels",
+    "level",
+    "lines",
+    "place_map",
+    "rounded",
+    "upright",
+]
 
 COLOURS = ("#2a7f62", "#c8553d", "#4d8fbf", "#d1921c", "#8a6bbd", "#7d8791")
 INK = {"light": ("#1c2733", "#d5dce2"), "dark": ("#e6ebf0", "#36424d")}
@@ -31,6 +45,11 @@ def rounded(values: ArrayLike, digits: int = 5) -> list[float]:
     return [float(v) for v in np.where(array == 0, 0.0, np.round(array * scale) / scale)]
 
 
+def labels(values: Iterable[Any]) -> list[Any]:
+    """Labels of axes: numbers as they are, all else as text, in which the plotting library finds no markup."""
+    return [value if isinstance(value, (int, float)) else escape(str(value)) for value in values]
+
+
 def figure(data: list[dict[str, Any]], x: str, y: str, dark: bool, **layout: Any) -> dict[str, Any]:
     """A figure with named axes in the ink of the theme."""
     ink, grid = INK["dark" if dark else "light"]
@@ -42,7 +61,7 @@ def figure(data: list[dict[str, Any]], x: str, y: str, dark: bool, **layout: Any
         "font": {"color": ink, "size": 13, "family": "system-ui, sans-serif"},
         "xaxis": {**axis, "title": {"text": x}},
         "yaxis": {**axis, "title": {"text": y}},
-        "legend": {"orientation": "h", "x": 0, "y": 1.14},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "hovermode": "closest",
     }
     for name, value in layout.items():
@@ -134,7 +153,7 @@ def banded(
     }
     shown = {
         "type": "bar",
-        "x": [str(place) for place in at],
+        "x": labels(str(place) for place in at),
         "y": rounded(values),
         "error_y": whiskers,
         "marker": {"color": COLOURS[2]},
@@ -150,7 +169,7 @@ def bars(
         {
             "type": "bar",
             "name": name,
-            "x": list(at),
+            "x": labels(at),
             "y": rounded(values),
             "marker": {"color": COLOURS[i % len(COLOURS)]},
         }
@@ -164,8 +183,8 @@ def heat_map(channel: Channel, dark: bool) -> dict[str, Any]:
     data = [
         {
             "type": "heatmap",
-            "x": [str(output) for output in channel.outputs],
-            "y": [str(secret) for secret in channel.inputs],
+            "x": labels(map(str, channel.outputs)),
+            "y": labels(map(str, channel.inputs)),
             "z": [rounded(row, 4) for row in channel.matrix],
             "colorscale": "Cividis",
             "zmin": 0,

@@ -230,7 +230,7 @@ class _Compare:
                 "mode": "lines+text",
                 "x": figures.rounded(np.append(CORNERS[:, 0], CORNERS[0, 0])),
                 "y": figures.rounded(np.append(CORNERS[:, 1], CORNERS[0, 1])),
-                "text": [*map(str, secrets), ""],
+                "text": figures.labels([*map(str, secrets), ""]),
                 "textposition": ["bottom center", "bottom center", "top center", "top center"],
                 "line": {"color": "#7d8791", "width": 1},
                 "showlegend": False,

@@ -28,7 +28,7 @@ DOORS = (
     ("Pictures", "photographs, or the faces on them", "/pictures"),
     ("Profiles", "of people, to find who is like whom without seeing them", "/matching"),
     ("A private column", "that others give away, and records to learn from", "/learned"),
-    ("Two mechanisms", "to see whether one may replace the other", "/compare"),
+    ("Several mechanisms", "to see whether one may replace another", "/compare"),
     ("A mechanism to check", "a table of probabilities, or a certificate", "/audit"),
 )
 

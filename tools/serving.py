@@ -1,0 +1,54 @@
+"""Runs a studio of its own, for tests, for measurements and for the pictures of the documentation."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+RUN = "import sys; from noisewright.cli import main; sys.argv = ['noisewright', 'studio', '--no-show', *sys.argv[1:]]; main()"
+
+
+@contextmanager
+def running(folder: Path, *options: str, before: str = "") -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The address of a studio of its own, and its process; ``before``: a line of Python that its process runs first."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    scratch = folder / "tmp"
+    scratch.mkdir(exist_ok=True)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "NICEGUI"))} | {
+        "TMPDIR": str(scratch),
+        "NOISEWRIGHT_LEDGER": str(folder / "ledger.sqlite"),
+    }
+    log = folder / "log.txt"
+    with log.open("w") as told:
+        process = subprocess.Popen(
+            [sys.executable, "-c", f"{before}\n{RUN}", "--port", str(port), *options],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=told,
+            stderr=told,
+        )
+    try:
+        for _ in range(600):
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=1):
+                    break
+            except OSError:
+                if process.poll() is not None:
+                    raise RuntimeError(f"the studio did not start: {log.read_text()}") from None
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}", process
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
