@@ -204,6 +204,7 @@ def test_learned_columns_alone_claim_no_epsilon(trained: Path, tmp_path: Path) -
     document = json.loads((tmp_path / "out" / "certificate.json").read_text())
     assert (document["total"], document["parts"]) == (None, [])
     assert (done.plan.to_json()["epsilon"], done.plan.total) == (None, "no epsilon is claimed")
+    assert done.plan.to_json()["columns"][0]["epsilon"] is None
     assert "No epsilon is claimed. Nothing is protected" in (tmp_path / "out" / "report.html").read_text()
     with pytest.raises(NoisewrightError, match="no epsilon is claimed"):
         _ = done.guarantee

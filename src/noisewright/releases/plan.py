@@ -261,7 +261,11 @@ class Plan:
                     "mechanism": None if c.mechanism is None else c.mechanism.name,
                     **_common(c),
                     **({"measured": list(c.measured)} if c.measured else {}),
-                    **({} if c.context_aware is None else {"context_aware": c.context_aware}),
+                    **(
+                        {}
+                        if c.context_aware is None
+                        else {"epsilon": None, "delta": None, "context_aware": c.context_aware}
+                    ),
                 }
                 for c in self.columns
             ],
