@@ -80,10 +80,12 @@ def test_numbers_that_tell_are_changed_and_others_are_not(mixed: GAPPrivatiser) 
     y = rng.integers(0, 2, 2000)
     X = np.column_stack([2 * y + rng.normal(size=2000), rng.normal(size=2000)])
     made = GAPPrivatiser(0.6, settings={"epochs": 25}, attackers=FEW).fit(X, y)
-    costs = made.distortion_of(X, made.release(X))
+    draws = [made.release(X, rng=np.random.default_rng(seed)) for seed in range(5)]
+    told = [made.distortion_of(X, one) for one in draws]
+    costs = {name: np.mean([one[name] for one in told]) for name in ("x0", "x1")}
     assert sum(costs.values()) == pytest.approx(0.6, rel=0.06)
     assert costs["x1"] < 0.15 * costs["x0"]
-    raw, attacked = (LogisticRegression().fit(A, y).score(A, y) for A in (X, made.release(X)))
+    raw, attacked = (LogisticRegression().fit(A, y).score(A, y) for A in (X, draws[0]))
     assert raw > 0.83
     assert attacked < 0.72
 
