@@ -110,10 +110,18 @@ def test_the_table_prints(three):
     assert lines[1].split()[0] == "mechanism"
     apart = np.subtract.outer(range(6), range(6)) ** 2
     squared = f"{(three[0].channel().matrix * apart).sum() / 6:.4f}"
-    assert lines[3].split() == ["geometric", "1.1466", "1.0605", squared, "1.9795", "0.5", "per", "unit", "of", "line"]
-    assert lines[-1].endswith("0   per unit of discrete")
+    assert lines[3].split() == [
+        "geometric",
+        "1.1466",
+        "1.0605",
+        squared,
+        "1.9795",
+        "0.5",
+        *["for", "each", "1", "of", "difference"],
+    ]
+    assert lines[-1].endswith("0   between any two answers")
     adjacent = nw.mechanisms.staircase(epsilon=1, sensitivity=1, within=(0, 4), lattice=1)
-    assert "between neighbours (line at most 1)" in " ".join(
+    assert "between two answers at most 1 apart" in " ".join(
         str(compare_utility([adjacent])).replace("\n", " ").split()
     )
 

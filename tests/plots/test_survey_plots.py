@@ -36,8 +36,8 @@ def test_the_wheel_the_region_and_the_margins_are_those_of_the_plan(tmp_path):
     curve = next(line for line in margins.lines if line.get_label() == "recommended device")
     at = np.exp(np.interp(np.log(1000), np.log(curve.get_xdata()), np.log(curve.get_ydata())))
     assert at == pytest.approx(plan.margin)
-    assert any(f"± {plan.margin:.4g}" in text.get_text() for text in margins.texts)
-    assert str(plan.guarantee) in figure.get_suptitle()
+    assert any(f"± {100 * plan.margin:.3g} %" in text.get_text() for text in margins.texts)
+    assert plan.guarantee.reading() in figure.get_suptitle()
     path = save_figure(figure, tmp_path / "plan.png")
     assert path.read_bytes().startswith(b"\x89PNG")
 

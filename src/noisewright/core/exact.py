@@ -35,6 +35,7 @@ __all__ = [
     "fraction_or_none",
     "in_words",
     "log_bounds",
+    "numeral",
     "percent",
     "positive_fraction",
     "upward",
@@ -188,6 +189,15 @@ def figure(value: float | Fraction, digits: int = 3, rounding: Literal["up", "ne
         if size >= unit:
             return f"{_plain(exact / unit, digits, rounding)}{name}"
     return _plain(exact, digits, rounding) if size >= Fraction(1, 10**6) else _shown(value, digits, ROUNDINGS[rounding])
+
+
+def numeral(value: float | Fraction) -> str:
+    """A number that somebody gave, such as a radius or a confidence, as a person reads it: the nearest in six digits.
+
+    >>> numeral(0.05), numeral(Fraction(1, 3)), numeral(1e6), numeral(2500.0)
+    ('0.05', '0.333333', '1 million', '2,500')
+    """
+    return figure(value, 6, "nearest")
 
 
 def percent(share: float | Fraction, digits: int = 3) -> str:

@@ -272,10 +272,10 @@ class Guarantee:
             text += f" It rests on public seeds that are unlucky with probability {failure}."
         return text
 
-    def reading(self, unit: str = "") -> str:
-        """The promise in half a line, in words for a person: what its epsilon is for. ``unit``: of the values, such as "year".
+    def reading(self, unit: str = "", things: str = "answers") -> str:
+        """The promise in half a line, in words for a person: what its epsilon is for.
 
-        ``str`` and certificates have the exact terms.
+        ``unit``: of the values, such as "year"; ``things``: what the values are. ``str`` and certificates have the exact terms.
 
         >>> from noisewright.core.metrics.algebra import line_in
         >>> from noisewright.core.metrics.metric import Discrete
@@ -293,6 +293,7 @@ class Guarantee:
             words = f"between two answers at most {many} apart"
         else:
             words = inner.each(many if size != 1 or not unit else unit)
+        words = words.replace("two answers", f"two {things}")
         text = f"epsilon {upward(epsilon, 4)} {words}" + (f", delta {upward(self.delta, 3)}" if self.delta else "")
         if self.metric.step is not None:
             text += f", rounded to steps of {figure(self.metric.step)}"

@@ -81,8 +81,8 @@ class Client:
         """What holds for everything that is sent, now that the seed is known, in words."""
         each, most = self.scheme.epsilon, self.scheme.epsilon * self.scheme.bits
         return (
-            f"Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most e^({upward(each)} "
-            f"k), and any two profiles by at most e^{upward(most)}."
+            f"Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most "
+            f"e^({upward(each, 4)} k), and any two profiles by at most e^{upward(most, 4)}."
         )
 
 

@@ -32,6 +32,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoLossError, ParameterError
+from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import encode_label
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metrics.metric import Metric
@@ -65,10 +66,13 @@ class UtilityRow:
 
     @property
     def counted(self) -> str:
-        """What the epsilon is for: each unit of a metric, or two neighbours."""
+        """What the epsilon is for, in words: each unit of a metric, or two neighbours."""
         adjacent = getattr(self.epsilon, "scope", "metric") == "adjacent"
         unit = self.epsilon.metric
-        return f"between neighbours ({unit} at most 1)" if adjacent else f"per unit of {unit}"
+        read = Guarantee(1.0, unit, scope="adjacent" if adjacent else "metric").reading()
+        if read.startswith("epsilon 1 "):
+            return read.removeprefix("epsilon 1 ")
+        return f"per unit of {unit}"  # a multiple of a metric without units, whose reading would be of another epsilon
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain data."""
@@ -136,7 +140,7 @@ class UtilityTable:
     def __str__(self) -> str:
         from rich.console import Console
 
-        console = Console(width=110, no_color=True, highlight=False)
+        console = Console(width=120, no_color=True, highlight=False)
         with console.capture() as captured:
             console.print(self)
         return "\n".join(line.rstrip() for line in captured.get().splitlines())

@@ -132,7 +132,7 @@ def draw_replacements(table: ReplacementTable) -> Figure:
     panels = figure.subplots(1, len(firsts), sharey=True, squeeze=False)[0]
     top = float(x.max()) * 1.04
     for axes, first in zip(panels, firsts, strict=True):
-        axes.plot([0, top], [0, top], color=FAINT, linewidth=1)
+        axes.plot([0, top], [0, top], color=FAINT, linewidth=1, label="the same epsilon")
         width = 3.8
         for k, second in enumerate(seconds):
             if (first, second) in table.pairs:
@@ -146,7 +146,9 @@ def draw_replacements(table: ReplacementTable) -> Figure:
         axes.set_title(f"in place of {first}", fontsize=10)
         axes.legend(frameon=False, fontsize=9, loc="upper left")
     panels[0].set_ylabel("largest epsilon of the replacement")
-    figure.suptitle(f"Safe replacement: {table.order} order, {table.size} secrets", fontsize=11)
+    figure.suptitle(
+        f"Safe replacement of one mechanism by another ({table.order} order, {table.size} secrets)", fontsize=11
+    )
     return figure
 
 

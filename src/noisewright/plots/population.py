@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
-from noisewright.core.exact import percent
+from noisewright.core.exact import numeral, percent
 from noisewright.estimation.population.result import short_name
 from noisewright.plots.figure import COLOURS, blank_figure
 
@@ -30,6 +30,9 @@ MOST_BARS = 40
 """More categories than this are not all drawn: the largest are."""
 MOST_POINTS, BINS = 60, 40
 """More numbers than this are put together, in about so many bars."""
+METHODS = {"inversion": "unbiased and projected", "ibu": "by Bayesian updates", "mle": "the likeliest one"}
+FEW = 12
+"""So few numbers have a bar each: there is nothing between them."""
 MOST_LETTERS = 70
 """Names with more letters than this do not fit beside each other."""
 
@@ -42,7 +45,8 @@ def draw_estimate(found: Estimate, truth: ArrayLike | None = None, *, diagnostic
     _population(figure, panels[0], found, truth)
     if traced:
         _trace(panels[1], found)
-    figure.suptitle(f"{found.mechanism}: {found.reports:,} reports, {found.method}", fontsize=11)
+    how = METHODS.get(found.method, found.method)
+    figure.suptitle(f"{found.mechanism}: the population behind {found.reports:,} reports, {how}", fontsize=11)
     return figure
 
 
@@ -69,6 +73,10 @@ def _population(figure: Any, axes: Any, found: Estimate, truth: ArrayLike | None
 def _line(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
     places = np.array([float(x) for x in found.secrets])  # type: ignore[arg-type]
     order = np.argsort(places, kind="stable")
+    if len(places) <= FEW and (np.diff(places) > 0).all():
+        _bars(axes, found, truth)
+        axes.set_xlabel("value")
+        return
     if len(places) > MOST_POINTS:
         _binned(axes, found, truth, places)
         return
@@ -99,7 +107,7 @@ def _binned(axes: Any, found: Estimate, truth: ArrayLike | None, places: Floats)
     if truth is not None:
         axes.stairs(added(truth), edges, color="#d7dde2", fill=True, label="truth")
     share, middles = added(found.probabilities), (edges[:-1] + edges[1:]) / 2
-    axes.stairs(share, edges, color=COLOURS[2], linewidth=1.4, label=f"estimate, for each {width:g}")
+    axes.stairs(share, edges, color=COLOURS[2], linewidth=1.4, label=f"estimate, for each {numeral(width)}")
     if found.joint and found.low is not None and found.high is not None:
         reach = np.abs([share - added(found.low), added(found.high) - share])
         axes.errorbar(middles, share, yerr=reach, fmt="none", ecolor=INK, capsize=2, label=_interval(found))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noisewright.core.exact import numeral
 from noisewright.estimation.survey.designs import direct
 from noisewright.estimation.survey.margins import margin_of_error
 from noisewright.estimation.survey.options import shortened
@@ -51,7 +52,7 @@ def draw_survey(plan: Survey) -> Figure:
     else:
         _bars(place, plan)
     _margins(margins, plan)
-    figure.suptitle(f"{plan.device.instrument.name}: {plan.guarantee}", fontsize=11)
+    figure.suptitle(f"{plan.device.instrument.name}: {plan.guarantee.reading()}", fontsize=11)
     return figure
 
 
@@ -136,7 +137,7 @@ def _bars(axes: Any, plan: Survey) -> None:
 
 
 def _margins(axes: Any, plan: Survey) -> None:
-    at = "at the worst prevalence" if plan.prevalence is None else f"at prevalence {float(plan.prevalence):g}"
+    at = "at the worst prevalence" if plan.prevalence is None else f"at prevalence {numeral(plan.prevalence)}"
     axes.set_title(f"Margin of error, {at}", fontsize=10)
     if plan.margin == 0:
         axes.set_axis_off()
@@ -156,10 +157,12 @@ def _margins(axes: Any, plan: Survey) -> None:
     axes.set_ylim(top=2 * axes.get_ylim()[1])  # room for the words beside the leftmost point there can be
     axes.axvline(plan.respondents, color=INK, linewidth=0.8, linestyle=":")
     axes.plot(plan.respondents, plan.margin, "o", color=COLOURS[1], markersize=6)
-    axes.yaxis.set_major_formatter("{x:g}")  # margins are read as shares, not as powers of ten
-    axes.yaxis.set_minor_formatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "235" else "")
+    # Margins are read as shares and respondents as counts, neither as powers of ten.
+    axes.yaxis.set_major_formatter(lambda x, _: f"{numeral(100 * x)} %")
+    axes.yaxis.set_minor_formatter(lambda x, _: f"{numeral(100 * x)} %" if f"{x:e}"[0] in "235" else "")
+    axes.xaxis.set_major_formatter(lambda x, _: numeral(x))
     axes.annotate(
-        f"{plan.respondents} respondents:\n± {plan.margin:.4g}",
+        f"{plan.respondents:,} respondents:\n± {100 * plan.margin:.3g} %",
         (plan.respondents, plan.margin),
         xytext=(8, 8),
         textcoords="offset points",
@@ -168,7 +171,7 @@ def _margins(axes: Any, plan: Survey) -> None:
     )
     if plan.target_margin is not None:
         axes.axhline(float(plan.target_margin), color=INK, linewidth=0.8, linestyle=":")
-    axes.set(xlabel="respondents", ylabel=f"margin of error ({100 * plan.confidence:g} %)")
+    axes.set(xlabel="respondents", ylabel=f"margin of error ({numeral(100 * plan.confidence)} % confidence)")
     axes.grid(color="#e6e9ec", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.legend(fontsize=8, frameon=False, loc="lower left")

@@ -35,7 +35,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import exp_bounds, float_up, upward
+from noisewright.core.exact import exp_bounds, float_up, numeral, upward
 from noisewright.core.labels import encode_number
 from noisewright.core.mechanism import Mechanism
 from noisewright.core.metrics.metric import Discrete, Metric, as_metric
@@ -72,7 +72,7 @@ class Growth:
         limit = "without limit" if math.isinf(self.bound) else f"at most {upward(self.bound)} times"
         return (
             f"the belief in {self.secret} grows {self.factor:.6g} times, from {self.before:.6g} to {self.after:.6g}, at output "
-            f"{self.output}; any belief within distance {self.radius:g} grows {limit}"
+            f"{self.output}; any belief within distance {numeral(self.radius)} grows {limit}"
         )
 
     def to_json(self) -> dict[str, Any]:

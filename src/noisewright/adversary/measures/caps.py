@@ -30,7 +30,7 @@ from noisewright.adversary.measures.gallery import as_gain, is_belief_function
 from noisewright.adversary.measures.vulnerability import as_channel, bayes_capacity, prior_vulnerability
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import exp_bounds, float_up, upward
+from noisewright.core.exact import exp_bounds, float_up, numeral, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import as_labels, encode_number
 from noisewright.core.mechanism import Mechanism
@@ -64,7 +64,7 @@ class Caps:
             return f"{first}; its promise caps nothing"
         return (
             f"{first}, at most {upward(self.promise)} times by epsilon = {upward(self.epsilon)} over a distance of "
-            f"{self.diameter:g} ({self.metric})"
+            f"{numeral(self.diameter)} ({self.metric})"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableT
         if result["proved"]:
             parts.append(heading(result["file"], "proved", "bold green"))
             rows = [
-                ("Claim", plainly(result["claim"])),
+                ("Claim", plainly(result["claim"], str(result["mechanism"]))),
                 ("Distances", result["distances"]),
                 ("In words", plainly(result["reading"])),
                 (

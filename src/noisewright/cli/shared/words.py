@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import cast
 
-__all__ = ["SAID", "STYLES", "plainly"]
+__all__ = ["SAID", "STYLES", "plainly", "things_of"]
 
 SAID = {
     "holds (exact)": "yes, proved",
@@ -24,6 +24,9 @@ SAID = {
 """The status of an answer to a yes-or-no question, for a person."""
 STYLES = {"holds (exact)": "green", "holds within tol": "green", "fails (witness)": "red", "undecided": "yellow"}
 
+PICTURES = ("pixel-", "faces")
+"""How the names of mechanisms for pictures begin."""
+
 CLAIM = re.compile(
     r"epsilon = (?P<epsilon>[0-9.e+-]+) (?:per unit of (?P<metric>.+?)|between neighbours \((?P<near>.+?) at most 1\))"
     r"(?P<more>(?:; |, (?:delta|in steps|over|between|unless|for|and|any|if)\b).*)?"
@@ -31,8 +34,21 @@ CLAIM = re.compile(
 LATTICE = re.compile(r" between points of the lattice 2\^(-?[0-9]+)")
 
 
-def plainly(claim: str) -> str:
-    """A claim in plain words; what is none is left as it is, but for lattices and for the line of numbers."""
+def things_of(mechanism: str) -> str:
+    """What a mechanism protects, in a word; it is not loaded for it.
+
+    >>> things_of("pixel-laplace"), things_of("randomised-response")
+    ('pictures', 'answers')
+    """
+    return "pictures" if mechanism.startswith(PICTURES) else "answers"
+
+
+def plainly(claim: str, mechanism: str = "") -> str:
+    """A claim in plain words; what is none is left as it is, but for lattices and for the line of numbers.
+
+    >>> plainly("epsilon = 200 per unit of discrete", "pixel-windows")
+    'epsilon 200 between any two pictures'
+    """
     from noisewright.core.certificates.checker.checker import NotProved
     from noisewright.core.certificates.claims import metric_called
     from noisewright.core.errors import NoisewrightError
@@ -54,4 +70,4 @@ def plainly(claim: str) -> str:
         metric = Metric()
         metric.name = exact
     promise = Guarantee(float(found["epsilon"]), metric, scope=cast(Scope, scope))
-    return promise.reading() + "".join(steps) + (found["more"] or "")
+    return promise.reading(things=things_of(mechanism)) + "".join(steps) + (found["more"] or "")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from noisewright.core.exact import upward
+from noisewright.core.exact import numeral, upward
 from noisewright.estimation.survey.designs import Design
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def options_table(plan: Survey) -> Table:
     ]
     shown.append(f"± for {plan.respondents}")
     if plan.target_margin is not None:
-        shown.append(f"needed for ± {float(plan.target_margin):g}")
+        shown.append(f"needed for ± {numeral(plan.target_margin)}")
     if plan.prevalence is not None:
         shown.append(f"belief after {yes if binary else 'it'}")
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)

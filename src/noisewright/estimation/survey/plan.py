@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import Exact, as_fraction, figure, in_words
+from noisewright.core.exact import Exact, as_fraction, figure, in_words, numeral
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.labels import encode_label
 from noisewright.core.verdict import card
@@ -306,7 +306,7 @@ class Survey:
             ("promise", self.guarantee.reading()),
             ("in words", self.guarantee.in_words()),
             ("respondents", f"{self.respondents:,}"),
-            ("margin", f"± {figure(self.margin, 3, 'nearest')} ({100 * self.confidence:g} % confidence)"),
+            ("margin", f"± {figure(self.margin, 3, 'nearest')} ({numeral(100 * self.confidence)} % confidence)"),
         ]
         return card("Survey", facts)
 
@@ -316,7 +316,7 @@ class Survey:
     def __str__(self) -> str:
         return (
             f"{self.device.instruction()}\n{self.guarantee}; {self.respondents} respondents, margin of error {self.margin:.3g} "
-            f"at {100 * self.confidence:g} % confidence."
+            f"at {numeral(100 * self.confidence)} % confidence."
         )
 
     def _spread(self, design: Design) -> float:

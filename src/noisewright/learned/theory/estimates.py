@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.core.exact import numeral
 from noisewright.learned.theory.joint import Joint, chance
 from noisewright.learned.theory.losses import mutual_information
 
@@ -54,7 +55,9 @@ class Estimate:
     confidence: float
 
     def __str__(self) -> str:
-        return f"{self.value:.4f} (between {self.low:.4f} and {self.high:.4f} with confidence {self.confidence:g})"
+        return (
+            f"{self.value:.4f} (between {self.low:.4f} and {self.high:.4f} with confidence {numeral(self.confidence)})"
+        )
 
 
 def accuracy_interval(right: int, tried: int, confidence: float = 0.95) -> Estimate:

@@ -10,7 +10,7 @@ bit costs. Clients and servers that have files with the same ``fingerprint`` und
 >>> round(float(scheme.flip), 4)
 0.3775
 >>> print(scheme)
-64 bits by projection of 100 numbers, epsilon = 0.5 for every bit, seed 000000000000...
+64 bits by projection of 100 numbers, epsilon 0.5 for every bit, seed 000000000000...
 
 **Draw the seed after the profiles are there, and never let anybody choose it.** What holds for a seed that is known is epsilon
 for every bit in which two codes differ, at most ``bits * epsilon``. What :mod:`noisewright.matching.promises` says of a
@@ -225,7 +225,7 @@ class Scheme:
     def __str__(self) -> str:
         what = "items" if self.dimension is None else f"{self.dimension} numbers"
         return (
-            f"{self.bits} bits by {self.family} of {what}, epsilon = {upward(self.epsilon)} for every bit, "
+            f"{self.bits} bits by {self.family} of {what}, epsilon {upward(self.epsilon, 4)} for every bit, "
             f"seed {self.seed.hex[:SHOWN]}..."
         )
 

@@ -6,8 +6,8 @@ r"""A promise about a distance between profiles, with its fine print: it is abou
 >>> print(told.in_words())  # doctest: +NORMALIZE_WHITESPACE
 For any two profiles within 0.05 (the probability that a hash differs) that were fixed before the seed was drawn: but for seeds
 that are unlucky with probability 0.01, no code is more than e^5 times as likely under one as under the other. Of two that are
-chosen when the seed is known it says nothing: they are told apart by at most e^0.98892 for every bit in which their hashes
-differ, and by e^19.7784 if all do.
+chosen when the seed is known it says nothing: they are told apart by at most e^0.989 for every bit in which their hashes
+differ, and by e^19.78 if all do.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ class SeedPromise:
         return (
             f"For any two profiles {where} {downward(self.distance)} ({self.measure}) that were fixed before the seed was "
             f"drawn: {holds} "
-            f"e^{upward(self.loss)} times as likely under one as under the other{end}. Of two that are chosen when the seed is "
-            f"known it says nothing: they are told apart by at most e^{upward(self.epsilon)} for every bit in which their hashes "
-            f"differ, and by e^{upward(self.epsilon * self.bits)} if all do."
+            f"e^{upward(self.loss, 4)} times as likely under one as under the other{end}. Of two that are chosen when the "
+            f"seed is known it says nothing: they are told apart by at most e^{upward(self.epsilon, 4)} for every bit in which "
+            f"their hashes differ, and by e^{upward(self.epsilon * self.bits, 4)} if all do."
         )
 
 

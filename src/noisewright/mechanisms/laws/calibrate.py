@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.checker import checker, checker_noise
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, positive_fraction
+from noisewright.core.exact import Exact, as_fraction, numeral, positive_fraction
 from noisewright.core.guarantee import Scope
 from noisewright.mechanisms.laws.feasible import Feasible, Range
 from noisewright.mechanisms.laws.lattice import LatticeLaw, feasible_shares
@@ -139,7 +139,7 @@ def on_lattice(
     best = _largest_rate(lambda r: float(shares(r).max()) - 1, top / 2, top)
     k, i, m, j = (int(v) for v in pairs[:, int(np.argmax(shares(best)))])
     places = tuple(float(p * lattice.step) for p in (i, j))
-    reason = f"binding at {_where(ranges, (k, i), (m, j), lattice)}, pair {places[0]:g} and {places[1]:g}"
+    reason = f"binding at {_where(ranges, (k, i), (m, j), lattice)}, pair {numeral(places[0])} and {numeral(places[1])}"
     distances = {"shape": "adjacent" if adjacent else "steps", "distance": str(step)}
     for slack in range(45, 15, -3):
         rate = Fraction(best * (1 - 2.0**-slack))
@@ -288,7 +288,7 @@ def _largest_rate(excess: Callable[[float], float], low: float, high: float) -> 
 def _where(ranges: Sequence[Range], one: tuple[int, int], other: tuple[int, int], lattice: Lattice) -> str:
     for _, place in (one, other):
         if place in (ranges[0][0], ranges[-1][1]):
-            return f"the wall at {float(place * lattice.step):g}"
+            return f"the wall at {numeral(float(place * lattice.step))}"
     if any(place in ranges[k] for k, place in (one, other)):
         return "an end of the feasible set"
     return "two inner answers"

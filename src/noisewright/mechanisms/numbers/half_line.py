@@ -38,7 +38,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker_noise
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, ParameterError
-from noisewright.core.exact import Exact, float_up, log_bounds
+from noisewright.core.exact import Exact, float_up, log_bounds, numeral
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.algebra import line_in
@@ -118,7 +118,7 @@ class AsymmetricLaplace:
         wall = self.feasible.low if self.feasible.low is not None else self.feasible.high
         assert wall is not None
         return (
-            f"binding at the wall at {float(wall):g}: one tail of scale sensitivity / epsilon for all answers, and a side "
+            f"binding at the wall at {numeral(wall)}: one tail of scale sensitivity / epsilon for all answers, and a side "
             "towards the wall that adapts to the distance from it"
         )
 

@@ -41,7 +41,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
-from noisewright.core.exact import Exact, float_up, positive_fraction, upward
+from noisewright.core.exact import Exact, float_up, numeral, positive_fraction, upward
 from noisewright.core.guarantee import Guarantee, factor_in_words
 from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
@@ -153,9 +153,9 @@ class PlanarLaplace:
         step = float(self.lattice.step)
         if self.kept:
             who = f"Any two points within {upward(size)} of each other"
-            note = f"Rounding to multiples of {step:g} is counted in."
+            note = f"Rounding to multiples of {numeral(step)} is counted in."
         else:
-            who = f"Any two points with coordinates that are multiples of {step:g}, within 1 of each other,"
+            who = f"Any two points with coordinates that are multiples of {numeral(step)}, within 1 of each other,"
             note = f"Other points are rounded to such ones first, and may get farther apart by up to {1.5 * step:.3g}."
         return f"{who} {alike(within)} {note}"
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from noisewright.cli.shared.parameters import read_labels
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import as_fraction, upward
+from noisewright.core.exact import as_fraction, numeral, upward
 from noisewright.estimation.population.mixture import Mixture
 from noisewright.estimation.population.result import Estimate
 from noisewright.estimation.survey.plan import Shares, Survey, survey
@@ -88,7 +88,7 @@ def plan_code(given: Mapping[str, str]) -> str:
 def option_table(plan: Survey) -> tuple[list[str], list[list[str]]]:
     """The ways to ask beside each other: what each promises, how exact it is, and how many people it needs."""
     head = ["way to ask", "epsilon", f"± for {plan.respondents:,}"]
-    head += [] if plan.target_margin is None else [f"needed for ± {float(plan.target_margin):g}"]
+    head += [] if plan.target_margin is None else [f"needed for ± {numeral(plan.target_margin)}"]
     head += [] if plan.prevalence is None else [f"belief after {plan.device.answers[-1]}"]
     rows = []
     for row in plan.options():

@@ -101,7 +101,7 @@ class _PicturePage:
             for when, told, where in both
         )
         self.shown.content = f'<div class="nw-pair">{"".join(figures)}</div>'
-        rows = [("Proof", f"checked again just now: {plainly(found.proved)}")]
+        rows = [("Proof", f"checked again just now: {plainly(found.proved, 'faces')}")]
         if found.alike is not None:
             rows.append(("Likeness", f"{found.alike:.2f} (structural similarity; 1 for the same picture)"))
         rows += [("On public faces", text) for text in found.measured]

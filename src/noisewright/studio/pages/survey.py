@@ -8,7 +8,7 @@ from nicegui import ui
 from starlette.requests import Request
 
 from noisewright.core.errors import NoisewrightError
-from noisewright.core.exact import upward
+from noisewright.core.exact import numeral, upward
 from noisewright.estimation.survey.plan import Shares, Survey
 from noisewright.studio.answers.surveys import (
     DEVICES,
@@ -203,8 +203,8 @@ def _card(plan: Survey, question: str) -> str:
 
 
 def _facts(plan: Survey) -> list[tuple[str, str]]:
-    at = "at the worst prevalence" if plan.prevalence is None else f"at prevalence {float(plan.prevalence):g}"
-    sure = f"{100 * plan.confidence:g} %"
+    at = "at the worst prevalence" if plan.prevalence is None else f"at prevalence {numeral(plan.prevalence)}"
+    sure = f"{numeral(100 * plan.confidence)} %"
     plan.certificate().verify()  # refused where it were not so
     rows: list[tuple[str, str]] = [
         ("Guarantee", f"{plan.guarantee}; proved in whole numbers"),
@@ -212,7 +212,7 @@ def _facts(plan: Survey) -> list[tuple[str, str]]:
         ("At worst", f"± {plan.safe_margin:.4f} whatever the prevalence, without approximation"),
     ]
     if plan.needed is not None and plan.target_margin is not None:
-        rows.append(("Needs", f"{plan.needed:,} respondents for a margin of {float(plan.target_margin):g}"))
+        rows.append(("Needs", f"{plan.needed:,} respondents for a margin of {numeral(plan.target_margin)}"))
     more = f"{upward(100 * plan.loss, 3)} % more respondents" if plan.loss < float("inf") else "no such comparison"
     rows.append(("Costs", f"{more} than the {plan.ideal_name}, for the same margin"))
     if plan.device.chances().discloses():
@@ -225,6 +225,6 @@ def _shares(found: Shares) -> str:
         (str(answer), f"{share:.4f}", f"{found.intervals[answer][0]:.4f} to {found.intervals[answer][1]:.4f}")
         for answer, share in found.shares.items()
     ]
-    head = ("true answer", "share", f"{100 * found.confidence:g} % interval")
+    head = ("true answer", "share", f"{numeral(100 * found.confidence)} % interval")
     table = words.table(head, rows, f"Of {found.respondents:,} people", numbers=(1, 2))
     return table + (words.listed(found.warnings, "To think about") if found.warnings else "")

@@ -75,7 +75,7 @@ def test_the_page_says_it_in_plain_words(call, clinic):
         "100 rows, known to the adversary; one more is added",
         "illness: guessed 60% of the time before the count",
         "rows with visits = 2; the new row is one of them with probability 35%",
-        "illness is guessed 70.8% of the time instead of 60%; whether the row was counted: 73.11%",
+        "illness is guessed 70.8% of the time instead of 60%; whether the row was counted: 73.1%",
         "Minimum privacy loss 1 (nothing learned), utility 0.6500 (a blind guess): endless noise",
         "Maximum privacy loss 1.5833, utility 1: the count without noise",
         "Full leak privacy loss 1.6667: telling illness outright",

@@ -93,7 +93,7 @@ def test_the_page_tells_it_in_words(call, files, sure, treat, monkeypatch):
     page = call("audit", "response.csv", "--prior", sure.name, "--gain", treat.name).words
     assert "sure.csv says (2 possible secrets), and is after" in page
     assert "Before the output gains 1.25; best action: treat" in page
-    assert "After the output gains 1.3875: 1.11 times as much (0.15056 bits), 0.1375 more" in page
+    assert "After the output gains 1.388: 1.11 times as much (0.1506 bits), 0.1375 more" in page
     assert "Best actions at output no: wait; at output yes: treat" in page
     assert "Luckiest output yes: gains 2.375" in page
     assert "Any adversary at most 1.5 times as much" in page

@@ -368,7 +368,7 @@ def test_a_page_with_distances_or_flips_says_no_more_than_holds(place, call):
     told = call("match", "seed", "-o", "dear.json", "--dimension", "8", "--epsilon", "2000", "--bits", "8").words
     assert "probability 2.576e-869" in told  # 1 / (1 + e^2000), which is no float, and not 0
     third = call("match", "seed", "-o", "third.json", "--dimension", "8", "--epsilon", "1/3", "--bits", "8").words
-    assert "epsilon = 0.333334 for every bit" in third  # what is said of a price is not below it
+    assert "epsilon 0.3334 for every bit" in third  # what is said of a price is not below it
 
 
 def test_names_that_a_spreadsheet_would_run_are_harmless_in_the_table_of_neighbours(place, call):

@@ -231,7 +231,9 @@ def _words(outcome: Outcome, sensitive: str, before: float) -> str:
 
 
 def _percent(chance: float) -> str:
-    return f"{100 * chance:.4g} %"
+    from noisewright.core.exact import figure
+
+    return f"{figure(100 * chance, 3, 'nearest')} %"
 
 
 def _page(data: dict[str, Any]) -> list[RenderableType]:

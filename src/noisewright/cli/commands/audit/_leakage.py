@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from noisewright.cli.shared.output import label, plural, round_up
+from noisewright.cli.shared.output import chance, label, plural, round_up
 
 if TYPE_CHECKING:
     from noisewright.adversary.measures.vulnerability import Leakage
@@ -51,10 +51,10 @@ def audit_leakage(channel: Channel, prior: str, gain: str) -> tuple[dict[str, An
     possible = int((belief.probabilities > 0).sum())
     rows = [
         ("Adversary", f"believes {_belief(prior, possible)}, and is after {_aim(gain)}"),
-        ("Before the output", f"gains {found.prior:.6g}; best action: {label(found.best_guess)}"),
-        ("After the output", f"gains {found.posterior:.6g}: {_more(found)}"),
+        ("Before the output", f"gains {chance(found.prior)}; best action: {label(found.best_guess)}"),
+        ("After the output", f"gains {chance(found.posterior)}: {_more(found)}"),
         *_actions(found),
-        ("Luckiest output", f"{label(worst.output)}: gains {worst.value:.6g}"),
+        ("Luckiest output", f"{label(worst.output)}: gains {chance(worst.value)}"),
         (
             "Any adversary",
             f"at most {round_up(capacity)} times as much, whatever they believe, with gains of 0 or more",
@@ -99,8 +99,8 @@ def _aim(gain: str) -> str:
 
 def _more(found: Leakage) -> str:
     if found.signed:
-        return f"{found.additive:.6g} more"
-    return f"{found.multiplicative:.6g} times as much ({found.bits:.6g} bits), {found.additive:.6g} more"
+        return f"{chance(found.additive)} more"
+    return f"{chance(found.multiplicative)} times as much ({chance(found.bits)} bits), {chance(found.additive)} more"
 
 
 def _actions(found: Leakage) -> Rows:

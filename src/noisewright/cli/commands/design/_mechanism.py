@@ -12,7 +12,7 @@ import typer
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, chance, emit, facts, printable, wants_json, working
 from noisewright.cli.shared.targets import draw_to, json_file, picture_file
-from noisewright.cli.shared.words import plainly
+from noisewright.cli.shared.words import plainly, things_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -122,7 +122,7 @@ def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[Rend
     from rich.text import Text
 
     rows = [
-        ("Guarantee", mechanism.guarantee.reading()),
+        ("Guarantee", mechanism.guarantee.reading(things=things_of(entry.name))),
         ("In words", data["reading"]),
         *([("Scale of the noise", _scale_words(data))] if data["scale"] is not None else []),
         ("Expected error", _error_words(data["error"])),
@@ -130,7 +130,7 @@ def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[Rend
         ("Random bits", data["randomness"]),
     ]
     if data["proved"]:
-        rows.append(("Proof", f"checked again just now: {plainly(data['proved'])}"))
+        rows.append(("Proof", f"checked again just now: {plainly(data['proved'], entry.name)}"))
     rows.append(
         ("Certificate", f"written to {data['file']}" if data["file"] else "not written; -o FILE.json writes it")
     )

@@ -8,7 +8,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
-from noisewright.cli.shared.output import AsJson, emit, facts, heading, labels, printable, round_up, working
+from noisewright.cli.shared.output import AsJson, chance, emit, facts, heading, labels, printable, round_up, working
 from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
@@ -145,16 +145,16 @@ def _page(made: ContextMechanism, data: dict[str, Any]) -> list[RenderableType]:
     rows = [
         (
             "Guessed right",
-            f"{100 * data['accuracy']:.6g} % of the time; {100 * data['prior_accuracy']:.6g} % without a release",
+            f"{chance(100 * data['accuracy'])} % of the time; {chance(100 * data['prior_accuracy'])} % without a release",
         ),
         ("Told", f"at most {told} nats"),
-        ("Distortion", f"{data['distortion']:.6g} of {data['budget']:.6g} allowed"),
+        ("Distortion", f"{chance(data['distortion'])} of {chance(data['budget'])} allowed"),
         (
             "How good",
             f"no other makes the adversary lose {made.gap:.3g} more ({made.loss} loss; a bound from the dual, {shown})",
         ),
-        ("Guesses are blind", f"from a distortion of {data['blind_from']:.6g} on"),
-        ("Nothing is told", f"from a distortion of {data['independent_from']:.6g} on"),
+        ("Guesses are blind", f"from a distortion of {chance(data['blind_from'])} on"),
+        ("Nothing is told", f"from a distortion of {chance(data['independent_from'])} on"),
     ]
     channel = made.channel()
     if max(channel.shape) <= MOST_SHOWN:

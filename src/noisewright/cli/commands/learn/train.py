@@ -172,16 +172,22 @@ def _bound(text: str) -> tuple[str, tuple[float, float]]:
 
 def _live(progress: Callable[..., None], budgets: list[float]) -> Callable[[int, Any], None]:
     """What is shown while it learns: of the middle budget."""
+    from noisewright.core.exact import numeral
+
     place = len(budgets) // 2
 
     def told(done: int, course: Any) -> None:
         spent, right = course.spent[-1, place], course.accuracy[-1, place]
-        progress(done, None, f"distortion {spent:.3g} of {budgets[place]:g}, adversary right {100 * right:.1f} %")
+        progress(
+            done, None, f"distortion {spent:.3g} of {numeral(budgets[place])}, adversary right {100 * right:.1f} %"
+        )
 
     return told
 
 
 def _page(made: GAPPrivatiser, data: dict[str, Any]) -> list[RenderableType]:
+    from noisewright.core.exact import numeral
+
     rows = [
         ("Hides", f"{', '.join(data['private'])}, by changing {', '.join(data['columns'])}"),
         ("As labels", ", ".join(data["labels"]) or "no column"),
@@ -189,7 +195,7 @@ def _page(made: GAPPrivatiser, data: dict[str, Any]) -> list[RenderableType]:
         ("Learned from", f"{plural(data['rows'], 'record')}, a fifth of which were held out to measure"),
     ]
     for point in made.points_:
-        rows.append((f"Distortion {point.distortion:g}", point.in_words()))
+        rows.append((f"Distortion {numeral(point.distortion)}", point.in_words()))
     rows += [
         ("Tried", ", ".join(made.points_[0].tried)),
         ("Promises", f"context-aware, measured on records held out, perhaps more is guessed by others; {NO_EPSILON}"),

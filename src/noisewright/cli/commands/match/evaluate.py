@@ -143,13 +143,13 @@ def _page(
     from rich.table import Table
     from rich.text import Text
 
-    from noisewright.core.exact import upward
+    from noisewright.core.exact import numeral, upward
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     titles = (
         "bits",
         "epsilon\na bit",
-        f"loss at\n{data['radius']:g}",
+        f"loss at\n{numeral(data['radius'])}",
         "largest\nloss",
         "recall",
         "expected",
@@ -161,7 +161,7 @@ def _page(
         shares = (f"{share:.1%}" for share in (one.recall, one.expected, one.hashed_recall))
         table.add_row(
             str(scheme.bits),
-            f"{float(scheme.epsilon):g}",
+            upward(scheme.epsilon, 4),
             "-" if near is None else upward(near, 3),
             upward(most, 3),
             *shares,
@@ -174,8 +174,8 @@ def _page(
         f"{first.random_recall:.1%}, and is {first.random_loss:.3f} further away than the true ones, which are "
         f"{first.nearest:.3f} away.",
         f"Named is how often somebody who knows all these profiles tells whose a code is; blindly {1 / first.people:.1%}.",
-        f"The loss at {data['radius']:g} holds for two profiles so near that were fixed before the seed was drawn, up to a delta "
-        f"of {data['delta']:g}; the largest loss for any two, whatever is known.",
+        f"The loss at {numeral(data['radius'])} holds for two profiles so near that were fixed before the seed was drawn, up "
+        f"to a delta of {upward(data['delta'], 3)}; the largest loss for any two, whatever is known.",
     ]
     if data["left_out"]:
         told.append(f"{plural(data['left_out'], 'profile')} of zeros left out.")

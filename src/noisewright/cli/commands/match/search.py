@@ -143,12 +143,14 @@ def _page(names: list[str], found: Matches, codes: int, output: str | None, save
             table.add_row(
                 printable(name) if rank == 0 else "", printable(one["name"]), str(one["bits_that_differ"]), *numbers
             )
+    from noisewright.core.exact import percent
+
     told = [f"The first {MOST_SHOWN} of {len(names)} are shown."] if len(names) > MOST_SHOWN else []
     told += [f"All of them are in {output}."] if output else []
     told += [f"The index is in {save}."] if save else []
     told.append(
         f"Distances are those of profiles, from 0 to 1, without the bias of the noise; the intervals of all {codes} codes "
-        f"hold together with a confidence of {found.confidence:g}, for profiles that were fixed before the seed was drawn."
+        f"hold together with a confidence of {percent(found.confidence)}, for profiles that were fixed before the seed was drawn."
     )
     title = f"neighbours of {plural(len(names), 'code')}"
     prose = (Padding(Text(line), 0) for line in told)

@@ -103,12 +103,12 @@ def seed(
         ("before the seed", promise.in_words() if promise else "nothing is promised by distance for this family"),
         ("fingerprint", scheme.fingerprint),
     ]
-    if promise:
-        most = upward(scheme.epsilon * scheme.bits)
-        rows.insert(-1, ("in short", f"a loss of {upward(promise.loss)} within {radius}; of {most} at most"))
+    most = f"any two profiles: a loss of {upward(scheme.epsilon * scheme.bits, 4)} at most, whatever is known"
+    near = f"two profiles at most {radius} apart: a loss of {upward(promise.loss, 4)}; " if promise else ""
+    rows.insert(0, ("in short", near + most))
 
     def page() -> list[RenderableType]:
-        return [heading(output, "public: give it to every client and to the server"), facts(rows)]
+        return [heading(output, "written; it is public, for every client and the server"), facts(rows)]
 
     emit(data, page, as_json)
 

@@ -96,11 +96,11 @@ def calibrate(
         ("nearest word", "{:.3g} (5%), {:.3g} (50%), {:.3g} (95%) away".format(*quantiles)),
         (
             "typical",
-            f"epsilon = {typical:.3g} keeps such neighbours within a factor of {times:.3g}, whatever comes out",
+            f"epsilon {typical:.3g} keeps such neighbours within a factor of {times:.3g}, whatever comes out",
         ),
     ]
     if wanted is not None:
-        rows.append(("pair", f"epsilon = {wanted:.3g} keeps {pair} within a factor of {times:.3g}"))
+        rows.append(("pair", f"epsilon {wanted:.3g} keeps {pair} within a factor of {times:.3g}"))
     emit(data, lambda: [heading("epsilon for words"), facts(rows), _table(measured), *_warnings(measured)], as_json)
 
 
@@ -108,12 +108,14 @@ def _table(measured: list[tuple[Measured, Measured]]) -> RenderableType:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from noisewright.core.exact import numeral
+
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for title in ("epsilon", "kept,\nexact", "distance,\nexact", "kept,\nlaplace", "distance,\nlaplace"):
         table.add_column(title, justify="right", no_wrap=True)
     for exact, noisy in measured:
         cells = (f"{one.kept:.1%}" if k == 0 else f"{one.distance:.3g}" for one in (exact, noisy) for k in (0, 1))
-        table.add_row(f"{exact.epsilon:g}", *cells)
+        table.add_row(numeral(exact.epsilon), *cells)
     return table
 
 
