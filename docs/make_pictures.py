@@ -726,19 +726,19 @@ def faces_without_guarantee() -> None:
 
 
 def face_risks() -> None:
-    """Attacks on made-up faces by epsilon, and what is kept at which risk."""
+    """Attacks on made-up faces by epsilon, and what is kept at which risk; with ``--quick`` by few epsilons and draws."""
     from noisewright.images.attackers import Trial
     from noisewright.plots import draw_face_risks, save_figure
 
-    trial = Trial.of()
+    trial, few = Trial.of(copies=1 if QUICK else 10), 1 if QUICK else None
 
     def row(risk: Any, **more: Any) -> dict[str, Any]:
         return {"method": risk.method, "bound": risk.bound, **risk.attacks, **risk.kept, **more}
 
-    noisy = [row(trial.noisy(Fraction(epsilon)), epsilon=epsilon) for epsilon in (10, 30, 100, 300, 1000)]
-    others = [row(risk) for risk in (*map(trial.k_same, (2, 5, 10)), *trial.adhoc())]
-    pixels = [row(trial.pixels("laplace", Fraction(e)), kind="laplace", epsilon=e) for e in (30, 100, 300, 1000)]
-    pixels += [row(trial.pixels("windows", Fraction(e)), kind="windows", epsilon=e) for e in (30, 100)]
+    noisy = [row(trial.noisy(Fraction(epsilon)), epsilon=epsilon) for epsilon in (10, 30, 100, 300, 1000)[:few]]
+    others = [row(risk) for risk in (*map(trial.k_same, (2, 5, 10)[:few]), *trial.adhoc())]
+    pixels = [row(trial.pixels("laplace", Fraction(e)), kind="laplace", epsilon=e) for e in (30, 100, 300, 1000)[:few]]
+    pixels += [row(trial.pixels("windows", Fraction(e)), kind="windows", epsilon=e) for e in (30, 100)[:few]]
     clean = trial.attacks.clean().attacks["naive"]
     save_figure(draw_face_risks(noisy, others, trial.chance, clean, pixels=pixels), PICTURES / "face-risks.png")
 
@@ -753,7 +753,7 @@ def face_networks() -> None:
     from noisewright.images.pictures import strip
 
     sprites, rng = sprite_faces(), np.random.default_rng(1)
-    public, hidden = sprites.of(range(68)), sprites.of(range(68, 135))
+    public, hidden = sprites.of(range(12 if QUICK else 68)), sprites.of(range(68, 135))
     labels = {"expression": public.expressions, "gender": public.genders}
     learned = PublicFaces(public.pictures, public.people, labels, source="made-up faces drawn by facesjs")
     some = hidden.pictures[[8 * person + person % 8 for person in (1, 3, 12, 21, 26, 34, 41, 52, 58, 65)]]
@@ -842,7 +842,7 @@ def steps_of_a_network() -> None:
 
 
 QUICK = "--quick" in sys.argv
-SEEN = 4
+SEEN = 1 if QUICK else 4
 """Before so many walls each public face is seen."""
 ATTGAN = {"scale": 1 / 8, "epochs": 100, "rate": 1e-3, "critic_turns": 2}
 """Narrow and fast, for a processor."""
