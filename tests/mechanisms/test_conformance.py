@@ -222,7 +222,7 @@ CASES = {
         [
             lambda: nw.planar_laplace(epsilon=0),
             nw.planar_laplace,
-            lambda: nw.planar_laplace(epsilon=1, radius=3),
+            lambda: nw.planar_laplace(epsilon=1, radius=-3),
             lambda: nw.planar_laplace(epsilon=1, radius=0),
             lambda: nw.planar_laplace(epsilon=1, lattice=0.3),
             lambda: nw.planar_laplace(epsilon=1, lattice=2.0**-60),

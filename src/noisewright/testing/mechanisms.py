@@ -149,12 +149,18 @@ def _parted(metric: Metric, first: Any, second: Any) -> tuple[list[Any], float, 
     try:
         low, high = (np.asarray(secret, dtype=np.float64) for secret in (first, second))
         whole, length = float(metric.distance(first, second)), float(np.abs(high - low).max(initial=0.0))
+        pair, rounded = [first, second], whole
         for _ in range(HALVINGS):  # each time the half that is longer in the metric: where it jumps, that stays long
             middle = (low + high) / 2
-            ways = metric.matrix([_label(point[()]) for point in (low, middle, high)])
-            low, high = (low, middle) if ways[0, 1] > ways[1, 2] else (middle, high)
-        pair = [_label(point[()]) for point in (low, high)]
-        rounded, rest = float(metric.distance(*pair)), float(np.abs(high - low).max(initial=0.0))
+            halves = [[_label(point[()]) for point in half] for half in ((low, middle), (middle, high))]
+            left, right = (float(metric.distance(*half)) for half in halves)
+            if (
+                not left and not right
+            ):  # what is left are floats that come out this way or that, as they lie in an array
+                break
+            pair, rounded = (halves[0], left) if left > right else (halves[1], right)
+            low, high = (low, middle) if left > right else (middle, high)
+        rest = float(np.abs(high - low).max(initial=0.0))
     except (TypeError, ValueError):  # no numbers; errors of metrics are among these
         return None
     apart = 16 * whole * rest / max(length, 1e-300)  # the secrets may be farther apart than what they are rounded to
