@@ -51,7 +51,7 @@ def run_console(text: str, folder: Path) -> None:
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
         done = subprocess.run(
-            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
         )
         assert done.returncode == 0, f"{command}: {done.stderr}"
         if expected.strip():
@@ -149,7 +149,7 @@ def test_pictures_are_drawn_by_their_script(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr

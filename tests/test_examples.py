@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 def run(name, *arguments):
     return subprocess.run(
-        [sys.executable, EXAMPLES / name, *arguments], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, EXAMPLES / name, *arguments], capture_output=True, text=True, timeout=900, check=False
     )
 
 
@@ -53,12 +53,12 @@ def test_clinic(tmp_path):
     where = [EXAMPLES / "clinic/policy.toml", tmp_path / "visits.parquet"]
     ledger = ["--ledger", tmp_path / "ledger.sqlite"]
     call = [*noisewright, "release", *where, "-o", tmp_path / "released", *ledger, "--json"]
-    done = subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(call, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert (found["rows"], found["epsilon"], found["dropped"]) == (100_000, 5.9, [])
     call = [*noisewright, "verify", tmp_path / "released", *ledger, "--json"]
-    verified = subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
+    verified = subprocess.run(call, capture_output=True, text=True, timeout=900, check=False)
     assert verified.returncode == 0
     assert json.loads(verified.stdout)["proved"] is True
     assert "what epsilon means on the public faces of drawn-faces.nwm was measured again" in verified.stdout

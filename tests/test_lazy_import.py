@@ -33,7 +33,7 @@ MORE = ("pandas", "pyarrow.compute", "numpy.random")
 def loaded_after(code: str) -> set[str]:
     """Which of the heavy packages a fresh interpreter has loaded after running some code."""
     script = f"{code}\nimport sys\nprint('LOADED', *(m for m in {(*HEAVY, *SLOW, *MORE)!r} if m in sys.modules))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=900, check=True)
     return set(done.stdout.splitlines()[-1].split()[1:])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import subprocess
@@ -11,15 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+TURNS = itertools.count()
 RUN = "import sys; from noisewright.cli import main; sys.argv = ['noisewright', 'studio', '--no-show', *sys.argv[1:]]; main()"
 
 
 @contextmanager
 def running(folder: Path, *options: str, before: str = "") -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The address of a studio of its own, and its process; ``before``: a line of Python that its process runs first."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = _free_port()
     scratch = folder / "tmp"
     scratch.mkdir(exist_ok=True)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "NICEGUI"))} | {
@@ -37,7 +37,7 @@ def running(folder: Path, *options: str, before: str = "") -> Iterator[tuple[str
             stderr=told,
         )
     try:
-        for _ in range(600):
+        for _ in range(6000):
             try:
                 with socket.create_connection(("127.0.0.1", port), timeout=1):
                     break
@@ -45,10 +45,25 @@ def running(folder: Path, *options: str, before: str = "") -> Iterator[tuple[str
                 if process.poll() is not None:
                     raise RuntimeError(f"the studio did not start: {log.read_text()}") from None
                 time.sleep(0.1)
+        else:
+            raise RuntimeError(f"the studio did not answer: {log.read_text()}")
         yield f"http://127.0.0.1:{port}", process
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
+
+
+def _free_port() -> int:
+    """A port that nobody takes until the studio does: below those that the system gives away, and ten for each process."""
+    while True:
+        port = 11_000 + (os.getpid() * 10 + next(TURNS)) % 20_000  # browsers do not go to 10080
+        with socket.socket() as free:
+            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                free.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port

@@ -46,7 +46,7 @@ def shell() -> Callable[..., Answer]:
         words = tuple(str(a) for a in arguments)
         start = command or (sys.executable, "-m", "noisewright")
         done = subprocess.run(
-            [*start, *words], capture_output=True, text=True, env=environment(**more), timeout=120, check=False
+            [*start, *words], capture_output=True, text=True, env=environment(**more), timeout=900, check=False
         )
         return hold_to_the_rules(Answer(done.returncode, done.stdout, done.stderr), words)
 

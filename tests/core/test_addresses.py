@@ -47,7 +47,7 @@ def installed(tmp_path: Path) -> Callable[..., Run]:
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=120,
+                timeout=900,
             )
 
         return run

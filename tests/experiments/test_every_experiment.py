@@ -102,7 +102,7 @@ def test_figures_are_written(name, tmp_path, capsys):
 def test_one_runs_as_a_module():
     done = subprocess.run(
         [sys.executable, "-m", "experiments.survey_tallies", "--quick"],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert "0.6667 (0.6667)" in done.stdout

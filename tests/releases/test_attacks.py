@@ -19,7 +19,7 @@ def attack(suite: str, count: int) -> list[str]:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert done.stderr == ""

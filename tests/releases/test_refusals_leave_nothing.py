@@ -112,7 +112,7 @@ def test_a_full_disk_leaves_no_folder_for_a_ledger(home):
             print(problem)
         """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=900, check=True
     )
     assert "the disk is full or failing, or a limit on file sizes is reached" in done.stdout
     assert everything(home) == []

@@ -26,13 +26,13 @@ def test_a_second_release_to_the_same_folder_is_refused_before_it_spends(tmp_pat
 
     def wait(done, total):
         drawing.set()
-        assert finish.wait(60)
+        assert finish.wait(900)
 
     how = {"output": tmp_path / "out", "ledger": tmp_path / "ledger"}
     first = threading.Thread(target=nw.release, args=(POLICY, AGES), kwargs=how | {"progress": wait})
     first.start()
     try:
-        assert drawing.wait(60)
+        assert drawing.wait(900)
         for more in ({}, {"replace": True}, {"again": True}):
             with pytest.raises(ParameterError, match="out is being written by another process; wait for its end"):
                 nw.release(POLICY, AGES, **how, **more)

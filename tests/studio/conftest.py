@@ -6,20 +6,24 @@ import urllib.request
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tools.browser import FLAGS
 from tools.browser import browser as find_browser
 from tools.serving import running
 
 HIDDEN_PLOT = "Resize must be passed a displayed plot div element."
 """What Plotly says of a picture that is hidden in the moment between a resize and its drawing: nobody sees it."""
+PATIENCE = 180_000
+"""Milliseconds until what a page does not show counts as missing: a busy machine may be slow."""
+
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a studio that all tests of this worker share."""
     with running(tmp_path_factory.mktemp("studio")) as (address, _):
-        with urllib.request.urlopen(address, timeout=60) as answer:
+        with urllib.request.urlopen(address, timeout=600) as answer:
             assert answer.status == 200
         yield address
 
@@ -46,7 +50,7 @@ def visit(chromium: Browser, studio: str) -> Iterator[Callable[..., Page]]:
         if dark:
             context.add_cookies([{"name": "noisewright-theme", "value": "dark", "url": studio}])
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE)
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)

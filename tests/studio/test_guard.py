@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 def ask(address: str, path: str = "/", method: str = "GET", **headers: str) -> Answer:
     where = urlsplit(address)
-    with closing(http.client.HTTPConnection(where.hostname or "", where.port, timeout=30)) as connection:
+    with closing(http.client.HTTPConnection(where.hostname or "", where.port, timeout=600)) as connection:
         connection.putrequest(method, path, skip_host="Host" in headers)
         for name, value in headers.items():
             connection.putheader(name.replace("_", "-"), value)

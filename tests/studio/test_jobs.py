@@ -30,7 +30,7 @@ def sleeps(told: Callable[..., None]) -> None:
 
 
 def wait(job: Job, until: Callable[[State], Any]) -> State:
-    for _ in range(600):
+    for _ in range(12_000):
         state = job.look()
         if until(state):
             return state

@@ -51,7 +51,7 @@ def completed(shell: str, line: str, folder: Path) -> set[str]:
         ask = f"source ./script; COMP_WORDS=({_quoted(words)}); COMP_CWORD={len(words) - 1}; _noisewright; "
         ask += 'printf "%s\\n" "${COMPREPLY[@]}"'
     how = {"fish": ["--no-config", "-c"], "zsh": ["-fc"], "bash": ["--norc", "-c"]}[shell]
-    answer = subprocess.run([shell, *how, ask], cwd=folder, capture_output=True, text=True, check=True, timeout=60)
+    answer = subprocess.run([shell, *how, ask], cwd=folder, capture_output=True, text=True, check=True, timeout=900)
     assert answer.stderr == ""
     return {found.partition("\t")[0] for found in answer.stdout.splitlines() if found}
 
@@ -74,7 +74,7 @@ def test_bash_names_files_where_there_is_no_word(tmp_path: Path) -> None:
     (tmp_path / "visits.csv").write_text("age\n31\n")
     typed = 'source ./script\nnoisewright() { echo "given: $*"; }\nnoisewright rel\tpolicy.toml vis\t\nexit\n'
     answer = subprocess.run(
-        ["bash", "--norc", "-i"], input=typed, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        ["bash", "--norc", "-i"], input=typed, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=900
     )
     assert answer.stdout == "given: release policy.toml visits.csv\n"
 

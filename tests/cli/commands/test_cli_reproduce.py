@@ -186,7 +186,7 @@ def plant(folder: Path, name: str = "noisewright", version: str = nw.__version__
 
 def run_in(folder: Path, site: Path, *words: str) -> Answer:
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "noisewright", *words], cwd=folder, capture_output=True, text=True, timeout=120,
+        [sys.executable, "-P", "-m", "noisewright", *words], cwd=folder, capture_output=True, text=True, timeout=900,
         check=False, env=environment() | {"PYTHONPATH": str(site)},
     )  # fmt: skip
     return hold_to_the_rules(Answer(done.returncode, done.stdout, done.stderr), words)

@@ -433,7 +433,7 @@ def test_the_runtime_in_the_wheel_runs_spark_where_there_is_no_java(tmp_path: Pa
     assert shutil.which("java", path=str(tools)) is None
     program = f"SECRET = {SECRET!r}\n{textwrap.dedent(PROGRAM)}"
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=900, check=False
     )
     assert done.stderr == SAID
     *rows, version = done.stdout.split()

@@ -592,7 +592,7 @@ def in_a_process(script, *arguments):
         """
     code = textwrap.dedent(head) + textwrap.dedent(script)
     done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=900, check=False
     )
     assert done.stderr == ""
     return done.stdout

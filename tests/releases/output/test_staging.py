@@ -263,7 +263,7 @@ def _no_process_outlives_its_test() -> Iterator[None]:
 
 
 def outcome(process: subprocess.Popen[str]) -> tuple[int, str]:
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=900)
     assert err == ""
     return process.returncode, out
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from cli_support import own_signals
 
 from noisewright.core.errors import DataError, FileFormatError, ParameterError
 from noisewright.images import png_of, train_model
@@ -195,12 +196,17 @@ def test_who_stops_a_training_is_told_how_to_go_on(folder: Path, tmp_path: Path)
         "--epochs",
         "9999",
     ]
-    run = subprocess.Popen([sys.executable, "-m", "noisewright", *words], stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [sys.executable, "-m", "noisewright", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=own_signals,  # noqa: PLW1509
+    )
     part = tmp_path / "model.nwm.part"
     while run.poll() is None and not part.exists():
         time.sleep(0.02)
     run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=60)
+    _, said = run.communicate(timeout=900)
     assert run.returncode == 128 + signal.SIGINT
     assert f"Stopped. {part} has what was learned: start again with the same words to go on." in said
     assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name, part.name]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import Answer
+from cli_support import Answer, own_signals
 
 from noisewright.learned import GAPPrivatiser
 
@@ -105,24 +103,36 @@ def test_bad_words_are_answered_in_a_sentence(call: Cli, here: Path, words: tupl
     assert not list(here.glob("*.nwm*"))
 
 
+STOPPED = """
+import os, signal
+from noisewright.learned.training import trainer
+write = trainer.write_checkpoint
+def written(*given):
+    write(*given)
+    os.kill(os.getpid(), signal.SIGINT)
+trainer.write_checkpoint = written
+from noisewright.cli import main
+main()
+"""
+
+
 def test_a_training_that_was_stopped_goes_on_and_ends_alike(call: Cli, here: Path) -> None:
     words = ["learn", "people.csv", "--private", "ill", "--distortion", "0.5"]
     words += ["--columns", "height,town", "--epochs", "40", "--seed", "3", *FEW]
     part = here / "a.nwm.part"
-    with subprocess.Popen(
-        [sys.executable, "-m", "noisewright", *words, "-o", "a.nwm"],
+    stopped = subprocess.run(
+        [sys.executable, "-c", STOPPED, *words, "-o", "a.nwm"],
         cwd=here,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
-    ) as running:
-        deadline = time.monotonic() + 120
-        while not part.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        running.send_signal(signal.SIGINT)
-        _, err = running.communicate(timeout=120)
-    assert running.returncode == 130
-    assert "a.nwm.part has what was learned: start again with the same words to go on." in err
+        preexec_fn=own_signals,
+        timeout=900,
+        check=False,
+    )
+    assert stopped.returncode == 130
+    assert "a.nwm.part has what was learned: start again with the same words to go on." in stopped.stderr
+    assert part.exists()
     assert not (here / "a.nwm").exists()
     assert [call(*words, "-o", out).code for out in ("a.nwm", "b.nwm")] == [0, 0]
     assert (here / "a.nwm").read_bytes() == (here / "b.nwm").read_bytes()
