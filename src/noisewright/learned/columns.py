@@ -142,7 +142,8 @@ class Columns:
             new = _numbers(number.name, old) + number.scale * changes[:, place]
             new = np.round(new / number.step) * number.step + 0.0  # no zero with a sign, which would tell the side
             if number.low is not None and number.high is not None:
-                new = np.clip(new, number.low, number.high)
+                ends = (number.low, number.high)
+                new = np.clip(new, *((math.ceil(ends[0]), math.floor(ends[1])) if number.whole else ends))
             out[number.name] = _whole(new, old.dtype) if number.whole else new
         for place, label in enumerate(self.labels):
             out[label.name] = _array(label.labels)[codes[:, place]]
@@ -207,7 +208,9 @@ def _checked(number: Number) -> Number:
     if not abs(number.centre) <= LARGEST or not SMALLEST <= number.scale <= LARGEST:
         raise ValueError("a scale")
     if number.low is not None and number.high is not None:
-        _range(number.name, ends)
+        low, high = _range(number.name, ends)
+        if number.scale > high - low:
+            raise ValueError("a scale")
     return number
 
 

@@ -3,7 +3,8 @@
 Everything is measured on releases as they come out, rounded and clipped. Fresh attackers (:mod:`.evaluation`) learn from
 releases of the records that the privatiser learned from; the best is chosen on a third of the others, and judged on the rest.
 What is stated is the better of that one and of the adversary that watched the training. For one column of labels the latter
-knows the mechanism and counted the records: of so few outputs nobody makes more, and no attackers are trained.
+knows the mechanism and counted the records: of so few outputs nobody makes more, and no attackers are trained. Beside it stands
+the theoretical optimum at the same distortion, where there is one to compute.
 """
 
 from __future__ import annotations
@@ -18,10 +19,23 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.learned.columns import Codes, Columns
 from noisewright.learned.drawing import Drawer
-from noisewright.learned.theory.estimates import Estimate, accuracy_interval
+from noisewright.learned.evaluation.optima import Optimum, optimum_beside
+from noisewright.learned.theory.estimates import Estimate, accuracy_interval, from_beliefs
 from noisewright.noise.bits import Bits
+from noisewright.optimality.program.solvers import UnsolvedError
 
-__all__ = ["WATCHING", "Point", "costs_of", "draws_of", "guessed", "measured_rows", "released", "spent_of"]
+__all__ = [
+    "WATCHING",
+    "Guessed",
+    "Point",
+    "best_beside",
+    "costs_of",
+    "draws_of",
+    "guessed",
+    "measured_rows",
+    "released",
+    "spent_of",
+]
 
 WATCHING = "the adversary of the training"
 MOST_LEARNED = 10_000
@@ -38,20 +52,26 @@ MUCH = 0.9
 class Point:
     """One budget of a curve: what is spent of it, and what is guessed from releases of held-out records.
 
-    ``spent``: the mean distortion of what is released, with an interval of 95 %; ``accuracy``: for each private variable how
-    often the best adversary was right (``best``, of those that were ``tried``), with such an interval, on ``judged`` records;
-    ``prior``: how often a blind guess is; ``loss``: what the adversary of the training lost, all variables together,
+    ``spent``: the mean distortion of what is released, with an interval of 95 %, and ``by_column``; ``accuracy``: for each
+    private variable how often the best adversary was right (``best``, of those that were ``tried``), with such an interval, on
+    ``judged`` records; ``told``: how many nats of it were found in releases, which is no more than they tell, likewise;
+    ``optimum``: the accuracy that the best mechanism leaves at the distortion that is spent, None where it is not computed;
+    ``prior``: how often a blind guess is right; ``loss``: what the adversary of the training lost, all variables together,
     ``prior_loss`` blindly; ``rested``: whether the training came to rest.
     """
 
     distortion: float
     spent: float
     spent_between: tuple[float, float]
+    by_column: tuple[tuple[str, float], ...]
     accuracy: tuple[float, ...]
     accuracy_between: tuple[tuple[float, float], ...]
     best: tuple[str, ...]
     judged: tuple[int, ...]
     tried: tuple[str, ...]
+    told: tuple[float, ...]
+    told_between: tuple[tuple[float, float], ...]
+    optimum: tuple[Optimum | None, ...]
     prior: tuple[float, ...]
     loss: float
     prior_loss: float
@@ -84,13 +104,25 @@ class Point:
         blind = " and ".join(f"{100 * one:.1f} %" for one in self.prior)
         rest = "; MORE than allowed is spent" if self.over_budget else ""
         rest = "; perhaps more than allowed" if self.spent > self.distortion and not rest else rest
-        rest += "; the adversary of the training missed what this attacker finds" if self.missed else ""
+        rest += "; much of it is left although something is found" if self.missed else ""
         rest += "" if self.converged else "; it did NOT converge"
         low, high = self.spent_between
+        best = dict.fromkeys(f"{100 * one.accuracy:.1f} % with {one.of}" for one in self.optimum if one is not None)
+        beside = f", {' and '.join(best)}" if best else ""
         return (
             f"distortion {self.spent:.4g} ({low:.4g} to {high:.4g}) of {self.distortion:.4g} allowed; {right} are guessed "
-            f"right by {' and '.join(dict.fromkeys(self.best))}, {blind} blindly{rest}"
+            f"right by {' and '.join(dict.fromkeys(self.best))}, {blind} blindly{beside}{rest}"
         )
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """What was found out about one private variable: by whom, how often he was right, of how many records, and nats."""
+
+    best: str
+    accuracy: Estimate
+    judged: int
+    told: Estimate
 
 
 def released(
@@ -126,26 +158,60 @@ def draws_of(rows: int) -> int:
 
 
 def guessed(
+    columns: Columns,
     tables: Sequence[Mapping[str, NDArray[Any]]],
     truth: Codes,
     apart: NDArray[np.bool_],
     watched: Sequence[float],
     attackers: Sequence[str],
     seed: int,
-) -> list[tuple[str, Estimate, int]]:
-    """For each private variable: who guesses best, how often he is right, and of how many held-out records.
+) -> list[Guessed]:
+    """What is found out about each private variable, on held-out records.
 
-    ``watched`` is what the adversary of the training reached on all of them.
+    ``watched`` is how often the adversary of the training was right about all of them. Without attackers there is one column
+    of labels, and what it tells is counted.
     """
     from noisewright.learned.evaluation.attack import attack_release
 
     many, found = int(apart.sum()), []
+    seen = [_seen(columns, one) for one in tables]
     for place, right in enumerate(watched):
         best = (WATCHING, accuracy_interval(round(right * many), many), many)
         if attackers:
-            attack = attack_release(
-                [dict(one) for one in tables], truth[:, place], fresh=apart, attackers=attackers, seed=seed
-            )
+            attack = attack_release(seen, truth[:, place], fresh=apart, attackers=attackers, seed=seed)
             best = max(best, (attack.best, attack.accuracy, attack.records[2]), key=lambda one: one[1].high)
-        found.append(best)
+        told = attack.information if attackers else _counted(columns, tables, truth[:, place], apart)
+        found.append(Guessed(*best, told))
     return found
+
+
+def best_beside(
+    columns: Columns, costs: Sequence[float], table: Any, truth: Codes, given: str, spent: float
+) -> tuple[Optimum | None, ...]:
+    """For each private variable: the optimum at a distortion, were the law that of these records."""
+    numeric, codes = columns.encode(table)
+    parts: dict[str, Any] = {number.name: numeric[:, place] for place, number in enumerate(columns.numbers)}
+    parts |= {label.name: codes[:, place].astype(str) for place, label in enumerate(columns.labels)}
+    sizes = [*numeric.var(axis=0), *[1.0] * len(columns.labels)]  # costs are of the deviations of all records
+    weights = {name: float(cost * size) for name, cost, size in zip(parts, costs, sizes, strict=True)}
+    try:
+        return tuple(optimum_beside(parts, classes, spent, given=given, weights=weights) for classes in truth.T)
+    except UnsolvedError:
+        return tuple(None for _ in truth.T)
+
+
+def _seen(columns: Columns, table: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """A release as attackers take it: labels are words, though they may look like numbers."""
+    labels = {label.name for label in columns.labels}
+    return {name: values.astype(str) if name in labels else values for name, values in table.items()}
+
+
+def _counted(columns: Columns, tables: Sequence[Any], truth: Codes, apart: NDArray[np.bool_]) -> Estimate:
+    """What one column of labels tells of a class: releases of known records are counted, held-out ones believed from that."""
+    (label,), classes = columns.labels, int(truth.max()) + 1
+    counts = np.full((len(label.labels), classes), 1 / classes)
+    outputs = [columns.encode(one)[1][:, 0] for one in tables]
+    for codes in outputs:
+        np.add.at(counts, (codes[~apart], truth[~apart]), 1.0)
+    beliefs = counts / counts.sum(axis=1, keepdims=True)
+    return from_beliefs(beliefs[outputs[0][apart], truth[apart]], truth[apart])

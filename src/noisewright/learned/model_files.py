@@ -18,12 +18,13 @@ from noisewright.core.resource import Resource
 from noisewright.files.model_file import SUFFIX, read_model, write_model
 from noisewright.learned.columns import Columns, category_from
 from noisewright.learned.drawing import drawer_of
+from noisewright.learned.evaluation.optima import Optimum
 from noisewright.learned.measuring import Point
 
 __all__ = ["KEEP", "KIND", "VERSION", "check_suffix", "read_privatiser", "write_privatiser"]
 
 KIND = "privatiser"
-VERSION = 2
+VERSION = 3
 KEEP = (
     "Keep the file: it tells about the records that it was trained on (labels, means, deviations, weights), and no promise "
     "covers it. Nor does one cover its digest and what was measured, which a certificate states. Hand them out only where all "
@@ -82,6 +83,8 @@ def read_privatiser(made: Any, resource: Resource) -> None:
             len(p.prior) != len(classes) for p in made.points_
         ):
             raise ValueError("costs")
+        if any(sorted(name for name, _ in p.by_column) != sorted(made.columns_.names) for p in made.points_):
+            raise ValueError("columns")
         for own in made.arrays_:
             drawer_of(made.family_, own, numbers, categories, classes, made.given)
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, NoisewrightError):
@@ -102,21 +105,34 @@ def _point(entry: dict[str, Any]) -> Point:
     if set(entry) != {field.name for field in fields(Point)}:
         raise ValueError("a point")
     read: dict[str, Any] = {name: _tuples(one) for name, one in entry.items()}
+    read["optimum"] = tuple(None if one is None else Optimum(**one) for one in entry["optimum"])
     made = Point(**read)
+    known = [one for one in made.optimum if one is not None]
     shares = [*made.accuracy, *made.prior, *(end for pair in made.accuracy_between for end in pair)]
-    amounts = (made.distortion, made.spent, *made.spent_between, made.loss, made.prior_loss)
+    shares += [one.accuracy for one in known]
+    amounts = [made.distortion, made.spent, *made.spent_between, made.loss, made.prior_loss]
+    amounts += [*(spent for _, spent in made.by_column), *(one.distortion for one in known)]
+    nats = [*made.told, *(end for pair in made.told_between for end in pair)]
     counts = (made.held_out, made.epochs, *made.judged)
-    lengths = {len(one) for one in (made.accuracy, made.accuracy_between, made.best, made.judged, made.prior)}
+    by_variable = (
+        *(made.accuracy, made.accuracy_between, made.best, made.judged, made.prior),
+        *(made.told, made.told_between, made.optimum),
+    )
+    lengths = {len(one) for one in by_variable}
     if not all(is_number(one) and 0 <= one <= 1 for one in shares) or len(lengths) != 1:
         raise ValueError("a point")
     if not all(is_number(one) and 0 <= one < math.inf for one in amounts) or made.distortion <= 0:
         raise ValueError("a point")
+    if not all(is_number(one) and math.isfinite(one) for one in nats):
+        raise ValueError("a point")
     inside = [(made.spent, made.spent_between), *zip(made.accuracy, made.accuracy_between, strict=True)]
+    inside += zip(made.told, made.told_between, strict=True)
     if not all(len(ends) == 2 and ends[0] <= value <= ends[1] for value, ends in inside):
         raise ValueError("a point")
     if not all(is_whole(one) and one >= 1 for one in counts) or type(made.rested) is not bool:
         raise ValueError("a point")
-    if not made.tried or not all(type(name) is str and 0 < len(name) <= 100 for name in (*made.best, *made.tried)):
+    names = (*made.best, *made.tried, *(one.of for one in known))
+    if not made.tried or not all(type(name) is str and 0 < len(name) <= 100 for name in names):
         raise ValueError("a point")
     return made
 

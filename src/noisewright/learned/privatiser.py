@@ -55,6 +55,7 @@ from noisewright.learned.drawing import Drawer, TableDrawer, drawer_of
 from noisewright.learned.measuring import (
     WATCHING,
     Point,
+    best_beside,
     costs_of,
     draws_of,
     guessed,
@@ -184,21 +185,25 @@ class GAPPrivatiser:
         given, drawer = truth if self.given == "xy" else None, self._drawer(place)
         draws = [released(self.columns_, drawer, table, given, bits) for _ in range(draws_of(len(truth)))]
         if isinstance(drawer, TableDrawer):  # what a draw costs is known
-            each = self.costs_[0] * drawer.moved(self.columns_.encode(table)[1], given)
+            each = self.costs_[0] * drawer.moved(self.columns_.encode(table)[1], given)[:, None]
         else:
-            each = np.mean([costs_of(self.columns_, self.costs_, table, one).sum(axis=1) for one in draws], axis=0)
-        spent = spent_of(each[apart])
+            each = np.mean([costs_of(self.columns_, self.costs_, table, one) for one in draws], axis=0)
+        spent = spent_of(each[apart].sum(axis=1))
         reached = [float(value) for value in watched.accuracy[:, place]]
-        found = guessed(draws, truth, apart, reached, attackers, self.seed)
+        found = guessed(self.columns_, draws, truth, apart, reached, attackers, self.seed)
         return Point(
             distortion=budget,
             spent=spent.value,
             spent_between=(spent.low, spent.high),
-            accuracy=tuple(right.value for _, right, _ in found),
-            accuracy_between=tuple((right.low, right.high) for _, right, _ in found),
-            best=tuple(name for name, _, _ in found),
-            judged=tuple(many for _, _, many in found),
+            by_column=tuple(zip(self._by_cost(), map(float, each[apart].mean(axis=0)), strict=True)),
+            accuracy=tuple(one.accuracy.value for one in found),
+            accuracy_between=tuple((one.accuracy.low, one.accuracy.high) for one in found),
+            best=tuple(one.best for one in found),
+            judged=tuple(one.judged for one in found),
             tried=(*attackers, WATCHING),
+            told=tuple(one.told.value for one in found),
+            told_between=tuple((one.told.low, one.told.high) for one in found),
+            optimum=best_beside(self.columns_, self.costs_, table, truth, self.given, spent.value),
             prior=tuple(float(np.bincount(codes).max() / len(codes)) for codes in truth.T),
             loss=float(watched.loss[:, place].sum()),
             prior_loss=float(course.prior_loss[place]),
@@ -270,8 +275,11 @@ class GAPPrivatiser:
         self._check_fitted()
         columns = self.columns_
         means = costs_of(columns, self.costs_, X, released).mean(axis=0)
-        names = [*(one.name for one in columns.numbers), *(one.name for one in columns.labels)]
-        return {name: float(mean) for name, mean in zip(names, means, strict=True)}
+        return {name: float(mean) for name, mean in zip(self._by_cost(), means, strict=True)}
+
+    def _by_cost(self) -> list[str]:
+        """The names of columns in the order of their costs: numbers first."""
+        return [*(one.name for one in self.columns_.numbers), *(one.name for one in self.columns_.labels)]
 
     def _drawer(self, place: int) -> Drawer:
         classes = tuple(len(one.labels) for one in self.private_)

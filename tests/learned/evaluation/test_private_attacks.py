@@ -197,6 +197,24 @@ def test_the_optimum_beside_is_that_of_the_finite_game_of_the_line_and_of_normal
     assert plane is not None
     assert plane.accuracy == pytest.approx(0.8897, abs=0.01)  # additive noise of variance 5
     assert optimum_beside(two, np.arange(20_000) % 3, 1.0) is None
+    assert optimum_beside(two, y, 1.0, given="xy") is None  # plain noise is not the best of those that are given both
+    both = optimum_beside(x, y, 1 / float(x.var()), given="xy")
+    assert both is not None
+    assert both.accuracy < line.accuracy
+    heavy = optimum_beside({"town": town}, vote, 0.2, weights={"town": 2.0})
+    assert heavy is not None
+    assert heavy.accuracy == pytest.approx(0.74, abs=1e-9)
+
+
+def test_the_optimum_beside_few_numbers_may_release_numbers_between_them():
+    """The constant 0.5 costs one variance, while 0 or 1 for everybody costs two: with these outputs alone more is found."""
+    y = np.array([0] * 500 + [1] * 500)
+    x = y.astype(float)
+    found = [optimum_beside(x, y, budget) for budget in (0.5, 1.0)]
+    assert all(one is not None for one in found)
+    assert found[1].accuracy == pytest.approx(0.5, abs=1e-6)  # type: ignore[union-attr]
+    assert 0.5 < found[0].accuracy < 0.9  # type: ignore[union-attr]
+    assert optimum_beside({"x": y.astype(str)}, y, 0.25).accuracy == pytest.approx(0.75)  # type: ignore[union-attr]
     assert optimum_beside({"town": ["a"] * 100}, ["x", "y"] * 50, 0.0).accuracy == 0.5  # type: ignore[union-attr]
 
 

@@ -60,7 +60,7 @@ class Attack:
         """What is left of the raw data's advantage over a blind guess: 0 nothing, 1 all; None where there was none."""
         if self.raw is None or not self.raw.finds_something:
             return None
-        return max(0.0, self.accuracy.value - self.prior) / (self.raw.accuracy.value - self.prior)
+        return min(1.0, max(0.0, self.accuracy.value - self.prior) / (self.raw.accuracy.value - self.prior))
 
     def in_words(self, name: str = "the private value") -> str:
         """What the best attacker could guess, beside the others."""

@@ -1,11 +1,13 @@
 """The theoretical optimum beside an attack: the least that anybody could be left to guess, at the same distortion.
 
 * Few different records: the finite game of the counted joint law, whose optimum no mechanism with these outputs goes below.
-* One column of numbers: the finite game on a grid.
+  Where one column holds numbers, numbers between them are outputs, too.
+* One column of many numbers: the finite game on a grid.
 * Several columns of numbers and two private values: the best additive noise, were the classes normal with one covariance. A
   mechanism that is no plain noise may do better.
 
-The law is counted from the records at hand; the mechanism is given the public columns alone.
+The law is counted from the records at hand; the mechanism is given the public columns alone, or both (``given="xy"``: no plain
+noise is the best then, so that there is none to show beside several columns of numbers).
 
 >>> vote = ["left"] * 500 + ["right"] * 500
 >>> town = ["a"] * 400 + ["b"] * 500 + ["a"] * 100  # 80 % are guessed right from it
@@ -15,6 +17,7 @@ The law is counted from the records at hand; the mechanism is given the public c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +35,8 @@ __all__ = ["Optimum", "optimum_beside"]
 
 MOST_RECORDS, CELLS = 60, 41
 """So many different records make a finite game; cells of a grid."""
+MOST_PROBABILITIES = 30_000
+"""A game of more of them is not solved beside a training."""
 RIDGE = 1e-6
 
 
@@ -51,8 +56,19 @@ class Optimum:
         return {"accuracy": self.accuracy, "of": self.of, "distortion": self.distortion}
 
 
-def optimum_beside(original: Any, private: Any, distortion: float, *, bins: int | None = None) -> Optimum | None:
-    """The optimum at a distortion in variances and changed shares, summed over columns; None where there is none to compute."""
+def optimum_beside(
+    original: Any,
+    private: Any,
+    distortion: float,
+    *,
+    bins: int | None = None,
+    given: str = "x",
+    weights: Mapping[str, float] | None = None,
+) -> Optimum | None:
+    """The optimum at a distortion in variances and changed shares, summed over columns; None where there is none to compute.
+
+    ``given``: what a mechanism is given, the public columns or both; ``weights``: of columns in the distortion, 1 if not named.
+    """
     table, (names, classes) = Columns.of(original, "the original"), classes_of(private, bins)
     if len(table) != len(classes):
         raise ParameterError("give a private value for each record.")
@@ -62,20 +78,27 @@ def optimum_beside(original: Any, private: Any, distortion: float, *, bins: int 
     if not varied:
         return Optimum(float(np.bincount(classes).max() / len(classes)), "nothing is told by constant columns", 0.0)
     variances = tuple(float(table.values[n].var()) if table.numeric(n) else None for n in varied)
+    cost = Mixed(weights=tuple(float((weights or {}).get(name, 1.0)) for name in varied), variances=variances)
     codes = [np.unique(table.values[name], return_inverse=True) for name in varied]
-    keys, places = np.unique(np.stack([c[1] for c in codes], axis=1), axis=0, return_inverse=True)
+    keys, places = _different([c[1] for c in codes])
     if len(keys) <= MOST_RECORDS:
         records = [tuple(c[0][k].item() for c, k in zip(codes, key, strict=True)) for key in keys]
-        return _finite(records, places.ravel(), classes, variances, float(distortion), "counted joint law")
+        law = "counted joint law" + (", of those that release records that there are" if len(varied) > 1 else "")
+        outputs = records
+        if len(varied) == 1 and variances[0] is not None:  # the best number to release may lie between two others
+            between = np.linspace(records[0][0], records[-1][0], 2 * CELLS - 1)
+            outputs = [(float(value),) for value in np.unique(np.concatenate([between, [r[0] for r in records]]))]
+        return _finite(records, places, classes, cost, float(distortion), given, law, outputs)
     if len(varied) == 1 and table.numeric(varied[0]):
         values = table.values[varied[0]]
         edges = np.linspace(values.min(), values.max(), CELLS + 1)
         cells = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, CELLS - 1)
         used, places = np.unique(cells, return_inverse=True)
         middles = [(float(edges[k] + edges[k + 1]) / 2,) for k in used]
-        return _finite(middles, places, classes, variances, float(distortion), f"counted law on {CELLS} cells")
-    if len(names) == 2 and all(table.numeric(name) for name in varied):
-        points = np.stack([table.values[n] / np.sqrt(v or 1.0) for n, v in zip(varied, variances, strict=True)], axis=1)
+        return _finite(middles, places, classes, cost, float(distortion), given, f"counted law on {CELLS} cells")
+    if len(names) == 2 and all(table.numeric(name) for name in varied) and given == "x":
+        sizes = [np.sqrt(weight / (v or 1.0)) for weight, v in zip(cost.weights, variances, strict=True)]
+        points = np.stack([table.values[n] * size for n, size in zip(varied, sizes, strict=True)], axis=1)
         first, second = (points[classes == y] for y in (0, 1))
         inside = np.concatenate([first - first.mean(axis=0), second - second.mean(axis=0)])
         pooled = inside.T @ inside / max(len(points) - 2, 1) + RIDGE * np.eye(len(varied))
@@ -85,17 +108,28 @@ def optimum_beside(original: Any, private: Any, distortion: float, *, bins: int 
     return None
 
 
+def _different(codes: list[Indices]) -> tuple[Indices, Indices]:
+    """Different rows of these columns, and which of them each row is; where one column has too many values, those of that one."""
+    most = max(codes, key=lambda column: int(column.max()))
+    if int(most.max()) >= MOST_RECORDS:
+        return np.arange(int(most.max()) + 1), most
+    keys, places = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
+    return keys, places.ravel()
+
+
 def _finite(
     records: list[tuple[Any, ...]],
     places: Indices,
     classes: Indices,
-    variances: tuple[float | None, ...],
+    cost: Mixed,
     distortion: float,
+    given: str,
     law: str,
-) -> Optimum:
+    outputs: list[tuple[Any, ...]] | None = None,
+) -> Optimum | None:
     counts = np.zeros((len(records), int(classes.max()) + 1))
     np.add.at(counts, (places, classes), 1.0)
-    cost = Mixed(weights=(1.0,) * len(variances), variances=variances)
-    game = FiniteGame(Joint.from_counts(counts, records), cost)
-    best = game.optimum(distortion)
+    if counts.size * len(outputs or records) > MOST_PROBABILITIES and given == "xy":
+        return None
+    best = FiniteGame(Joint.from_counts(counts, records), cost, outputs=outputs, given=given).optimum(distortion)
     return Optimum(float(best.accuracy), f"the best mechanism of this distortion on the {law}", distortion)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from noisewright.cli.shared.metrics import check_number
 from noisewright.core.errors import MissingPartError, ParameterError
 from noisewright.core.exact import as_fraction
 from noisewright.learned.evaluation.attack import attack_release
-from noisewright.learned.evaluation.optima import optimum_beside
 from noisewright.learned.measuring import Point
 from noisewright.learned.privatiser import GAPPrivatiser
 from noisewright.releases.sources.open import source_of, table_of
@@ -86,8 +84,7 @@ def train_privatiser(path: str, given: Mapping[str, str], folder: str, told: Cal
     private = given.get("private", "").strip()
     names = _columns(given, records.column_names, private)
     budgets = _budgets(given.get("distortion", ""))
-    both = "both" in given
-    made = GAPPrivatiser(budgets, given="xy" if both else "x", settings=_settings(given))
+    made = GAPPrivatiser(budgets, given="xy" if "both" in given else "x", settings=_settings(given))
     public, hidden = records.select(names), records.select([private])
     made.fit(public, hidden, progress=lambda done, of: told(done, of or 0))
     target = Path(folder) / MODEL
@@ -105,7 +102,7 @@ def train_privatiser(path: str, given: Mapping[str, str], folder: str, told: Cal
         made.rows_,
         tuple(names),
         made.family_,
-        tuple(_reached(one, public, truth, both) for one in points),
+        tuple(_reached(one) for one in points),
         made.points_[0].prior[0],
         raw,
         missing,
@@ -113,9 +110,9 @@ def train_privatiser(path: str, given: Mapping[str, str], folder: str, told: Cal
     )
 
 
-def _reached(made: GAPPrivatiser, public: Any, truth: Any, both: bool) -> Reached:
+def _reached(made: GAPPrivatiser) -> Reached:
     (point,) = made.points_
-    best = None if both else optimum_beside(public, truth, point.spent)
+    (best,) = point.optimum
     return Reached(
         point,
         str(made.guarantee),
@@ -149,7 +146,9 @@ def learning_commands(name: str, given: Mapping[str, str]) -> list[tuple[tuple[s
     more = {key: given[key] for key in ("columns", "epochs") if given.get(key)}
     more |= {"given": "xy"} if "both" in given else {}
     learn = {**private, "distortion": given.get("distortion", ""), **more, "output": MODEL}
-    return [(("learn", name), learn), (("attack", "private-attribute", name, MODEL), private)]
+    budgets = _listed(given.get("distortion", ""))
+    one = {"distortion": budgets[len(budgets) // 2]} if len(budgets) > 1 else {}
+    return [(("learn", name), learn), (("attack", "private-attribute", name, MODEL), {**private, **one})]
 
 
 def _columns(given: Mapping[str, str], there: list[str], private: str) -> list[str]:

@@ -131,21 +131,42 @@ def test_a_saved_privatiser_releases_the_original_itself(call, tables):
     read = pyarrow.csv.read_csv(tables / "public.csv").select(["town", "ill"])
     pyarrow.csv.write_csv(read, tables / "towns.csv")
     town, ill = (np.asarray(read.column(name).to_pylist()) for name in ("town", "ill"))
-    for given in ("x", "xy"):
-        made = GAPPrivatiser(0.2, given=given).fit({"town": town}, ill)
-        made.save(tables / f"{given}.nwm")
-        answer = call(
-            "attack", "private-attribute", tables / "towns.csv", tables / f"{given}.nwm", "--private", "ill", "--json"
-        )
-        data = answer.json
-        assert data["draws"] == 5
-        assert data["distortion"]["columns"]["town"] == pytest.approx(0.2, abs=0.08)
-        assert data["accuracy"]["value"] < data["raw"]["accuracy"]["value"]
-    page = call("attack", "private-attribute", tables / "towns.csv", tables / "x.nwm", "--private", "ill").out
-    assert "rows that it never saw" in " ".join(page.split())
+    attack = ("attack", "private-attribute", tables / "towns.csv")
+    made = GAPPrivatiser([0.1, 0.2], settings={"epochs": 60}).fit({"town": town}, ill)
+    made.save(tables / "curve.nwm")
+    made.at(0.2).save(tables / "x.nwm")
+    data = call(*attack, tables / "x.nwm", "--private", "ill", "--json").json
+    assert data["draws"] == 5
+    assert data["distortion"]["columns"]["town"] == pytest.approx(0.2, abs=0.08)
+    assert data["accuracy"]["value"] < data["raw"]["accuracy"]["value"]
+    page = call(*attack, tables / "curve.nwm", "--private", "ill", "--distortion", "1/5", "--draws", 1)
+    assert "rows that it never saw" in page.words
+    curve = call(*attack, tables / "curve.nwm", "--private", "ill")
+    assert "curve.nwm has several budgets (0.1, 0.2); say which with --distortion." in curve.err
+    table = call(*attack, tables / "towns.csv", "--private", "ill", "--distortion", "0.2")
+    assert "--distortion picks a budget of a saved privatiser" in table.err
     refused = call("attack", "private-attribute", tables / "other.csv", tables / "x.nwm", "--private", "height")
     assert "the privatiser takes columns that the original has not ('town')" in refused.err
     twice = call(
         "attack", "private-attribute", tables / "towns.csv", tables / "x.nwm", tables / "x.nwm", "--private", "ill"
     )
     assert "attacked alone" in twice.err
+
+
+def test_a_saved_privatiser_that_is_given_both_takes_all_private_columns(call, tables):
+    pytest.importorskip("torch")
+    from noisewright.learned import GAPPrivatiser
+
+    read = pyarrow.csv.read_csv(tables / "public.csv").select(["town", "ill"])
+    town, ill = (np.asarray(read.column(name).to_pylist()) for name in ("town", "ill"))
+    rich = np.arange(len(town)) % 2
+    pyarrow.csv.write_csv(read.append_column("rich", [rich]), tables / "towns.csv")
+    made = {"one": {"ill": ill}, "array": ill, "two": {"ill": ill, "rich": rich}}
+    for name, hidden in made.items():
+        quick = GAPPrivatiser(0.2, given="xy", settings={"epochs": 20})
+        quick.fit({"town": town}, hidden).save(tables / f"{name}.nwm")
+        words = ("attack", "private-attribute", tables / "towns.csv", tables / f"{name}.nwm", "--private", "ill")
+        data = call(*words, "--draws", 1, "--json").json
+        assert data["distortion"]["columns"]["town"] == pytest.approx(0.2, abs=0.08)
+    pyarrow.csv.write_csv(read, tables / "towns.csv")
+    assert "the original has not ('rich')" in call(*words).err

@@ -49,6 +49,8 @@ def test_a_curve_is_trained_and_written(call: Cli, here: Path) -> None:
     assert promise["adversaries"] == ["nearest neighbours", "the adversary of the training"]
     assert promise["accuracy"] >= found["points"][0]["accuracy_between"][0][1]
     assert found["labels"] == ["town"]
+    assert [name for name, _ in found["points"][0]["by_column"]] == ["height", "town"]
+    assert found["points"][0]["optimum"] == [None]
     made = GAPPrivatiser.load(here / "p.nwm").at(0.5)
     released = made.release({"height": np.full(50, 2.4), "town": np.array(["Ulm"] * 50)})
     assert released["height"].max() <= 2.5
@@ -68,6 +70,8 @@ def test_the_page_says_what_is_promised_and_what_the_file_tells(call: Cli, here:
     assert "Keep the file: it tells about the records that it was trained on" in answer.words
     assert "As labels town" in answer.words
     assert "perhaps more is guessed by others" in answer.words
+    assert "with the best mechanism of this distortion on the counted joint law" in answer.words
+    assert "nats found 0." in answer.words
     short = call("learn", "people.csv", "--private", "ill", "--distortion", "0.2", "-o", "n.nwm", "--epochs", "1", *FEW)
     assert "privatiser: NOT converged" in short.words
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from noisewright.learned.evaluation.found import Attack
     from noisewright.learned.evaluation.tables import Columns
+    from noisewright.learned.privatiser import GAPPrivatiser
 
 __all__ = ["COMMAND"]
 
@@ -54,6 +55,10 @@ def command(
         int | None,
         typer.Option(metavar="N", help="Cut a private number into so many ranges of equal size.", min=2, max=50),
     ] = None,
+    distortion: Annotated[
+        str | None,
+        typer.Option(metavar="D", help="Which budget of a saved privatiser that was trained for several."),
+    ] = None,
     draws: Annotated[
         int, typer.Option(metavar="N", help="How often a saved privatiser releases every row.", min=1, max=100)
     ] = 5,
@@ -77,9 +82,12 @@ def command(
                 raise DataError(
                     "a saved privatiser is attacked alone, and needs no --key: it releases ORIGINAL itself."
                 )
-            seen, names = _drawn(before, private, released[0], columns, draws, seed)
-            before = before.only([*(name for name in before.names if name in names), private])
+            made = _privatiser(released[0], distortion)
+            seen = _drawn(made, before, private, released[0], columns, draws, seed)
+            before = before.only([*(name for name in before.names if name in made.columns_.names), private])
         else:
+            if distortion is not None:
+                raise DataError("--distortion picks a budget of a saved privatiser (.nwm); a released table has none.")
             after = [_read(name) for name in released]
             if key is not None:
                 before, *after = _in_order(key, (original, *released), [before, *after])
@@ -117,28 +125,44 @@ def _read(path: str) -> Columns:
     return Columns.of(table_of(path), Path(path).name)
 
 
+def _privatiser(path: str, distortion: str | None) -> GAPPrivatiser:
+    """The privatiser of one budget that a file holds."""
+    from noisewright.cli.shared.metrics import check_number
+    from noisewright.core.errors import ParameterError
+    from noisewright.core.exact import as_fraction, numeral
+    from noisewright.learned.privatiser import GAPPrivatiser
+
+    made = GAPPrivatiser.load(path)
+    if distortion is not None:
+        return made.at(float(as_fraction(check_number(distortion, "--distortion"), "--distortion")))
+    if len(made.points_) > 1:
+        known = ", ".join(numeral(point.distortion) for point in made.points_)
+        raise ParameterError(f"{Path(path).name} has several budgets ({known}); say which with --distortion.")
+    return made
+
+
 def _drawn(
-    original: Columns, private: str, path: str, columns: str | None, draws: int, seed: int
-) -> tuple[list[Columns], list[str]]:
-    """Several releases of the original by a saved privatiser, and the columns that it takes."""
+    made: GAPPrivatiser, original: Columns, private: str, path: str, columns: str | None, draws: int, seed: int
+) -> list[Columns]:
+    """Several releases of the original by a saved privatiser."""
     import numpy as np
 
     from noisewright.core.errors import DataError
     from noisewright.learned.evaluation.tables import Columns
-    from noisewright.learned.privatiser import GAPPrivatiser
 
-    made = GAPPrivatiser.load(path)
-    names = list(made.columns_.names)
-    lacking = [name for name in names if name not in original.names or name == private]
+    names, hidden = list(made.columns_.names), [one.name for one in made.private_] if made.given == "xy" else []
+    if len(hidden) == 1 and hidden[0] not in original.names:
+        hidden = [private]  # it was fitted to an array, which has no name
+    lacking = [name for name in (*names, *hidden) if name not in original.names or (name == private and name in names)]
     if lacking:
         shown = ", ".join(map(repr, lacking[:3])) + (", ..." if len(lacking) > 3 else "")
         raise DataError(
             f"the privatiser takes columns that the original has not ({shown}); give a table that has them."
         )
     rng, records = np.random.default_rng(seed), {name: original.values[name] for name in names}
-    truth = original.values[private] if made.given == "xy" else None
+    truth = {name: original.values[name] for name in hidden} or None
     tables = [Columns.of(made.release(records, truth, rng=rng), Path(path).name) for _ in range(draws)]
-    return [_seen(table, path, original, private, None, columns) for table in tables], names
+    return [_seen(table, path, original, private, None, columns) for table in tables]
 
 
 def _seen(table: Columns, path: str, original: Columns, private: str, key: str | None, columns: str | None) -> Columns:

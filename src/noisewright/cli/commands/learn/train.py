@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "train"]
 
+MOST_SHOWN = 6
 NO_EPSILON = "no epsilon and no differential privacy; single records may come out as they are"
 
 
@@ -126,7 +128,7 @@ def train(
         "given": given,
         "rows": made.rows_,
         "points": [
-            vars(point) | {"converged": point.converged, "guarantee": made.at(point.distortion).guarantee.to_json()}
+            asdict(point) | {"converged": point.converged, "guarantee": made.at(point.distortion).guarantee.to_json()}
             for point in made.points_
         ],
         "converged": all(point.converged for point in made.points_),
@@ -196,6 +198,16 @@ def _page(made: GAPPrivatiser, data: dict[str, Any]) -> list[RenderableType]:
     ]
     for point in made.points_:
         rows.append((f"Distortion {numeral(point.distortion)}", point.in_words()))
+        if len(point.by_column) > 1:
+            most = sorted(point.by_column, key=lambda part: -part[1])
+            spent = ", ".join(f"{name} {part:.3g}" for name, part in most[:MOST_SHOWN])
+            more = len(most) - MOST_SHOWN
+            rows.append(("  by column", spent + (f", and {more} smaller" if more > 0 else "")))
+        told = " and ".join(
+            f"{max(one, 0.0):.3f} ({max(low, 0.0):.3f} to {max(high, 0.0):.3f})"
+            for one, (low, high) in zip(point.told, point.told_between, strict=True)
+        )
+        rows.append(("  nats found", f"{told}; releases may tell more"))
     rows += [
         ("Tried", ", ".join(made.points_[0].tried)),
         ("Promises", f"context-aware, measured on records held out, perhaps more is guessed by others; {NO_EPSILON}"),
