@@ -17,6 +17,7 @@ from scipy import stats
 
 import experiments
 from experiments import report
+from noisewright.cli import run
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(experiments.__file__).parent
@@ -24,9 +25,12 @@ ALL = [experiments.load(name) for name in experiments.NAMES]
 PICTURES = [e.name for e in ALL if e.figure is not None]
 
 
-@pytest.fixture(scope="module", params=experiments.NAMES)
+TOGETHER = [pytest.param(name, marks=pytest.mark.xdist_group(f"experiment {name}")) for name in experiments.NAMES]
+
+
+@pytest.fixture(scope="module", params=TOGETHER)
 def quick(request):
-    """An experiment and the result of its quick run."""
+    """An experiment and the result of its quick run, which is made once for all tests that ask for it."""
     experiment = experiments.load(request.param)
     return experiment, experiment.result(True, **({} if experiment.runs is None else {"runs": experiment.runs[0]}))
 
@@ -65,6 +69,18 @@ def test_a_quick_run_agrees(quick):
             assert all(math.isfinite(number) for number in row.found)
 
 
+def test_pages_are_no_wider_than_a_page(quick, monkeypatch, capsys):
+    """Every table is laid out by the command with its real numbers."""
+    experiment, result = quick
+    monkeypatch.setattr(import_module(f"experiments.{experiment.name}"), "result", lambda *_, **__: result)
+    assert run(("reproduce", experiment.name, "--quick")) == 0
+    page = capsys.readouterr()
+    assert page.err == ""
+    assert max(map(len, page.out.splitlines())) <= 100
+    assert "…" not in page.out
+    assert page.out.rstrip().endswith(f"{experiment.name}: everything agrees")
+
+
 def test_every_reported_number_counts(quick):
     """A determined number that is moved beyond what is allowed makes its row, and so the whole, disagree."""
     for table in quick[1].tables:
@@ -92,9 +108,13 @@ def test_main_is_the_command_and_its_code_counts(name, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_figures_are_written(name, tmp_path, capsys):
-    path = tmp_path / "figure.png"
-    assert import_module(f"experiments.{name}").main(["--quick", "--json", "--plot", str(path)]) == 0
+def test_figures_are_written(name, tmp_path, monkeypatch, capsys):
+    path, module = tmp_path / "figure.png", import_module(f"experiments.{name}")
+    told = Result(
+        [Table("t", ("a",), ("b",), [Row(("x",), (1.0,), (1.0,))], "s")]
+    )  # the tables have tests of their own
+    monkeypatch.setattr(module, "result", lambda *_, **__: told)
+    assert module.main(["--quick", "--json", "--plot", str(path)]) == 0
     assert path.read_bytes().startswith(b"\x89PNG")
     assert json.loads(capsys.readouterr().out)["picture"] == str(path)
 

@@ -45,19 +45,6 @@ def test_alone_it_lists_the_experiments(call):
     assert max(map(len, page.out.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("name", experiments.NAMES)
-def test_pages_are_no_wider_than_a_page(call, name):
-    """Every table is laid out with its real numbers; the slow ones have few of them."""
-    if name in ("naive_bayes", "recovering_a_distribution"):
-        answer = call("reproduce", name, "--quick", "--runs", "2")
-    else:
-        answer = call("reproduce", name, "--quick")
-    assert answer.code == 0
-    assert max(map(len, answer.out.splitlines())) <= 100
-    assert "…" not in answer.out
-    assert answer.out.rstrip().endswith(f"{name}: everything agrees")
-
-
 def test_one_shows_both_numbers(call):
     answer = call("reproduce", "survey_tallies", "--quick")
     assert "0.5938 (0.5938)" in answer.out

@@ -283,12 +283,12 @@ def _Counting(plan: Any, folder: str) -> Any:  # noqa: N802
         position, names, outputs, output_types, keep = plan.position, plan.names, plan.outputs, plan.output_types, False
         resources, block_rows = (), plan.block_rows
 
-        def perturb(self, arrays: Any, rng: Any = None) -> Any:
+        def perturb(self, arrays: Any, rng: Any = None, coded: bool = False) -> Any:
             import os
             import uuid
 
             open(os.path.join(folder, uuid.uuid4().hex), "x").close()
-            return plan.perturb(arrays, rng)
+            return plan.perturb(arrays, rng, coded)
 
     return Counting()
 
