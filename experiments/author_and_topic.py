@@ -264,12 +264,12 @@ def _published(epsilon: str, name: str) -> tuple[float | None, ...] | None:
     return None if found is None else (*map(float, found), None, None)
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """Author and topic against epsilon, for both mechanisms."""
     from matplotlib.figure import Figure
 
     here = (data_folder() / f"{DEFAULT}{SUFFIX}").exists() and place().exists()
-    tables = [table for table in result(quick=not here, runs=1).tables if table.names == NAMES]
+    tables = [table for table in result(quick or not here, runs=1).tables if table.names == NAMES]
     picture = Figure(figsize=(9, 3.6), layout="constrained")
     for axes, table in zip(np.atleast_1d(picture.subplots(1, len(tables))), tables, strict=True):
         for way, style in (("laplace", "--"), ("exact", "-")):

@@ -191,7 +191,7 @@ def findings(rows: list[Row]) -> dict[str, bool]:
 # The figure ---------------------------------------------------------------------------------------------------------------
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """The band with the spike, and with the plateau."""
     from noisewright.plots.figure import blank_figure
 

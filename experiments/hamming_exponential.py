@@ -66,7 +66,7 @@ def run(epsilon: int, categories: int) -> list[Row]:
     return rows
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """The smallest delta by the rate, for all cases."""
     from noisewright.plots.figure import COLOURS, blank_figure
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FLIP, SHARES, ROWS = 0.25, (0.5, 0.75), 10_000
 BUDGETS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
+QUICK = (0.05, 0.1, 0.2)
 FREE = {("x", 0.5): 0.5, ("x", 0.75): 0.25, ("xy", 0.5): 0.25, ("xy", 0.75): 0.15}
 """From these distortions on nothing is told, and no budget is trained for."""
 IN_TURNS = Settings(
@@ -92,7 +93,7 @@ def run(how: str, budgets: tuple[float, ...]) -> list[Row]:
 
 def result(quick: bool = False) -> Result:
     """Both kinds of adversary; a quick run has three budgets and counts alone."""
-    budgets = (0.05, 0.1, 0.2) if quick else BUDGETS
+    budgets = QUICK if quick else BUDGETS
     names = ("guessed right", "nats", "distortion")
     kinds = ("counted",) if quick else ("in turns", "counted")
     tables = [
@@ -112,7 +113,7 @@ def result(quick: bool = False) -> Result:
     return Result(tables, findings, [f"The largest gap in accuracy is {100 * worst:.2f} percentage points."])
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """Accuracy and information by distortion: lines are theory, dots were learned."""
     from noisewright.plots.figure import COLOURS, blank_figure
 
@@ -130,7 +131,9 @@ def figure() -> Figure:
                     line = (grid, [binary.least_accuracy(law(share), float(d), given=given) for d in grid])
                 label = "given X alone" if given == "x" else "given both"
                 axes.plot(*line, color=colour, label=f"{label}, best")
-                found = {b: t for (s, b), t in trained(given, "counted", BUDGETS).items() if s == share}
+                found = {
+                    b: t for (s, b), t in trained(given, "counted", QUICK if quick else BUDGETS).items() if s == share
+                }
                 made = [game.mechanism(table) for table in found.values()]
                 values = [one.information if row else float(one.accuracy) for one in made]
                 axes.plot([float(one.spent) for one in made], values, "o", color=colour, markersize=4, label="learned")

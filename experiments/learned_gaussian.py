@@ -121,10 +121,16 @@ def recomputed(points: Points) -> list[Row]:
     return rows
 
 
+def points_of(quick: bool) -> tuple[tuple[int, int], ...]:
+    """Laws and budgets: all 36, or six of them."""
+    if quick:
+        return (0, 2), (0, 5), (1, 4), (2, 3), (3, 3), (3, 6)
+    return tuple((law, budget) for law in range(4) for budget in BUDGETS)
+
+
 def result(quick: bool = False) -> Result:
     """All 36 points in one run, and again with another seed; a quick run has six, once."""
-    some = ((0, 2), (0, 5), (1, 4), (2, 3), (3, 3), (3, 6))
-    points = some if quick else tuple((law, budget) for law in range(4) for budget in BUDGETS)
+    points = points_of(quick)
     seeds = (0,) if quick else (0, 1)
     rows = {seed: learned(points, seed) for seed in seeds}
     worst = [max(abs(row.found[0] - (row.told[0] or 0)) for row in rows[seed]) for seed in seeds]
@@ -149,19 +155,20 @@ def result(quick: bool = False) -> Result:
     return Result(tables, findings, notes)
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """Accuracy by distortion for all four laws."""
     from noisewright.plots.figure import COLOURS, blank_figure
 
     drawn = blank_figure(8.5, 6.5)
-    made = trained(tuple((law, budget) for law in range(4) for budget in BUDGETS))[0]
+    made = trained(points_of(quick))[0]
     for law in range(4):
         axes = drawn.add_subplot(2, 2, law + 1)
         for colour, loss, name in zip(
             COLOURS, ("zero-one", "log"), ("against guesses", "for the log loss"), strict=False
         ):
             axes.plot(BUDGETS, [best(law, b, loss).accuracy for b in BUDGETS], color=colour, label=f"best {name}")
-        axes.plot(BUDGETS, [made[law, b].accuracy for b in BUDGETS], "ko", markersize=4, label="learned")
+        learned_at = [budget for other, budget in made if other == law]
+        axes.plot(learned_at, [made[law, b].accuracy for b in learned_at], "ko", markersize=4, label="learned")
         axes.plot(BUDGETS, [published()[law, b][4] for b in BUDGETS], "x", color="0.5", markersize=5, label="published")
         axes.set(xlabel="distortion", ylabel="guessed right", title=f"table {law + 2}", xlim=(0.5, 9.5))
         if not law:

@@ -53,17 +53,18 @@ def result(quick: bool = False) -> Result:
     return Result([Table("After the release", ("table", "budget"), names, rows, "the best of the family")], findings)
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """Histograms of both classes, raw and released."""
     from noisewright.plots.figure import COLOURS, blank_figure
 
     x, y = records(seed=2)
-    made = trained(points(quick=False))[0]
+    made = trained(points(quick))[0]
+    shown = [0, *sorted({budget for _, budget in made})]
     drawn = blank_figure(9.5, 8)
     bins = np.linspace(-10, 10, 81)
     for law in range(4):
-        for column, budget in enumerate((0, *SHOWN)):
-            axes = drawn.add_subplot(4, 4, 4 * law + column + 1)
+        for column, budget in enumerate(shown):
+            axes = drawn.add_subplot(4, len(shown), len(shown) * law + column + 1)
             rng = np.random.default_rng(law)
             values = x[law] if not budget else made[law, budget].release(x[law], y[law], rng)
             for label, colour in zip((0, 1), COLOURS, strict=False):

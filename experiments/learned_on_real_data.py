@@ -423,7 +423,7 @@ def calibration(quick: bool) -> Table:
     return Table("Estimates of mutual information, in nats", ("releases",), names, rows, SOURCE)
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """What is guessed of votes, and of what was learned in this run: by distortion, beside noise and the best possible."""
     import matplotlib.pyplot as plt
 

@@ -51,7 +51,7 @@ def run(outputs: tuple[int, ...] = (50, 49, 0)) -> list[Row]:
     return rows
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """The probabilities of all outputs."""
     from noisewright.plots.figure import COLOURS, blank_figure
 

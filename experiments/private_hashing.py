@@ -189,7 +189,7 @@ def _claims(rows: list[Row], ends: list[Row]) -> dict[str, bool]:
     return claims
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """The extra distance against the loss that is allowed, for 20 bits at a distance of 0.05."""
     from noisewright.plots.figure import COLOURS, blank_figure
 

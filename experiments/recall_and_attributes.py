@@ -148,7 +148,7 @@ def _claims(rows: list[Row], attacked: list[Row]) -> dict[str, bool]:
     return claims
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """Recall against epsilon beside its closed form, and the attack: one seed."""
     from noisewright.plots.figure import COLOURS, blank_figure
 

@@ -67,7 +67,7 @@ def printed(row: Row) -> bool:
     return all(f"{v:.{len(w.partition('.')[2])}f}" == w for v, w in pairs)
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """The largest safe epsilon by the epsilon that is replaced, one panel for each family."""
     from noisewright.adversary.replacement.table import replacement_table
     from noisewright.plots.leakage import draw_replacements

@@ -6,7 +6,7 @@ An experiment is a module of this folder that is named in ``experiments.NAMES``.
 * ``SECONDS``, how long a quick and a whole run take on two ordinary cores,
 * ``result(quick)``, which returns a :class:`Result`; one that draws at random also takes ``runs``, and says in ``RUNS`` how
   many a quick and a whole run make,
-* ``figure()`` if there is a picture, and ``main``, which is ``noisewright reproduce`` for this one.
+* ``figure(quick)`` if there is a picture, and ``main``, which is ``noisewright reproduce`` for this one.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Experiment:
     summary: str
     seconds: tuple[float, float]
     result: Callable[..., Result]
-    figure: Callable[[], Figure] | None
+    figure: Callable[[bool], Figure] | None
     runs: tuple[int, int] | None
 
 

@@ -232,7 +232,7 @@ def _numbers(words: str) -> tuple[float, ...]:
 INK, FAINT = "#22303a", "#5f6a72"
 
 
-def figure() -> Figure:
+def figure(quick: bool = False) -> Figure:
     """Contours of g, ratios of largest variances, and Mangat's largest variances."""
     from noisewright.plots.figure import blank_figure
 

@@ -136,6 +136,8 @@ def test_a_third_party_s_attack_is_an_attack(package, tmp_path):
     run = package({"counting": "counting:COMMAND"}, "noisewright.commands.attack")
     assert [attack["name"] for attack in run("attack", "--json").json["attacks"]] == [
         "inference",
+        "linkage",
+        "suppression",
         "author",
         "faces",
         "private-attribute",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment_support import quick_result, shares
 from experiments.report import Result, Row, Table, allowance
 from scipy import stats
 
@@ -23,16 +24,6 @@ ROOT = Path(__file__).parents[2]
 FOLDER = Path(experiments.__file__).parent
 ALL = [experiments.load(name) for name in experiments.NAMES]
 PICTURES = [e.name for e in ALL if e.figure is not None]
-
-
-TOGETHER = [pytest.param(name, marks=pytest.mark.xdist_group(f"experiment {name}")) for name in experiments.NAMES]
-
-
-@pytest.fixture(scope="module", params=TOGETHER)
-def quick(request):
-    """An experiment and the result of its quick run, which is made once for all tests that ask for it."""
-    experiment = experiments.load(request.param)
-    return experiment, experiment.result(True, **({} if experiment.runs is None else {"runs": experiment.runs[0]}))
 
 
 def test_every_module_that_has_a_result_is_listed():
@@ -56,9 +47,10 @@ def test_the_head_of_a_module_says_what_it_does_and_how_to_run_it(experiment):
     assert 0 < experiment.seconds[0] <= experiment.seconds[1]
 
 
-def test_a_quick_run_agrees(quick):
-    experiment, result = quick
-    assert result.agrees, experiment.name
+@pytest.mark.parametrize("name", [pytest.param(name, marks=shares(name)) for name in experiments.NAMES])
+def test_a_quick_run_agrees_and_every_reported_number_counts(name):
+    result = quick_result(name)
+    assert result.agrees
     assert result.compared
     for table in result.tables:
         assert table.rows
@@ -67,53 +59,54 @@ def test_a_quick_run_agrees(quick):
             assert len(row.label) == len(table.columns)
             assert len(row.found) == len(table.names) == len(row.told)
             assert all(math.isfinite(number) for number in row.found)
+        for row in table.compared:
+            check_each_number_counts(table, row)
 
 
-def test_pages_are_no_wider_than_a_page(quick, monkeypatch, capsys):
+@pytest.mark.parametrize("name", [pytest.param(name, marks=shares(name)) for name in experiments.NAMES])
+def test_pages_are_no_wider_than_a_page(name, monkeypatch, capsys):
     """Every table is laid out by the command with its real numbers."""
-    experiment, result = quick
-    monkeypatch.setattr(import_module(f"experiments.{experiment.name}"), "result", lambda *_, **__: result)
-    assert run(("reproduce", experiment.name, "--quick")) == 0
+    found = quick_result(name)
+    monkeypatch.setattr(import_module(f"experiments.{name}"), "result", lambda *_, **__: found)
+    assert run(("reproduce", name, "--quick")) == 0
     page = capsys.readouterr()
     assert page.err == ""
     assert max(map(len, page.out.splitlines())) <= 100
     assert "…" not in page.out
-    assert page.out.rstrip().endswith(f"{experiment.name}: everything agrees")
+    assert page.out.rstrip().endswith(f"{name}: everything agrees")
 
 
-def test_every_reported_number_counts(quick):
+def check_each_number_counts(table, row):
     """A determined number that is moved beyond what is allowed makes its row, and so the whole, disagree."""
-    for table in quick[1].tables:
-        for row in table.compared:
-            for i, told in enumerate(row.told):
-                if told is None or i in row.loose:
-                    continue
-                close = row.close[i] if isinstance(row.close, tuple) else row.close
-                moved = (*row.found[:i], told + 1.01 * close + 1e-6, *row.found[i + 1 :])
-                wrong = Row(row.label, moved, row.reported, row.loose, row.close)
-                assert wrong.verdicts[i] is False
-                assert not Result([Table("", table.columns, table.names, [wrong], "")]).agrees
+    for i, told in enumerate(row.told):
+        if told is None or i in row.loose:
+            continue
+        close = row.close[i] if isinstance(row.close, tuple) else row.close
+        moved = (*row.found[:i], told + 1.01 * close + 1e-6, *row.found[i + 1 :])
+        wrong = Row(row.label, moved, row.reported, row.loose, row.close)
+        assert wrong.verdicts[i] is False
+        assert not Result([Table("", table.columns, table.names, [wrong], "")]).agrees
+
+
+def told(good=True):
+    """A result in place of one that takes its time."""
+    return Result([Table("t", ("a",), ("b",), [Row(("x",), (1.0,), (1.0,))], "s")], {"it holds": good})
 
 
 @pytest.mark.parametrize("name", experiments.NAMES)
 def test_main_is_the_command_and_its_code_counts(name, monkeypatch, capsys):
     module = import_module(f"experiments.{name}")
-    row = Row(("x",), (1.0,), (1.0,))
     for good in (True, False):
-        told = Result([Table("t", ("a",), ("b",), [row], "s")], {"it holds": good})
-        monkeypatch.setattr(module, "result", lambda quick, told=told, **_: told)
+        monkeypatch.setattr(module, "result", lambda quick, good=good, **_: told(good))
         assert module.main(["--quick", "--json"]) == (0 if good else 1)
         data = json.loads(capsys.readouterr().out)
         assert (data["name"], data["quick"], data["agrees"]) == (name, True, good)
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_figures_are_written(name, tmp_path, monkeypatch, capsys):
-    path, module = tmp_path / "figure.png", import_module(f"experiments.{name}")
-    told = Result(
-        [Table("t", ("a",), ("b",), [Row(("x",), (1.0,), (1.0,))], "s")]
-    )  # the tables have tests of their own
-    monkeypatch.setattr(module, "result", lambda *_, **__: told)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=shares(name)) for name in PICTURES])
+def test_figures_are_written(name, tmp_path, capsys, monkeypatch):
+    path, module, found = tmp_path / "figure.png", import_module(f"experiments.{name}"), quick_result(name)
+    monkeypatch.setattr(module, "result", lambda *_, **__: found)
     assert module.main(["--quick", "--json", "--plot", str(path)]) == 0
     assert path.read_bytes().startswith(b"\x89PNG")
     assert json.loads(capsys.readouterr().out)["picture"] == str(path)

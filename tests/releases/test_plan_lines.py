@@ -265,7 +265,8 @@ def test_a_sum_of_values_on_one_side_of_0_stays_there(within, side, mechanism):
     ("format", "error", "words"),
     [
         ("csv", DataError, "the column 'more' is of type struct<a: int64>, which csv cannot hold"),
-        ("xlsx", ParameterError, "no output format"),
+        ("xlsx", DataError, "the column 'more' is of type struct<a: int64>, which xlsx cannot hold"),
+        ("ods", ParameterError, "no output format"),
     ],
 )
 def test_a_format_that_cannot_hold_the_table_is_refused_before_anything_is_spent(format, error, words, tmp_path):

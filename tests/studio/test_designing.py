@@ -60,7 +60,7 @@ def test_the_law_of_a_number_is_that_of_its_draws() -> None:
 
 def test_what_takes_long_is_left_to_the_command_line() -> None:
     with pytest.raises(ParameterError, match="up to 500 listed secrets"):
-        designed("planar-geometric", {"points": "0..99:0..99", "level": "1", "radius": "1"})
+        designed("planar-geometric", {"points": "0..99:0..99", "epsilon": "1", "radius": "1"})
     with pytest.raises(ParameterError, match="up to 500 listed secrets"):
         designed("randomised-response", {"categories": "3000", "epsilon": "1"})
     assert designed("geometric", {"epsilon": "1", "within": "0:100000"}).channel is None

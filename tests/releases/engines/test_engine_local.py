@@ -294,8 +294,8 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     found = plans(source.types, columns=[{"name": "vote", **RESPONSE}])
     with pytest.raises(DataError, match="'vote'"):
         ENGINE.perturb(source_of(pa.table({"x": [1]})), found, NOBODY, tmp_path / "x")
-    with pytest.raises(ParameterError, match="no output format 'xlsx'"):
-        ENGINE.perturb(source, found, NOBODY, tmp_path / "x", "xlsx")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="no output format 'ods'"):
+        ENGINE.perturb(source, found, NOBODY, tmp_path / "x", "ods")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="no engine 'dask'"):
         engine_for("dask", source)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []

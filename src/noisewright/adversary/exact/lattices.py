@@ -2,8 +2,8 @@
 
 >>> from noisewright.mechanisms.numbers.laplace import laplace
 >>> fine, coarse = (laplace(epsilon=1, within=(0, 10), lattice=step) for step in ("1/64", "1/32"))
->>> print(lattice_for_both(fine, coarse))
-1/32
+>>> print(lattice_for_both(fine, coarse))             # of at most 200 secrets
+1/16
 >>> lattice_for_both(fine, "another thing") is None
 True
 """

@@ -89,7 +89,7 @@ def _one(experiment: Any, quick: bool, runs: int | None, plot: str | None, as_js
     with working(f"running {experiment.name}"):
         result, seconds = _run(experiment, quick, runs)
         if picture is not None:
-            _draw(experiment, picture)
+            _draw(experiment, quick, picture)
     data = {**_about(experiment), "quick": quick, **_outcome(result, seconds), **_numbers(result), "picture": plot}
     emit(data, lambda: _page(experiment, result, plot), as_json)
     if not result.agrees:
@@ -113,10 +113,10 @@ def _run(experiment: Any, quick: bool, runs: int | None = None) -> tuple[Any, fl
     return experiment.result(quick, **more), time.perf_counter() - start
 
 
-def _draw(experiment: Any, picture: Path) -> None:
+def _draw(experiment: Any, quick: bool, picture: Path) -> None:
     from noisewright.plots.figure import save_figure
 
-    save_figure(experiment.figure(), picture)
+    save_figure(experiment.figure(quick), picture)
 
 
 def _about(experiment: Any) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def test_one_file_with_regions(call: Any, photos: Path, tmp_path: Path) -> None:
     assert "the 2 regions, which share epsilon by their sizes" in said["promise"]
     (certificate,) = tmp_path.glob("shown.certificate-*.json")
     proved = call("verify", certificate).words
-    assert "epsilon 30 between any two answers" in proved
+    assert "epsilon 30 between any two pictures" in proved
     assert "everything outside of the regions" in proved
     again = ("images", "obfuscate", photos / "more/jones.png", "-o", out, "--epsilon", "40", "--method", "laplace")
     for taken in (out, certificate):  # the one that is left is refused as well
