@@ -261,7 +261,7 @@ def test_recall_and_attributes():
 
 @shares("learned_binary")
 def test_learned_binary():
-    """The gap of the whole run is that of the page; a quick run is no worse."""
+    """EXP-1: the gap of the whole run is that of the page; a quick run is no worse."""
     result = quick_result("learned_binary")
     assert result.agrees
     assert float(result.notes[0].split()[6]) <= 0.25  # the largest gap, in percentage points
@@ -270,6 +270,7 @@ def test_learned_binary():
 
 @shares("learned_gaussian")
 def test_learned_gaussian():
+    """EXP-2: the published tables, learned within the stated distance of the best of the family."""
     result = quick_result("learned_gaussian")
     assert result.agrees
     assert float(result.notes[0].split()[8]) <= 0.3  # the largest gap, in percentage points
@@ -294,6 +295,7 @@ def test_learned_on_real_data():
 
 @shares("learned_histograms")
 def test_learned_histograms():
+    """EXP-3: what is said of the published histograms."""
     result = quick_result("learned_histograms")
     assert result.agrees
     assert len(result.findings) == 3

@@ -460,6 +460,8 @@ def test_other_columns_at_release_time_are_refused(mixed: GAPPrivatiser, table: 
         one.release(frame.assign(age="old"))
     with pytest.raises(DataError, match="'height' has missing"):
         one.release(frame.assign(height=np.nan))
+    with pytest.raises(DataError, match="masked cells"):
+        one.release({**frame, "height": np.ma.masked_greater(frame["height"].to_numpy(), 1.8)})
     with pytest.raises(DataError, match="'height' has numbers far beyond all that"):
         one.release(frame.assign(height=1e20))
     with pytest.raises(DataError, match="not there when"):

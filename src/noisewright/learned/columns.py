@@ -354,6 +354,8 @@ def _range(name: str, pair: Any) -> tuple[float, float]:
 
 
 def _array(values: Any) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise DataError("a column has masked cells, under which there are values; fill or drop such rows first.")
     try:
         found = np.asarray(values)
     except ValueError:

@@ -231,7 +231,10 @@ class GAPPrivatiser:
     # Releasing -------------------------------------------------------------------------------------------------------------
 
     def release(self, X: Any, y: Any = None, rng: Rng = None) -> Any:
-        """Changed records, in the form of the given ones. ``y`` is needed (and looked at) only by one that is given both."""
+        """Changed records, in the form and order of the given ones, with the index of a pandas frame, which is not changed.
+
+        ``y`` is needed (and looked at) only by one that is given both.
+        """
         self._check_fitted()
         if len(self.points_) != 1:
             raise ParameterError("this is a curve of several budgets; pick one with .at(distortion).")

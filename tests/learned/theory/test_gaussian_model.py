@@ -212,6 +212,7 @@ def test_fact_29_fano_and_its_converse() -> None:
     assert (wrong, left, entropy(wrong), left / (2 * math.log(2))) == pytest.approx(
         (0.2398, 0.4918, 0.5508, 0.3548), abs=5.1e-5
     )
+    assert entropy(0.2398) == pytest.approx(0.5509, abs=5.1e-5)  # which is stated, of the rounded share
     for law in LAWS.values():
         for d in (1, 4, 7):
             for family in (shifts.additive_noise, shifts.shrink_and_noise, shifts.shift):
@@ -461,6 +462,11 @@ def test_what_is_given_x_alone_does_not_look_at_the_class() -> None:
         (lambda: shifts.shift_and_noise(LAWS[2], 1), ParameterError),
         (lambda: shifts.class_noise(EVEN, 1, "alpha:2"), ParameterError),
         (lambda: equal_accuracy(-1, py1=0.5), ParameterError),
+        (lambda: mixture_accuracy(0.5, 1, 0, 1), ParameterError),
+        (lambda: mixture_accuracy(0.5, [0, math.nan], 1, 1), ParameterError),
+        (lambda: mixture_accuracy(1, 1, 1, 1), ParameterError),
+        (lambda: mixture_information(0.5, 1, 1, -1), ParameterError),
+        (lambda: mixture_information(0.5, 1, 1, math.inf), ParameterError),
         (lambda: shifts.shift(EVEN, 1).release([1.0]), DataError),
         (lambda: shifts.shift(EVEN, 1).release([1.0], [2]), DataError),
         (lambda: shifts.shift(EVEN, 1).release([math.nan], [1]), DataError),

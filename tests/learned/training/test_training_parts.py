@@ -94,7 +94,9 @@ def test_best_responses_and_blind_losses_are_those_of_the_theory(order: float) -
     multiplier=st.floats(0, 4),
     rho=st.floats(0.05, 8),
 )
-def test_fact_32_the_slack_free_form_is_the_least_over_all_slacks(excess: float, multiplier: float, rho: float) -> None:
+def test_fact_32_gap_9_the_slack_free_form_is_the_least_over_all_slacks(
+    excess: float, multiplier: float, rho: float
+) -> None:
     form = AugmentedLagrangian(1, Settings(penalty=rho), torch.float64)
     form.multiplier = torch.tensor([multiplier], dtype=torch.float64)
     found = float(form.price(torch.tensor([excess], dtype=torch.float64)))

@@ -7,11 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.learned import GAPPrivatiser
-from noisewright.learned.theory import FiniteGame, Joint, Mixture, shifts
-from noisewright.learned.training import Course, Curve, Settings, train_curve
+from noisewright.learned.theory import FiniteGame, Joint, Mixture, binary, shifts
+from noisewright.learned.training import (
+    Course,
+    Curve,
+    NetworkAdversary,
+    Records,
+    Settings,
+    ShiftFamily,
+    TableAdversary,
+    Trainer,
+    train_curve,
+)
 
 FEW = ["nearest neighbours"]
 THREE = np.array([[0.30, 0.05, 0.05], [0.05, 0.20, 0.05], [0.05, 0.05, 0.20]])
@@ -81,6 +92,56 @@ def test_a_line_search_reaches_the_same() -> None:
     law = Mixture(0.5, -3, 3)
     (one,), _ = line(law, [5.0], step="search", rate=0.1, epochs=25)
     assert one.accuracy == pytest.approx(0.7602, abs=0.02)
+
+
+def test_gap_10_players_take_turns_and_stand_still_in_those_of_the_other() -> None:
+    """In an epoch the adversary has so many steps for one of the privatiser, and in the first ones, alone, all of them."""
+    x, y = normal_classes(Mixture(0.5, -3, 3), 600)
+    settings = Settings(**{**SHIFTS, "warm_up": 1, "batch": 50, "adversary_steps": 3, "epochs": 2})
+    records = Records.of(x[:, None], np.zeros((600, 0), np.int64), y[:, None], categories=(), classes=(2,), points=2)
+    family = ShiftFamily(records, "xy")
+    adversary = NetworkAdversary(2, 1, (2,), 10, torch.Generator().manual_seed(0))
+    trainer = Trainer(family, adversary, records, np.array([2.0, 5.0]), settings)
+
+    def state() -> tuple[list[Any], ...]:
+        return tuple([t.detach().clone() for t in player.parameters.values()] for player in (family, adversary))
+
+    def moved(before: list[Any], after: list[Any]) -> bool:
+        return any(bool((one != other).any()) for one, other in zip(before, after, strict=True))
+
+    generator, start = torch.Generator().manual_seed(1), state()
+    trainer._teach(adversary, trainer.learning, records, generator, 0.01)
+    taught = state()
+    assert (moved(start[0], taught[0]), moved(start[1], taught[1])) == (False, True)
+    trainer._move(records, generator, 0.01, warming=False)
+    after = state()
+    assert (moved(taught[0], after[0]), moved(taught[1], after[1])) == (True, False)
+    trainer.epoch(0)
+    assert not moved(after[0], state()[0])  # the adversary warms up
+    steps = trainer.learning.count, trainer.moving.count
+    trainer.epoch(1)
+    assert (trainer.learning.count - steps[0], trainer.moving.count - steps[1]) == (3 * 12, 12)
+    assert (trainer.learning.count, trainer.moving.count) == (1 + 2 * 3 * 12, 1 + 12)
+
+
+@pytest.mark.parametrize(("given", "free"), [("x", 2), ("xy", 4)])
+def test_bin_5_two_bits_are_learned_in_turns(given: str, free: int) -> None:
+    """P(X = 1) = 0.75 and flips of 0.25 at a budget of 0.1, under the true law: 0.70 given X alone, 0.65 given both."""
+    law = Joint.xor(px1=0.75, flip=0.25)
+    x, y = labels(law.probabilities, 10_000)
+    settings = Settings(
+        method="penalty", epochs=25, batch=1000, rate=0.03, adversary_rate=0.03, momentum=0.9, penalty=0.2, cap=False
+    )
+    curve = train_curve(
+        "table", np.zeros((len(x), 0)), x[:, None], y[:, None], [0.1], settings, categories=(2,), given=given
+    )
+    table = curve.arrays[0]["table"].reshape(-1, 2)
+    assert len(table) == free  # how often a bit is kept, for each bit or pair of bits
+    adversary = TableAdversary(1, 2, (2,), torch.float64)
+    assert sum(tensor.numel() for tensor in adversary.parameters.values()) == 2
+    made = FiniteGame(law, given=given).mechanism(table)
+    assert float(made.accuracy) == pytest.approx(binary.least_accuracy(law, 0.1, given=given), abs=0.02)
+    assert float(made.spent) == pytest.approx(0.1, abs=0.006)
 
 
 @pytest.mark.parametrize("given", ["x", "xy"])

@@ -116,7 +116,7 @@ def mixture_accuracy(py1: Any, shift: Any, variance0: Any, variance1: Any) -> Fl
     """
     from scipy.special import ndtr
 
-    p, m, v0, v1 = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (py1, shift, variance0, variance1)))
+    p, m, v0, v1 = _laws(py1, shift, variance0, variance1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         a = 0.5 * (1 / v0 - 1 / v1)
         b = m / v1
@@ -141,10 +141,7 @@ def mixture_accuracy(py1: Any, shift: Any, variance0: Any, variance1: Any) -> Fl
 
 def mixture_information(py1: Any, shift: Any, variance0: Any, variance1: Any) -> Floats:
     """The mutual information in nats between the class and a value of ``N(0, variance0)`` or ``N(shift, variance1)``."""
-    p, m, v0, v1 = (
-        v[..., None]
-        for v in np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (py1, shift, variance0, variance1)))
-    )
+    p, m, v0, v1 = (v[..., None] for v in _laws(py1, shift, variance0, variance1))
     z = np.linspace(-REACH, REACH, STEPS)
     weights = np.exp(-(z**2) / 2)
     weights /= weights.sum()
@@ -157,6 +154,18 @@ def mixture_information(py1: Any, shift: Any, variance0: Any, variance1: Any) ->
     told1 = -np.logaddexp(np.log(p), np.log1p(-p) - odds(m + np.sqrt(v1) * z))
     told0 = -np.logaddexp(np.log1p(-p), np.log(p) + odds(np.sqrt(v0) * z))
     return np.asarray(np.maximum(((p * told1 + (1 - p) * told0) * weights).sum(axis=-1), 0.0))
+
+
+def _laws(py1: Any, shift: Any, variance0: Any, variance1: Any) -> tuple[Floats, ...]:
+    """Pairs of normal laws as arrays of one shape."""
+    p, m, v0, v1 = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (py1, shift, variance0, variance1)))
+    if not ((p > 0) & (p < 1)).all() or not np.isfinite(m).all():
+        raise ParameterError("py1 is a number between 0 and 1, both left out, and a shift a finite number.")
+    if not ((v0 > 0) & (v1 > 0) & (v0 < np.inf) & (v1 < np.inf)).all():
+        raise ParameterError(
+            "the variances of normal laws are finite and above 0; a class that always gives one value has no density."
+        )
+    return p, m, v0, v1
 
 
 def _separations(sep: Any) -> Floats:
