@@ -425,14 +425,13 @@ def test_two_processes_race_for_the_last_of_the_budget(clinic):
 def test_killed_at_random_points_there_is_the_old_output_or_the_new_one(clinic):
     """Many kill -9, spread over the time that a release takes: whole outputs, and never less in the ledger than was drawn."""
     (clinic / "policy.toml").write_text(POLICY.replace("epsilon = 4", "epsilon = 4000"))
-    pq.write_table(visits(100_000), clinic / "visits.parquet")
+    pq.write_table(visits(50_000), clinic / "visits.parquet")
     call = [*COMMAND, *map(str, words(clinic, *ledger(clinic), "--again"))]
     start = time.monotonic()
     subprocess.run(call, check=True, capture_output=True, env=environment())
     whole = time.monotonic() - start
     chance = random.Random(17)
-    finished = 1
-    for _ in range(16):
+    for _ in range(6):
         before = Ledger(clinic / "ledger.sqlite").remaining("clinic").spent_epsilon
         old = (clinic / "out/certificate.json").read_bytes(), (clinic / "out/policy.lock").read_bytes()
         process = subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
@@ -441,13 +440,12 @@ def test_killed_at_random_points_there_is_the_old_output_or_the_new_one(clinic):
         code = process.wait()
         lock = Lock.from_json((clinic / "out/policy.lock").read_text())
         assert lock.changed(clinic / "out") == []
-        assert pq.read_table(clinic / "out/data.parquet").num_rows == 100_000
+        assert pq.read_table(clinic / "out/data.parquet").num_rows == 50_000
         new = (clinic / "out/policy.lock").read_bytes() != old[1]
         spent = Ledger(clinic / "ledger.sqlite").remaining("clinic").spent_epsilon
         assert spent in (before, before + Fraction(7, 4))
         if new or code == 0 or any(clinic.glob(f".out.{process.pid}-*.staging/data.parquet")):
             assert spent == before + Fraction(7, 4)  # something was drawn, so it is in the ledger
-        finished += new
     done = subprocess.run(call, check=True, capture_output=True, env=environment())
     assert done.returncode == 0
     assert [p.name for p in clinic.iterdir() if p.name.startswith(".out")] == []  # what the dead left is gone

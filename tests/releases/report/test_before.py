@@ -103,10 +103,11 @@ def released(plan: ColumnPlan, true: pa.Array, rng: np.random.Generator) -> tupl
 
 @pytest.mark.parametrize("name", CASES)
 def test_whiskers_hold_the_table_before(name: str) -> None:
-    """All whiskers at once miss at most 1 table in 20: of 40 tables more than 10 are missed with a chance below 1e-5."""
+    """All whiskers at once miss at most 1 table in 20: of 15 tables, one of each shape and size, more than 6 are missed with a
+    chance below 1e-5."""
     policy, type_ = CASES[name]
     plan, rng, missed, shown = column(policy, type_), np.random.default_rng(7), 0, 0
-    for k in range(40):
+    for k in range(15):
         rows = (300, 3_000, 30_000)[k % 3]
         true = typed_column(shaped(SHAPES[k % len(SHAPES)], rows, rng), plan, type_)
         bins, marginal = released(plan, true, rng)
@@ -119,9 +120,9 @@ def test_whiskers_hold_the_table_before(name: str) -> None:
         missed += bool(
             (np.less(truth, np.subtract(marginal.low, 1e-6)) | np.greater(truth, np.add(marginal.high, 1e-6))).any()
         )
-    assert binom.sf(10, 40, 0.05) < 1e-5
-    assert missed <= 10
-    assert shown >= 15
+    assert binom.sf(6, 15, 0.05) < 1e-5
+    assert missed <= 6
+    assert shown >= 5
 
 
 def test_a_heap_of_equal_values_is_found() -> None:
