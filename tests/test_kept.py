@@ -120,6 +120,18 @@ CHANGED = {
             "vector, bytes, image, document.",
         ),
     ),
+    "nw.release({'dataset': 'kept clinic, whole', 'budget': {'epsilon': 10}, 'unit': {'column': 'patient', 'rows': 2}, "
+    "'columns': [{'name': 'age', 'mechanism': 'geometric', 'within': [0, 110], 'protect': 5, 'epsilon': 4}]}, "
+    'pyarrow.table({"patient": ["p", "q"], "age": [31, 62], "ward": ["north", "south"]}), '
+    "ledger='ledger.sqlite')": Changed(
+        "the refusal names the option that helps",
+        (
+            "BudgetError",
+            "this release asks for epsilon 8, but only 6.5 of the budget of 10 for 'kept clinic, whole' is left; ask for less, "
+            "or raise the budget, which is recorded: write a larger one into the policy, and say raise_budget=True, "
+            "--raise-budget.",
+        ),
+    ),
     "nw.estimate(['a'], nw.randomised_response(['a', 'b'], epsilon=1), level=2)": Changed(
         "the level of an interval is its confidence, everywhere",
         ("ParameterError", "confidence must be above 0 and below 1, such as 0.95, not 2."),
@@ -320,7 +332,7 @@ OF_ORDER = "|".join(
 BESIDE = "|".join(
     [
         r"(?s:  visits  95 % interval\n.*?(?=  Total ))",
-        r', "[^"]+_(low|high|count)": [^,}]+',
+        r', "[^"]+_(low|high|count|rank_off)": [^,}]+',
         r'<div class="scroll"><table><caption>The released answer: (?s:.*?)</table></div>',
         r"  Warning: [a-z, ]+: [0-9]+ of its [0-9]+ groups have no rows(?s:.*?)as in the table\.\n",
         r', "[a-z, ]+: [0-9]+ of its [0-9]+ groups have no rows[^"]*"',
@@ -457,6 +469,7 @@ def compare_folders(new: Path, kept: Path, call: dict[str, Any]) -> None:
                 "low",
                 "high",
                 "count",
+                "off",
             }
         else:
             assert now == then, file

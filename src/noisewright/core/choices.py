@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from noisewright.core.errors import ParameterError
 
-__all__ = ["as_slack", "as_tolerance", "did_you_mean", "is_number", "is_whole", "nearest_name", "one_of"]
+__all__ = ["as_slack", "as_tolerance", "did_you_mean", "is_number", "is_whole", "nearest_name", "one_of", "toml_key"]
 
 
 def one_of(value: object, name: str, allowed: Sequence[str]) -> str:
@@ -47,6 +47,16 @@ def nearest_name(given: str, known: Sequence[str]) -> str | None:
     plain = {_plain(word): word for word in reversed(known)}
     near = get_close_matches(_plain(given[:100]), plain, n=1, cutoff=0.6)
     return plain[near[0]] if near else None
+
+
+def toml_key(name: str) -> str:
+    """A name as a key of a TOML file, in quotation marks where it needs them.
+
+    >>> toml_key("age"), toml_key("last visit")
+    ('age', '"last visit"')
+    """
+    plain = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _plain(word: str) -> str:

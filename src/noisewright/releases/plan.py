@@ -49,6 +49,8 @@ NO_PROMISE = 50
 """From this on nobody could tell the promise from none, and a warning says that."""
 BEYOND_SENSE = 700
 """A part that costs more is refused: the odds that it allows are beyond what a float holds, e^709."""
+LONGEST_WAYS = 60
+"""By how much neighbours differ is said in one line if it has no more characters than these."""
 LIKE_A_GUESS = 0.9
 """A category that is wrong this often, beside how often a blind guess is, tells hardly anything."""
 
@@ -167,6 +169,16 @@ class Plan:
         return self.neighbours + (f": {ways}" if (ways := self._ways) else "")
 
     @property
+    def brief(self) -> str:
+        """The total and the pairs of tables that it is about, in one line."""
+        if not self.claims:
+            return self.total
+        ways, columns = self._ways, sum(column.protected for column in self.columns)
+        if len(ways) > LONGEST_WAYS:
+            ways = f"by the protected distances of {columns} columns"
+        return f"{self.total} between {self.neighbours}" + (f" ({ways})" if ways else "")
+
+    @property
     def _ways(self) -> str:
         """By how much neighbours differ, column by column."""
         alike: dict[str, list[str]] = {}
@@ -230,9 +242,13 @@ class Plan:
         )
 
     def __repr__(self) -> str:
-        fits = "" if self.budget is None else "; fits" if self.fits else "; does NOT fit"
+        fits = "; the data would be REFUSED" if self.refusal is not None else ""
+        if self.budget is not None and not self.budget.fits:
+            fits += "; does NOT fit the budget"
+        elif self.budget is not None and not fits:
+            fits = "; fits"
         count = f"{len(self.parts)} part{'' if len(self.parts) == 1 else 's'}"
-        return f"<Plan of {self.policy.dataset!r}: {count}, {self.total} between {self.neighbours}{fits}>"
+        return f"<Plan of {self.policy.dataset!r}: {count}, {self.brief}{fits}>"
 
     def _repr_html_(self) -> str:
         facts = [("total", self.total)]
@@ -419,7 +435,8 @@ def _warnings(plan: Plan) -> list[str]:
             f"all parts together cost epsilon {upward(plan.epsilon)}: somebody who combines them can change their odds by a "
             f"factor of up to e^{upward(plan.epsilon, 3)}."
         )
-    found += [warning for column in plan.columns for warning in (*_thin(column), *_drowned(column))]
+    found += [warning for column in plan.columns for warning in _thin(column)]
+    found += _drowned(plan.columns)
     shown = [listed(c.names) for c in plan.columns if not c.keep and c.missing == "keep" and c.fill is None]
     if shown:
         found.append(f"{listed(shown)}: whether a value is missing is shown as it is, which may itself be a secret.")
@@ -475,29 +492,42 @@ def _thin(column: ColumnPlan) -> list[str]:
     ]
 
 
-def _drowned(column: ColumnPlan) -> list[str]:
-    """A warning where a released value is hardly better than a guess that looks at no data.
+def _drowned(columns: Sequence[ColumnPlan]) -> list[str]:
+    """One warning for all columns of which a released value is hardly better than a guess that looks at no data."""
+    found = [(column, guess) for column in columns if (guess := _like_a_guess(column)) is not None]
+    if not found:
+        return []
+    wide = any(column.protect is None and column.width is not None for column, _ in found)
+    nearer = "protect a smaller distance, " if wide else ""
+    if len(found) == 1:
+        [(column, guess)] = found
+        what = f"{title(column)}: noise no better than a guess: a released value is {guess}. Only"
+    else:
+        each = "; ".join(f"{title(column)}, {guess}" for column, guess in found)
+        what = f"noise no better than a guess in {len(found)} columns: {each}. Only"
+    return [
+        f"{what} numbers over very many rows will tell anything; {nearer}spend a larger epsilon, or ask for an answer (queries) "
+        "instead of releasing rows."
+    ]
+
+
+def _like_a_guess(column: ColumnPlan) -> str | None:
+    """How far off a released value is beside a guess that looks at no data, if that is hardly worse.
 
     Whoever says the middle of a range of width w is off by w / 4 on average, if all values are equally common; whoever names one
     of k categories is wrong (k - 1) / k of the time.
     """
     error = column.error
     if error is None or column.mechanism is None:
-        return []
+        return None
     if column.lies:
         count = column.choices
         if count < 2 or error < LIKE_A_GUESS * (count - 1) / count:
-            return []
-        guess = f"is wrong {percent(error)} of the time, and a blind guess {percent(1 - 1 / count)}"
-    elif column.width is None or error < column.width / 4:
-        return []
-    else:
-        guess = f"is off by up to {figure(error)} on average, and the middle of the range by {figure(column.width / 4)}"
-    nearer = "protect a smaller distance, " if column.protect is None and column.width is not None else ""
-    return [
-        f"{title(column)}: noise no better than a guess: a released value {guess}. Only numbers over very many rows will tell "
-        f"anything; {nearer}spend a larger epsilon, or ask for an answer (queries) instead of releasing rows."
-    ]
+            return None
+        return f"wrong {percent(error)} of the time, and a blind guess {percent(1 - 1 / count)}"
+    if column.width is None or error < column.width / 4:
+        return None
+    return f"off by up to {figure(error)} on average, and the middle of the range by {figure(column.width / 4)}"
 
 
 def _budget(policy: Policy, left: BudgetLeft) -> dict[str, Any]:

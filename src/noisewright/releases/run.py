@@ -43,7 +43,7 @@ from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
 from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, spend
 from noisewright.releases.ledger.ledger import Balance, Input, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.earlier import Written, converted, find_written, read_folder
+from noisewright.releases.output.earlier import Written, converted, find_written, in_place, read_folder
 from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files
 from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest
@@ -114,10 +114,11 @@ class Release:
         )
 
     def __repr__(self) -> str:
-        parts = f"{self.rows:,} rows" if self.rows is not None else f"{len(self.answers)} answers"
+        rows, asked = "" if self.rows is None else f"{self.rows:,} rows", len(self.answers)
+        parts = " and ".join(filter(None, [rows, f"{asked} answer{'' if asked == 1 else 's'}" if asked else ""]))
         note = f"; not proved, {listed(self.plan.floating)} in floats" if self.plan.floating else ""
         note += "; a simulation, not for release" if self.simulated else ""
-        return f"Release({self.plan.policy.dataset!r}, {parts}, {self.guarantee if self.plan.claims else self.plan.total}{note})"
+        return f"<Release of {self.plan.policy.dataset!r}: {parts}, {self.plan.brief}{note}>"
 
     def _repr_html_(self) -> str:
         facts = [] if self.rows is None else [("rows", f"{self.rows:,}")]
@@ -173,7 +174,10 @@ def release(
         staging, content = None, b"" if seed is not None else content_digest(source)
         if book is not None and not again:
             if output is not None and (there := read_folder(output, plan, content, book)) is not None:
-                return _in_kind(_reread(there, book), source)
+                if there.is_stored_as(format):
+                    return _in_kind(_reread(there, book), source)
+                copy = in_place(there, format, replace, content, book)
+                return _in_kind(_reread(copy, book, there.folder), source)
             free = output is None or replace or not os.path.lexists(output)
             if free and (found := find_written(plan, content, book, output, format)) is not None:
                 if output is None:

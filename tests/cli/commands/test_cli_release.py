@@ -239,8 +239,11 @@ def test_cautions_come_before_the_price_is_paid(call, clinic):
     assert "Warning" not in done.out
     again = call(*words(clinic, *ledger(clinic)))
     assert "nothing is spent" in again.words
-    assert "Warning: smoker and age are perturbed one by one" in again.words
+    assert "Warning" not in again.words
     assert again.err == ""
+    assert (
+        "Warning: smoker and age are perturbed one by one" in call(*words(clinic, *ledger(clinic)), "--details").words
+    )
     asked = ("release", clinic / "policy.toml", clinic / "visits.parquet", *ledger(clinic))
     assert call(*asked, "-o", clinic / "second", "--again").code == 0
     refused = call(*asked, "-o", clinic / "third", "--again")
@@ -249,6 +252,7 @@ def test_cautions_come_before_the_price_is_paid(call, clinic):
     assert len(cautions) == 2
     assert all(line.startswith("Warning: ") for line in cautions)
     assert last.startswith("noisewright: this release asks for epsilon 1.75, but only 0.5")
+    assert last.endswith("write a larger one into the policy, and say raise_budget=True, --raise-budget.")
     assert len(Ledger(clinic / "ledger.sqlite").entries("clinic")) == 2 * 3
 
 
@@ -262,6 +266,12 @@ def test_another_format_is_a_copy_and_another_draw_is_asked_for(call, clinic):
     assert same.to_pylist() == other.to_pylist()
     assert (clinic / "copy/certificate.json").read_bytes() == (clinic / "out/certificate.json").read_bytes()
     assert "data.parquet" not in (clinic / "copy/report.html").read_text()
+    assert call("verify", clinic / "copy", *ledger(clinic)).code == 0
+    refused = call(*asked, "-o", clinic / "out", "--format", "csv")
+    assert refused.code == 2
+    assert "holds this release already, as data.parquet: another folder gets a copy as csv for nothing" in refused.err
+    assert call(*asked, "-o", clinic / "copy", "--format", "csv.gz", "--replace").code == 0
+    assert sorted(path.name for path in (clinic / "copy").glob("data.*")) == ["data.csv.gz"]
     assert call("verify", clinic / "copy", *ledger(clinic)).code == 0
     refused = call(*asked, "-o", clinic / "third")
     assert refused.code == 2

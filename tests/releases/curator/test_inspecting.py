@@ -137,3 +137,48 @@ def test_other_of_numbers_and_refusals() -> None:
     ):
         with pytest.raises(PolicyError, match=told):
             nw.Policy.from_dict({"dataset": "c", "budget": {"epsilon": 1}, "columns": [column]})
+
+
+def test_what_a_release_would_not_read_is_counted(tmp_path: Path) -> None:
+    """DuckDB reads 31.5 as a whole number and a time as a date; a release does not, and neither does the owner's view."""
+    rule = {
+        "dataset": "c",
+        "budget": {"epsilon": 9},
+        "columns": [
+            {"name": "age", "mechanism": "geometric", "within": [0, 120], "protect": 5, "epsilon": 1},
+            {"name": "visit", "mechanism": "laplace", "within": YEAR, "protect": "7 days", "epsilon": 1},
+            {"name": "smoker", "mechanism": "randomised-response", "categories": [True, False], "epsilon": 1},
+        ],
+        "queries": [
+            {"name": "pay", "aggregate": "mean", "column": "income", "within": [0, 100], "epsilon": 1},
+            {"name": "wards", "aggregate": "count", "by": {"ward": ["n", "s"]}, "epsilon": 1},
+        ],
+    }
+    (tmp_path / "t.csv").write_text(
+        "age,visit,smoker,income,ward\n31.5,2024-01-01,true,7,n\n007,2024-01-01 10:00,1,,w\n40,2024-01-01,FALSE,0.5,w\n"
+        "150,24-01-01,no,120,\n"
+    )
+    age, visit, smoker, income, ward = inspect_table(rule, tmp_path / "t.csv")
+    assert (age.misfits, age.outside, visit.misfits, smoker.misfits) == (2, 1, 2, 2)
+    assert str(income) == "income: 1 of 4 rows missing; 1 out of range (moved to the nearer end)"
+    assert str(ward) == "ward: 1 of 4 rows missing; 2 with 1 undeclared category (in no group)"
+
+
+def test_a_distance_in_hours_is_one_of_times(tmp_path: Path) -> None:
+    """Whoever writes the ends of a range of times without a clock still says by the distance that these are times."""
+    column = {"name": "last seen", "mechanism": "laplace", "within": YEAR, "protect": "1 hour", "epsilon": 1}
+    (tmp_path / "t.csv").write_text("last seen\n2024-01-01 10:30:00\n2024-03-01 00:00:00\n")
+    rule: dict[str, Any] = {"dataset": "c", "budget": {"epsilon": 9}, "columns": [column]}
+    assert nw.release(rule, tmp_path / "t.csv", seed=1).data["last seen"].type == pa.timestamp("us")
+    column["protect"] = "7 days"
+    with pytest.raises(DataError, match=r'such as types = { "last seen" = "time" }\.$'):
+        nw.release(rule, tmp_path / "t.csv", seed=1)
+
+
+def test_a_key_of_the_policy_below_a_table_is_told_where_it_belongs() -> None:
+    query = '[[queries]]\nname = "n"\naggregate = "count"\nepsilon = 1\n'
+    text = f'dataset = "c"\nbudget.epsilon = 1\n{query}types = {{ age = "number" }}\n'
+    with pytest.raises(
+        PolicyError, match=r"line 7: queries\[0\].types belongs to the policy itself; write it at the top"
+    ):
+        nw.Policy.from_toml(text)

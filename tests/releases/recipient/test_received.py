@@ -261,3 +261,21 @@ def test_shares_of_reports_are_sorted_and_written(tmp_path: Path, capsys: pytest
         "local-hashing first the hash, then the bucket: --column hash,bucket.\n"
     )
     assert run([*words, "--column", "a,b"]) == 0
+
+
+def test_estimates_stay_in_the_declared_range(tmp_path: Path) -> None:
+    """Bars and quartiles end where the range does, numbers have no powers of ten, and the short form is short."""
+    rng = np.random.default_rng(3)
+    rule = {"name": "pay", "mechanism": "geometric", "within": [0, 90_000], "protect": 5000, "epsilon": 0.4}
+    policy = {"dataset": "c", "budget": {"epsilon": 1}, "columns": [{**rule, "missing": "keep"}]}
+    nw.release(policy, pa.table({"pay": rng.integers(0, 90_001, 500)}), output=tmp_path / "out", seed=2)
+    found = nw.load(tmp_path / "out").estimate("pay")
+    assert (found.shares[0].start, found.shares[-1].end) == (0, 90_000)
+    assert all(0 <= one.low <= one.value <= one.high <= 90_000 for one in found.quartiles)
+    text = str(found)
+    assert "values at most 5000 apart (whether one is missing is shown)" in text
+    assert "e+" not in text
+    assert "20,000" in text
+    assert repr(found).startswith("<Estimate of 'pay': 500 rows, mean ")
+    assert len(repr(found)) < 120
+    assert "<th>median</th>" in found._repr_html_()

@@ -174,7 +174,7 @@ def _page(
             ("Between", found.between),
             ("In words", found.in_words()),
             *measured_rows(found),
-            *_data_row(found),
+            *_data_rows(found, looked_at is not None),
             _budget_row(found),
             *([] if book is None else [("Ledger", f"{book}, that of this user; --ledger names another")]),
             ("Kept", ", ".join(found.kept) + " (NOT protected)" if found.kept else "nothing"),
@@ -255,9 +255,12 @@ def order_row(found: Plan) -> list[tuple[str, str]]:
     return [("Order", words)] if words else []
 
 
-def _data_row(found: Plan) -> list[tuple[str, str]]:
-    """Why the data could not be released as they are, if that is so."""
-    return [] if found.refusal is None else [("Data", f"this release would be REFUSED: {printable(found.refusal)}")]
+def _data_rows(found: Plan, inspected: bool) -> list[tuple[str, str]]:
+    """Why the data could not be released as they are, if that is so, and what says more about them."""
+    if found.refusal is None:
+        return []
+    more = [] if inspected else [("", "--inspect counts such values, column by column, for the owner's eyes alone")]
+    return [("Data", f"this release would be REFUSED: {printable(found.refusal)}"), *more]
 
 
 def _budget_row(found: Plan) -> tuple[str, str]:
@@ -267,14 +270,14 @@ def _budget_row(found: Plan) -> tuple[str, str]:
 
     budget, left = found.policy.budget, found.budget
     assert left is not None
+    if left.refusal is not None:
+        return ("Budget", f"this release does NOT fit: {printable(left.refusal)}")
     spent = ", nothing spent yet"
     if left.recorded:
         left_delta = f" and delta {downward(left.delta)}" if budget.delta else ""
         spent = f", {downward(left.epsilon)}{left_delta} left"
     delta = f" and delta {upward(budget.delta)}" if budget.delta else ""
     fits = "this release fits" if found.fits else "enough for this release"
-    if not left.fits:
-        fits = f"this release does NOT fit: {printable(left.refusal or '')}"
     return ("Budget", f"epsilon {upward(budget.epsilon)}{delta} for {found.policy.dataset!r}{spent}: {fits}")
 
 

@@ -164,9 +164,10 @@ def _page(done: Release, output: str, details: bool, book: str | None = None) ->
     rows += order_row(plan) if details or plan.order == "kept" else []
     rows.append(("Read", f"{output}/report.html"))
     rows.append(("Check", f"noisewright verify {output}"))
-    rows += [] if details else [("More", "with --details: every part, its price and its error")]
+    said = " and, once more, what to think about" if done.reread and done.warnings else ""
+    rows += [] if details else [("More", f"with --details: every part, its price and its error{said}")]
     yield facts(rows)
-    if done.reread or done.simulated:  # otherwise said already, before the price was paid
+    if done.simulated or (done.reread and details):  # otherwise said already, before the price was paid
         yield from warnings_of(done.warnings)
 
 

@@ -1,8 +1,9 @@
 """The type of every column that a policy uses, from the policy alone.
 
 ``types = { visit = "date" }`` says it; otherwise it follows from what else the policy says: declared values are text, true/false,
-whole numbers or numbers; a range of dates is for dates, one of dates with a clock for times; a mechanism that takes whole
-numbers, documents or pictures is for these; every other mechanism and every aggregate is for numbers. A unit is named by text.
+whole numbers or numbers; a range of dates is for dates, one of dates with a clock, or a distance in hours, for times; a mechanism
+that takes whole numbers, documents or pictures is for these; every other mechanism and every aggregate is for numbers. A unit is
+named by text.
 Times have an offset if those that the policy names have one.
 
 Tables with types of their own (Parquet, Arrow, DuckDB, Polars, Spark) keep them: a schema is public. It must be what
@@ -26,7 +27,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from noisewright.core.choices import nearest_name
+from noisewright.core.choices import nearest_name, toml_key
 from noisewright.core.errors import DataError, PolicyError
 from noisewright.core.labels import labels_between
 from noisewright.core.mechanism import Takes
@@ -83,14 +84,15 @@ def source_for(policy: Policy, data: Any) -> Source:
             others = ", ".join(kind.name for kind in every_kind() if kind.name != "text" and kind.labels)
             raise PolicyError(
                 f'{policy.where("queries", place, "where")} needs the type of the column "{name}", which {source.name} does '
-                f'not tell; say types = {{ {_key(name)} = "text" }} (or {others}).'
+                f'not tell; say types = {{ {toml_key(name)} = "text" }} (or {others}).'
             )
     if source.kind == "pandas" and policy.unit.drops:
         for name in sorted(source.guessed):
             if any(kind.holds(source.types[name]) for kind in (INTEGER, NUMBER, BOOLEAN)):
                 raise PolicyError(
                     f"the column {name!r} is kept as it is, and pandas chooses its type by whether a value is missing, in rows "
-                    f'that are left out (excess = "first") as well; say its type, as in types = {{ {_key(name)} = "integer" }}.'
+                    'that are left out (excess = "first") as well; say its type, as in types = '
+                    f'{{ {toml_key(name)} = "integer" }}.'
                 )
     return source
 
@@ -146,7 +148,8 @@ def _of_column(column: ColumnPolicy) -> Iterator[Use]:
         if labels is not None:
             yield name, LABELS, labels
         elif (dates := _of_dates((given.get("within"), given.get("excluding"), column.fill))) is not None:
-            yield name, DATES, dates
+            clock = isinstance(column.protect, Span) and column.protect.days is None
+            yield name, DATES, "time" if clock else dates
         elif isinstance(column.protect, Span):
             yield name, DATES, "date" if column.protect.days is not None else "time"
         else:
@@ -222,8 +225,3 @@ def _of_dates(places: Any) -> str | None:
         return None
     kinds = [_of_dates(place) for place in places]
     return "time" if "time" in kinds else "date" if "date" in kinds else None
-
-
-def _key(name: str) -> str:
-    plain = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
-    return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'

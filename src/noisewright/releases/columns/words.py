@@ -11,7 +11,7 @@ from noisewright.releases.columns.secret import Secret
 from noisewright.releases.kinds.spans import Span
 from noisewright.releases.policy.policy import ColumnPolicy
 
-__all__ = ["protects_words"]
+__all__ = ["apart", "protects_words"]
 
 SHOWN = " (whether one is missing is shown)"
 """What is said of a column whose missing values stay missing."""
@@ -34,3 +34,13 @@ def protects_words(column: ColumnPolicy, metric: Metric, secret: Secret) -> str:
     many = secret.numbers > 1 and not unit
     words = f"at most {number}" + (f" {unit}{plural}" if unit else "") + (f" ({metric.in_words()})" if many else "")
     return words + shown
+
+
+def apart(protects: str) -> str:
+    """Those words as a whole: between which values of a column the promise is.
+
+    >>> apart("any two values"), apart("at most 7 days (whether one is missing is shown)")
+    ('any two values', 'values at most 7 days apart (whether one is missing is shown)')
+    """
+    words, bracket, more = protects.partition(SHOWN)
+    return f"values {words} apart{bracket}{more}" if protects.startswith("at most") else protects

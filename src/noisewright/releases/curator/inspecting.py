@@ -25,6 +25,7 @@ from typing import Any
 import pyarrow as pa
 
 from noisewright.releases.columns.types import known_types, source_for, used_columns
+from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.policy.policy import ColumnPolicy, Policy, as_policy
 from noisewright.releases.sources.delimited import in_sql
 from noisewright.releases.sources.duck import identifier, literal, quiet
@@ -37,6 +38,15 @@ __all__ = ["NOT_PRIVATE", "Inspected", "inspect_table"]
 NOT_PRIVATE = (
     "For the owner of the data alone: these are exact numbers of the table, NOT protected. Show them to nobody else."
 )
+
+
+SPELLED = {
+    "integer": r"-?(0|[1-9]\d*)",
+    "number": r"([^0].*)?|0|0\..*",
+    "date": r"\d{4}-\d\d-\d\d",
+    "boolean": "(?i)true|false",
+}
+"""Plain spellings, as a release takes them: DuckDB reads more, such as 31.5 as a whole number or a time as a date."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,8 @@ class Inspected:
     other: Any = None
     crowded: int = 0
     """Units with more rows than the policy allows."""
+    asked: bool = False
+    """Whether the column is only asked about: what is not declared then counts in no group."""
 
     @property
     def fine(self) -> bool:
@@ -90,7 +102,7 @@ class Inspected:
             what = (
                 f"{self.undeclared:,} with {self.kinds:,} undeclared {'category' if self.kinds == 1 else 'categories'}"
             )
-            done = "the release is refused; other = ... maps them to a public one"
+            done = "in no group" if self.asked else "the release is refused; other = ... maps them to a public one"
             yield f"{what} ({done if self.other is None else f'they count as {self.other!r}'})"
         if self.crowded:
             yield f"{self.crowded:,} units have more rows than the policy allows"
@@ -100,7 +112,8 @@ def inspect_table(policy: Policy | Mapping[str, Any] | str | os.PathLike[str], d
     """Every column that the policy perturbs or asks about, and its units: exact numbers, for the owner's eyes alone."""
     read = as_policy(policy)
     source = _as_it_is(read, data)
-    types = {**source.types, **({} if source.format != "csv" else known_types(read))}
+    spelled = source.format == "csv"
+    types = {**source.types, **(known_types(read) if spelled else {})}
     with source.database() as duck, quiet(f"{source.name} cannot be read"):
 
         def ask(sql: str) -> list[int]:
@@ -108,11 +121,14 @@ def inspect_table(policy: Policy | Mapping[str, Any] | str | os.PathLike[str], d
             return [int(number or 0) for number in found]
 
         found = [
-            _column(column, name, types.get(name, pa.string()), ask)
+            _column(_Declared.by_column(column), name, types.get(name, pa.string()), spelled, ask)
             for column in read.columns
             if not column.keep
             for name in column.names
         ]
+        for name, declared in _asked(read).items():
+            if all(name != one.name for one in found):
+                found.append(_column(declared, name, types.get(name, pa.string()), spelled, ask))
         if read.unit.column is not None:
             unit = identifier(read.unit.column)
             sql = f"SELECT count(*) FROM (SELECT 1 FROM data GROUP BY {unit} HAVING count(*) > {read.unit.rows})"
@@ -129,24 +145,54 @@ def _as_it_is(policy: Policy, data: Any) -> Source:
     return source_for(policy, data)
 
 
-def _column(column: ColumnPolicy, name: str, type_: pa.DataType, ask: Any) -> Inspected:
-    cell = identifier(name)
+@dataclass(frozen=True)
+class _Declared:
+    """What a policy says of the values of a column."""
+
+    within: Any = None
+    labels: Any = None
+    clamped: bool = False
+    other: Any = None
+    asked: bool = False
+
+    @staticmethod
+    def by_column(column: ColumnPolicy) -> _Declared:
+        given = column.parameters
+        labels = given.get("categories") if len(column.names) == 1 else None
+        return _Declared(given.get("within"), labels, given.get("outside") == "clamp", column.other)
+
+
+def _asked(policy: Policy) -> dict[str, _Declared]:
+    """The columns that answers are about, and what the first of them says."""
+    found: dict[str, _Declared] = {}
+    for query in policy.queries:
+        if query.column is not None:
+            found.setdefault(query.column, _Declared(query.within, query.values, clamped=True, asked=True))
+        for name, values in query.by.items():
+            found.setdefault(name, _Declared(labels=values, asked=True))
+    return found
+
+
+def _column(declared: _Declared, name: str, type_: pa.DataType, spelled: bool, ask: Any) -> Inspected:
+    """The numbers of one column; ``spelled``: its cells are text, which must be plain spellings of the type."""
+    cell, kind = identifier(name), kind_of(type_)
     value = f"TRY_CAST({cell} AS {in_sql(type_)})"
+    if spelled and kind is not None and kind.name in SPELLED:
+        value = f"CASE WHEN regexp_full_match({cell}, {literal(SPELLED[kind.name])}) THEN {value} END"
     parts = [
         "count(*)",
         f"count(*) FILTER ({cell} IS NULL)",
         f"count(*) FILTER ({cell} IS NOT NULL AND {value} IS NULL)",
     ]
-    given = column.parameters
-    labels = given.get("categories")
-    parts.append(f"count(*) FILTER ({_outside(value, given.get('within'))})")
-    if isinstance(labels, tuple) and len(column.names) == 1:
+    labels = declared.labels
+    parts.append(f"count(*) FILTER ({_outside(value, declared.within)})")
+    if isinstance(labels, tuple):
         among = f"{value} IS NOT NULL AND {value} NOT IN ({', '.join(map(_spelled, labels))})"
         parts += [f"count(*) FILTER ({among})", f"count(DISTINCT {value}) FILTER ({among})"]
     rows, missing, misfits, outside, *categories = ask(", ".join(parts))
     undeclared, kinds = categories or (0, 0)
-    clamped = given.get("outside") == "clamp"
-    return Inspected(name, rows, missing, misfits, outside, undeclared, kinds, clamped, column.other)
+    own = {"clamped": declared.clamped, "other": declared.other, "asked": declared.asked}
+    return Inspected(name, rows, missing, misfits, outside, undeclared, kinds, **own)
 
 
 def _outside(value: str, within: Any) -> str:

@@ -49,7 +49,10 @@ LOOKED_AT, MOST = 100, Fraction(9, 10)
 MOST_CATEGORIES = 50
 
 PERSON = re.compile(
-    r"(?:^|[^a-z])(?:id|ids|uuid|guid|key|ssn|iban|e-?mail|phone|telephone|mobile|name|surname|address)$", re.IGNORECASE
+    r"(?:^|[^a-z])(?:id|ids|uuid|guid|key|ssn|iban|e-?mail|phone|telephone|mobile|name|surname|username|passport|address"
+    r"|(?:patient|person|customer|client|user|member|employee|student|subject|respondent|participant)"
+    r"[\s_-]*(?:id|ids|no|nr|number|code|key)?)\s*$",
+    re.IGNORECASE,
 )
 """Names of columns that point to a person."""
 NORTH, EAST = ("lat", "latitude"), ("lon", "lng", "long", "longitude")
@@ -93,7 +96,8 @@ def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = 
     share = _share(sum(column.mechanism is not None for column in columns))
     released = [column for column in columns if column.mechanism is not None]
     head = _head(source.name, called, guessed, from_data, columns)
-    parts = [*head, *(line for column in released for line in column.lines(share, known)), *_left_out(columns)]
+    lines = (line for column in released for line in column.lines(share, known))
+    parts = [*head, *lines, *_answers(released, share), *_left_out(columns)]
     text = "\n".join(parts) + "\n"
     return Start(
         text,
@@ -180,7 +184,9 @@ class Proposal:
     def lines(self, share: str, known: Mapping[str, Any]) -> Iterator[str]:
         """Its ``[[columns]]``, with what is to be decided."""
         name = _text(self.names[0]) if len(self.names) == 1 else f"[{', '.join(map(_text, self.names))}]"
-        yield from ("", "[[columns]]", f"name = {name}  # {self.words}", f"mechanism = {_text(str(self.mechanism))}")
+        blank = "; with its stray blank, as in the table" if any(one != one.strip() for one in self.names) else ""
+        yield from ("", "[[columns]]", f"name = {name}  # {self.words}{blank}")
+        yield f"mechanism = {_text(str(self.mechanism))}"
         copied = known.get(self.names[0])
         match self.kind:
             case "text":
@@ -306,6 +312,28 @@ def _head(file: str, dataset: str, guessed: bool, from_data: bool, columns: list
         f"# column = {_text(person)}",
         "# rows = 3  # the most rows of one person; each costs the whole price",
     )
+
+
+def _answers(released: list[Proposal], share: str) -> Iterator[str]:
+    """How to ask about all rows, in a comment: many who release rows want nothing but their mean or their counts."""
+    number = next((column.names[0] for column in released if column.kind in ("integer", "number")), None)
+    yield from (
+        "",
+        "# Rows carry much noise, and an answer about all rows little. To ask for one,",
+        "# take its epsilon from the columns, or remove some of them:",
+        "# [[queries]]",
+    )
+    if number is None:
+        yield from ('# name = "rows"', '# aggregate = "count"')
+        yield '# where = "..."  # a condition in SQL; without one, all rows'
+    else:
+        yield from (
+            f"# name = {_text(f'mean {number.strip()}')}",
+            '# aggregate = "mean"',
+            f"# column = {_text(number)}",
+        )
+        yield f"# within = [0, 100]  # {PUBLIC}"
+    yield f"# epsilon = {share}"
 
 
 def _left_out(columns: list[Proposal]) -> Iterator[str]:

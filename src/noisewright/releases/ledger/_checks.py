@@ -83,7 +83,10 @@ def _checked_distance(name: str, protected: Protected | None) -> Protected | Non
 
 def refusal(balance: Balance, epsilon: Fraction, delta: Fraction) -> str:
     """A release that does not fit, in one sentence."""
-    advice = "ask for less, or have the budget raised, which is recorded."
+    advice = (
+        "ask for less, or raise the budget, which is recorded: write a larger one into the policy, and say raise_budget=True, "
+        "--raise-budget."
+    )
     if epsilon > balance.left_epsilon:
         return (
             f"this release asks for epsilon {upward(epsilon)}, but only {downward(balance.left_epsilon)} of the budget of "

@@ -32,7 +32,7 @@ from noisewright.releases.output.written_answers import read_answer
 from noisewright.releases.plan import Plan
 from noisewright.releases.sources.written import written_batches
 
-__all__ = ["Written", "converted", "find_written", "read_folder"]
+__all__ = ["Written", "converted", "find_written", "in_place", "read_folder"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ class Written:
     def table(self) -> Path | None:
         """The file of the released table; None if there are only answers."""
         return next(iter(sorted(self.folder.glob("data.*"))), None)
+
+    def is_stored_as(self, format: OutputFormat) -> bool:
+        """Whether the released table, if there is one, is in this format."""
+        return self.table is None or self.table.name == f"data.{format}"
 
 
 def read_folder(folder: str | os.PathLike[str], plan: Plan, content: bytes, book: Ledger) -> Written | None:
@@ -96,7 +100,7 @@ def find_written(
             folders += [lock.parent for lock in sorted(target.parent.glob(f"*/{LOCK}"))]
     places = [folder for folder in dict.fromkeys(folders) if folder != target]
     found = [one for folder in places if (one := read_folder(folder, plan, content, book)) is not None]
-    wanted = [one for one in found if one.table is not None and one.table.name == f"data.{format}"]
+    wanted = [one for one in found if one.table is not None and one.is_stored_as(format)]
     if not found and recorded:
         raise ParameterError(_gone(recorded[0]))
     return next(iter([*wanted, *found]), None)
@@ -111,12 +115,23 @@ def _gone(earlier: Earlier) -> str:
     )
 
 
+def in_place(there: Written, format: OutputFormat, replace: bool, content: bytes, book: Ledger) -> Written:
+    """The release that lies at the output itself, in another format; nobody loses the one that is there by mistake."""
+    assert there.table is not None
+    if not replace:
+        raise ParameterError(
+            f"{there.folder} holds this release already, as {there.table.name}: another folder gets a copy as {format} for "
+            "nothing, and replace=True, --replace puts the copy here in its place."
+        )
+    return converted(there, there.folder, format, replace, content, book)
+
+
 def converted(
     found: Written, output: str | os.PathLike[str], format: OutputFormat, replace: bool, content: bytes, book: Ledger
 ) -> Written:
     """The same rows in another format: nothing is drawn and nothing spent. Refused where that would be no other format."""
     table = found.table
-    if table is None or table.name == f"data.{format}" or table.is_dir():
+    if table is None or found.is_stored_as(format) or table.is_dir():
         raise ParameterError(
             f"{found.folder} is the release of these data under this policy already, and a new draw would cost its price again: "
             "use that folder, copy it with another format for nothing, or draw anew with again=True, --again."

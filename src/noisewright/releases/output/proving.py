@@ -72,6 +72,14 @@ class Verification:
     def __str__(self) -> str:
         return "\n".join(self.sentences)
 
+    def __repr__(self) -> str:
+        """Short: everything is in :attr:`sentences`.
+
+        >>> Verification(True, "epsilon = 1 per unit of line", None)
+        <Verification: proved, epsilon = 1 per unit of line>
+        """
+        return f"<Verification: {f'proved, {self.claim}' if self.proved else f'NOT proved: {self.reason}'}>"
+
 
 def verify(
     thing: Verifiable, ledger: str | os.PathLike[str] | Ledger | None = None, *, recompute: bool = False

@@ -62,10 +62,17 @@ def problems_of(error: ValidationError, keys: Keys) -> list[Problem]:
         if detail["type"] == "wrong":
             found += [((*path, *inner), told) for inner, told in context["problems"]]
         elif detail["type"] == "extra_forbidden":
-            found.append((path, unknown(str(path[-1]), keys(path[:-1]))))
+            found.append((path, _misplaced(path, keys) or unknown(str(path[-1]), keys(path[:-1]))))
         else:
             found.append((path, _words(detail["type"], path, context, detail["msg"])))
     return found
+
+
+def _misplaced(path: Path, keys: Keys) -> str | None:
+    """What to say of a key of the policy itself that stands in one of its tables, which in TOML goes on to the next one."""
+    if len(path) < 2 or path[-1] not in keys(()):
+        return None
+    return "belongs to the policy itself; write it at the top of the file, before the first line in square brackets"
 
 
 def unknown(key: str, known: Sequence[str]) -> str:

@@ -5,8 +5,9 @@ mean is moved into the range of its values, a variance between 0 and a quarter o
 Beside each stands an interval that holds the answer without noise 95 % of the time
 (:mod:`~noisewright.releases.queries.intervals`), and the noisy count that a mean or a variance paid for.
 
-A quantile has no noise: one of public cells is chosen by scores. Cell ``i`` is right when the quantile's rank ``q n`` lies
-among the ranks of its own rows. The score is minus how far it lies outside of them, in rows times the denominator of
+A quantile has no noise: one of public cells is chosen by scores, and beside it stands by how many rows its rank may be off.
+Cell ``i`` is right when the quantile's rank ``q n`` lies among the ranks of its own rows. The score is minus how far it lies
+outside of them, in rows times the denominator of
 ``q = num/den``: with ``below``, ``own`` and ``above`` rows,
 
 .. math:: s_i = -\max(0,\ (den - num)\, below - num\, (own + above),\ num\, above - (den - num)\, (below + own)).
@@ -20,6 +21,7 @@ two; a row that moves to another cell changes it by at most ``den``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,7 +39,7 @@ from noisewright.releases.queries.intervals import LEVEL, interval
 from noisewright.releases.queries.statistics import Statistic
 from noisewright.releases.queries.values import Value
 
-__all__ = ["QueryPlan", "quantile_scores", "query_rng"]
+__all__ = ["QueryPlan", "quantile_scores", "query_rng", "rows_off"]
 
 Vector = NDArray[np.object_]
 
@@ -84,7 +86,9 @@ class QueryPlan:
             raise DataError(f"{self.name}: there must be one result for each of the {len(self.statistics)} statistics.")
         exact = [s.read(table) for s, table in zip(self.statistics, tables, strict=True)]
         if self.query.aggregate == "quantile":
-            return self._table({self.name: self._quantiles(exact[0], query_rng(seed, self.position, 0))})
+            chosen = self._quantiles(exact[0], query_rng(seed, self.position, 0))
+            off = arrow_array(np.full(len(chosen), self._rows_off, dtype=np.int64))
+            return self._table({self.name: chosen, f"{self.name}_rank_off": off})
         noisy = {}
         for place, (statistic, vector) in enumerate(zip(self.statistics, exact, strict=True)):
             noise = statistic.noise
@@ -170,6 +174,15 @@ class QueryPlan:
         return chosen.cast(pa.int64()) if whole else chosen
 
     @property
+    def _rows_off(self) -> int:
+        """Of a quantile: by how many rows its rank is off at most, 95 % of the time."""
+        cells, noise = self.statistics[0].cells, self.statistics[0].noise
+        assert cells is not None
+        assert noise is not None
+        chooser: Any = noise.mechanism
+        return math.ceil(rows_off(len(cells), chooser.rate, self.query.quantile or Fraction(1, 2)))
+
+    @property
     def _value(self) -> Value:
         value = self.statistics[0].value
         assert value is not None
@@ -202,6 +215,14 @@ def quantile_scores(counts: Vector, quantile: Fraction) -> NDArray[np.int64]:
     total, below = upto[:, -1:], upto - counts
     outside = np.maximum(den * below - num * total, num * total - den * upto)
     return np.asarray(-np.maximum(outside, 0), dtype=np.int64)
+
+
+def rows_off(candidates: int, rate: Any, quantile: Fraction) -> float:
+    """By how many rows the rank of a quantile that is chosen at a rate is off at most, with a probability of 95 %.
+
+    P(score < -(ln m + t)/rate) <= e^-t for m candidates, and a score is rows times the denominator.
+    """
+    return (math.log(candidates) + math.log(1 / (1 - LEVEL))) / float(rate) / quantile.denominator
 
 
 def _over(sums: Vector, rows: Vector) -> NDArray[np.float64]:

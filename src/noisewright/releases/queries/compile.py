@@ -42,7 +42,7 @@ from noisewright.core.exact import figure
 from noisewright.core.guarantee import split
 from noisewright.releases.kinds.registry import place_in
 from noisewright.releases.policy.policy import Policy, QueryPolicy
-from noisewright.releases.queries.answers import QueryPlan
+from noisewright.releases.queries.answers import QueryPlan, rows_off
 from noisewright.releases.queries.filters import Filter, parse_filter
 from noisewright.releases.queries.noise import Noise, calibrate
 from noisewright.releases.queries.statistics import Measure, Sensitivity, Statistic, sensitivity, squares
@@ -193,8 +193,7 @@ class _Compiler:
             most = r * quantile.denominator if self.groups == 1 else 2 * r * one
         chooser = selection(cells.middles.tolist(), epsilon=query.epsilon, sensitivity=most)
         bounds = Sensitivity(most, most, counted.bounds.changed)
-        # P(score < -(ln m + t)/rate) <= e^-t, and a score is rows times the denominator.
-        rows = (math.log(len(cells)) + math.log(20)) / float(chooser.rate) / quantile.denominator
+        rows = rows_off(len(cells), chooser.rate, quantile)
         words = f"the rank of the answer is off by at most {figure(rows)} rows, 95 % of the time{self._each}"
         return [replace(counted, bounds=bounds, noise=Noise(chooser))], None, words
 

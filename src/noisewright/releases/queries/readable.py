@@ -18,16 +18,18 @@ __all__ = ["shown"]
 
 def shown(table: pa.Table, name: str, most: int) -> tuple[list[str], list[list[str]]]:
     """The head and the first ``most`` rows of an answer called ``name``."""
-    low, high, count = (f"{name}_{end}" for end in ("low", "high", "count"))
-    known, counted = low in table.column_names, count in table.column_names
-    others = [column for column in table.column_names if column not in (name, low, high, count)]
+    low, high, count, off = (f"{name}_{end}" for end in ("low", "high", "count", "rank_off"))
+    known, counted, ranked = (column in table.column_names for column in (low, count, off))
+    others = [column for column in table.column_names if column not in (name, low, high, count, off)]
     head = [*others, name, *(["95 % interval"] if known else []), *(["noisy count"] if counted else [])]
+    head += ["its rank is off by"] if ranked else []
     rows = []
     for row in table.slice(0, most).to_pylist():
         digits = _decimals(row[low], row[high]) if known else None
         cells = [_cell(row[column], None) for column in others] + [_cell(row[name], digits)]
         cells += [f"{_cell(row[low], digits)} to {_cell(row[high], digits)}"] if known else []
-        rows.append([*cells, *([_cell(row[count], None)] if counted else [])])
+        cells += [_cell(row[count], None)] if counted else []
+        rows.append([*cells, *([f"at most {row[off]:,} rows, 95 % of the time"] if ranked else [])])
     return head, rows
 
 

@@ -21,8 +21,10 @@ from noisewright.core.arrays import Floats
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
 from noisewright.core.mechanism import described
+from noisewright.core.verdict import card
 from noisewright.estimation.population.sums import Sums
 from noisewright.releases.columns.plan import ColumnPlan
+from noisewright.releases.columns.words import apart
 from noisewright.releases.report.before import NO_LAW, PLACES, mean_before, shares_below, whole_range
 from noisewright.releases.report.bins import Bins, numbers_of
 from noisewright.releases.report.marginals import Marginal, counted, marginal_of
@@ -46,7 +48,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Share:
-    """How much of the table was of a category (``label``), or lay ``start`` <= value < ``end``, with its 95 % interval."""
+    """How much of the table was of a category (``label``), or lay ``start`` <= value < ``end``, with its 95 % interval.
+
+    The first and the last bar hold everything beyond; where a range is declared they end with it, and hold its ends.
+    """
 
     share: float
     low: float
@@ -122,14 +127,22 @@ class ColumnEstimate:
 
         return "\n".join(in_lines(self))
 
+    def __repr__(self) -> str:
+        from noisewright.releases.recipient.words import in_brief
+
+        return f"<Estimate of {self.name!r}: {in_brief(self)}>"
+
+    def _repr_html_(self) -> str:
+        from noisewright.releases.recipient.words import facts_of, share_rows
+
+        head = ("", "share", "95 % interval") if self.shares else ()
+        return card(f"Estimate of {self.name}", facts_of(self), head, share_rows(self, len(self.shares)))
+
 
 def estimate_column(column: ColumnPlan, batches: Batches, simulated: bool = False) -> ColumnEstimate:
     """The estimate of a planned column from its released rows, which ``batches`` reads from their beginning."""
     assert column.mechanism is not None
-    near = column.protects.startswith("at most")
-    promise = f"epsilon {upward(column.price)} between " + (
-        f"values {column.protects} apart" if near else column.protects
-    )
+    promise = f"epsilon {upward(column.price)} between {apart(column.protects)}"
     rows = sum(batch.num_rows for batch in batches())
     empty = ColumnEstimate(column.outputs, column.mechanism.name, promise, rows, 0, simulated=simulated)
     if not rows:
@@ -189,13 +202,14 @@ def _numbers(column: ColumnPlan, known: ColumnEstimate, bins: Bins, counts: Any,
     marginal = marginal_of(column, bins, counts)
     if known.rows == 0:
         return replace(known, reason="there are no rows with a value")
-    type_ = bins.types[0]
+    type_, wide = bins.types[0], whole_range(column, bins)
+    ends = None if wide is None else (wide.edges[0], wide.edges[-1] - (1 if wide.whole else 0))
     below = None if marginal.reason else shares_below(column, bins, counts[:-1])
-    quartiles = () if below is None else tuple(_quartile(q, bins, *below, type_) for q in QUARTILES)
-    mean = _mean(column, bins, batches)
+    quartiles = () if below is None else tuple(_quartile(q, bins, *below, type_, ends) for q in QUARTILES)
+    mean = _mean(column, bins, wide, batches)
     return replace(
         known,
-        shares=_shares(marginal, type_),
+        shares=_shares(marginal, type_, ends),
         mean=mean,
         quartiles=quartiles,
         blend=marginal.blend,
@@ -203,28 +217,42 @@ def _numbers(column: ColumnPlan, known: ColumnEstimate, bins: Bins, counts: Any,
     )
 
 
-def _shares(marginal: Marginal, type_: pa.DataType) -> tuple[Share, ...]:
+def _shares(marginal: Marginal, type_: pa.DataType, ends: tuple[float, float] | None) -> tuple[Share, ...]:
+    """The shares of bars; the first and the last hold everything beyond, and end with the declared range, if there is one."""
     if marginal.estimated is None or marginal.low is None or marginal.high is None:
         return ()
-    total, ends = sum(marginal.counts), [_at(edge, type_, True) for edge in marginal.edges]
-    parts = zip(marginal.estimated, marginal.low, marginal.high, ends[:-1], ends[1:], strict=True)
+    edges = list(marginal.edges) if ends is None else [ends[0], *marginal.edges[1:-1], ends[1]]
+    total, places = sum(marginal.counts), [_at(float(edge), type_, True) for edge in edges]
+    parts = zip(marginal.estimated, marginal.low, marginal.high, places[:-1], places[1:], strict=True)
     return tuple(Share(e / total, lo / total, hi / total, start=a, end=b) for e, lo, hi, a, b in parts)
 
 
-def _quartile(q: float, bins: Bins, places: Floats, shares: Sums, blend: float, type_: pa.DataType) -> Interval:
-    """Where the share below crosses ``q``, and the places between which it surely does."""
+def _quartile(
+    q: float,
+    bins: Bins,
+    places: Floats,
+    shares: Sums,
+    blend: float,
+    type_: pa.DataType,
+    ends: tuple[float, float] | None,
+) -> Interval:
+    """Where the share below crosses ``q``, and the places between which it surely does: within the range, if there is one."""
     half = blend / 2
     rising = np.concatenate([[0.0], np.maximum.accumulate(np.clip(shares.estimate, 0, 1)), [1.0]])
     value = float(np.interp(q, rising, [bins.edges[0], *places, bins.edges[-1]]))
     surely_below, surely_above = places[shares.high < q], places[shares.low > q]
     low = min(float(surely_below.max()) - half, value) if len(surely_below) else None
     high = max(float(surely_above.min()) + half, value) if len(surely_above) else None
+    if ends is not None:
+        value, low, high = (
+            float(np.clip(at, *ends))
+            for at in (value, ends[0] if low is None else low, ends[1] if high is None else high)
+        )
     return Interval(*(None if at is None else _at(at, type_, False) for at in (value, low, high)))
 
 
-def _mean(column: ColumnPlan, bins: Bins, batches: Batches) -> Interval | None:
+def _mean(column: ColumnPlan, bins: Bins, wide: Bins | None, batches: Batches) -> Interval | None:
     """The mean before: by the law of the noise where values have a range, as it is where noise leaves it alone, or None."""
-    wide = whole_range(column, bins)
     if wide is None:
         return _plain_mean(batches, bins.types[0]) if _is_centred(column, bins) else None
     counts = sum((wide.count(list(batch.columns)) for batch in batches()), np.zeros(wide.size + 1, dtype=np.int64))

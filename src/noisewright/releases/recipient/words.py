@@ -6,41 +6,65 @@ import datetime
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from noisewright.core.exact import figure
+
 if TYPE_CHECKING:
     from noisewright.releases.recipient.estimating import ColumnEstimate, Interval
 
-__all__ = ["in_lines", "said"]
+__all__ = ["facts_of", "in_brief", "in_lines", "said", "share_rows"]
 
 MOST_SHOWN = 12
+GROUPED_FROM = 10_000
+"""Smaller numbers are written without a comma: they may be years."""
 
 
 def in_lines(found: ColumnEstimate, most: int = MOST_SHOWN) -> Iterator[str]:
     """The mean, the quartiles, and the largest shares or all bars."""
     yield f"{found.name}: {found.rows:,} rows of {found.mechanism}, {found.promise}"
-    if found.simulated:
-        yield "  a SIMULATION, not a release"
-    if found.missing:
-        yield f"  {found.missing:,} missing, shown as they are"
-    if found.mean is not None:
-        yield f"  {'mean':<14}{said(found.mean)}"
-    for name, one in zip(("1 in 4 below", "median", "3 in 4 below"), found.quartiles, strict=False):
-        yield f"  {name:<14}{said(one)}"
+    for name, words in _beside(found):
+        yield f"  {name}{words}" if name.endswith(" ") else f"  {name:<14}{words}"
     if found.reason:
         yield f"  no shares: {found.reason}"
         return
-    shown = found.shares if found.shares and found.shares[0].start is not None else found.shares[:most]
-    names = [
-        _name(share.label) if share.start is None else f"{_short(share.start)} to {_short(share.end)}"
-        for share in shown
-    ]
-    wide = max([len(name) for name in names], default=0)
-    for name, share in zip(names, shown, strict=True):
-        yield f"  {name:<{wide}}  {100 * share.share:5.1f} %  ({100 * share.low:.1f} to {100 * share.high:.1f})"
-    if len(found.shares) > len(shown):
-        yield f"  and {len(found.shares) - len(shown):,} more"
+    rows = share_rows(found, most)
+    wide = max([len(name) for name, _, _ in rows], default=0)
+    for name, share, ends in rows:
+        yield f"  {name:<{wide}}  {share:>7}  ({ends})"
+    if len(found.shares) > len(rows):
+        yield f"  and {len(found.shares) - len(rows):,} more"
     if found.blend:
-        days = " days" if isinstance(found.shares[0].start, datetime.date) else ""
-        yield f"  (bars pass into each other over {found.blend:.3g}{days}, about the size of the noise)"
+        yield f"  (bars pass into each other over {_blended(found)}, about the size of the noise)"
+
+
+def in_brief(found: ColumnEstimate) -> str:
+    """All of it in half a line."""
+    parts = [f"{found.rows:,} rows"]
+    parts += [] if found.mean is None else [f"mean {said(found.mean)}"]
+    if found.shares:
+        bars = found.shares[0].start is not None
+        parts.append(f"{len(found.shares):,} {'bars' if bars else 'shares'}")
+        name, share, ends = share_rows(found, 1)[0]
+        parts += [] if bars else [f"the largest {name}, {share} ({ends})"]
+    parts += [f"no shares: {found.reason}"] if found.reason else []
+    return ", ".join(parts)
+
+
+def facts_of(found: ColumnEstimate) -> list[tuple[str, str]]:
+    """What is known beside the shares, by name."""
+    facts = [("rows", f"{found.rows:,}"), ("mechanism", found.mechanism), ("promise", found.promise)]
+    facts += [(name.strip(), words) for name, words in _beside(found)]
+    facts += [("no shares", found.reason)] if found.reason else []
+    return facts + ([("bars pass into each other over", _blended(found))] if found.blend else [])
+
+
+def share_rows(found: ColumnEstimate, most: int) -> list[tuple[str, str, str]]:
+    """The name of each share, the share, and its interval: the largest ones of categories, and all bars."""
+    shown = found.shares if found.shares and found.shares[0].start is not None else found.shares[:most]
+    names = [_name(s.label) if s.start is None else _span(_short(s.start), _short(s.end)) for s in shown]
+    return [
+        (name, f"{100 * s.share:.1f} %", f"{100 * s.low:.1f} to {100 * s.high:.1f}")
+        for name, s in zip(names, shown, strict=True)
+    ]
 
 
 def said(found: Interval) -> str:
@@ -49,16 +73,38 @@ def said(found: Interval) -> str:
     return f"{_short(found.value, found)}  ({low} to {high})"
 
 
+def _beside(found: ColumnEstimate) -> Iterator[tuple[str, str]]:
+    """Everything but the shares: a name, which ends with a blank where it is the beginning of a sentence, and the words."""
+    if found.simulated:
+        yield "a SIMULATION, ", "not a release"
+    if found.missing:
+        yield f"{found.missing:,} missing, ", "shown as they are"
+    if found.mean is not None:
+        yield "mean", said(found.mean)
+    yield from zip(("1 in 4 below", "median", "3 in 4 below"), map(said, found.quartiles), strict=False)
+
+
+def _span(start: str, end: str) -> str:
+    return start if start == end else f"{start} to {end}"
+
+
+def _blended(found: ColumnEstimate) -> str:
+    days = " days" if isinstance(found.shares[0].start, datetime.date) else ""
+    return f"{figure(found.blend, 3, 'nearest')}{days}"
+
+
 def _short(value: Any, about: Interval | None = None) -> str:
     if isinstance(value, datetime.datetime):
         return (
             f"{value:%Y-%m-%d %H:%M}" if about is not None or value.time() != datetime.time() else f"{value:%Y-%m-%d}"
         )
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= GROUPED_FROM else str(value)
     if isinstance(value, float):
         ends = [end for end in (about.low, about.high) if end is not None] if about is not None else []
         width = abs(ends[-1] - ends[0]) if len(ends) == 2 else abs(value)
         digits = 0 if width >= 10 else 1 if width >= 1 else 2 if width >= 0.1 else 4
-        return f"{value:,.{digits}f}"
+        return f"{value:,.{digits}f}" if abs(value) >= GROUPED_FROM else f"{value:.{digits}f}"
     return str(value)
 
 

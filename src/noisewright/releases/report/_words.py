@@ -18,6 +18,7 @@ from noisewright.core.exact import exp_bounds, figure, float_up, percent, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.registry import registry
+from noisewright.releases.columns.words import apart
 
 if TYPE_CHECKING:
     from noisewright.releases.columns.plan import ColumnPlan
@@ -105,12 +106,6 @@ def asked(plan: Plan, plan_of_query: QueryPlan) -> str:
     if query.by:
         words += f", for each {listed(list(query.by))}"
     return words + (f", where {query.where}" if query.where else "")
-
-
-def apart(protects: str) -> str:
-    """Between which values of a column the promise is."""
-    words, bracket, shown = protects.partition(" (whether")
-    return f"values {words} apart{bracket}{shown}" if protects.startswith("at most") else protects
 
 
 def error(part: Any) -> str:

@@ -144,7 +144,8 @@ def _histogram(marginal: Marginal) -> tuple[str, float]:
     marks = _dates(first, last) if marginal.kind == "dates" else [(t, short(t)) for t in ticks(first, last, 7)]
     for value, label in marks:
         parts.append(f'<line class="axis" x1="{x(value):.1f}" y1="{bottom}" x2="{x(value):.1f}" y2="{bottom + 5}"/>')
-        parts.append(_text(x(value), bottom + 19, label, "middle", "tick"))
+        place = min(x(value), WIDTH - len(label) * CHARACTER / 2)  # the last label stays within the picture
+        parts.append(_text(place, bottom + 19, label, "middle", "tick"))
     parts.append(_text(left - 8, top - 14, "rows", "end", "tick"))
     parts.append(_text((left + WIDTH - right) / 2, bottom + 40, _cut(marginal.name, 50), "middle", whole=marginal.name))
     return "".join(parts), bottom + 48

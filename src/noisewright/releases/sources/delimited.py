@@ -26,6 +26,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from noisewright.core.choices import toml_key
 from noisewright.core.errors import DataError, FileFormatError
 from noisewright.releases.kinds.casts import fits
 from noisewright.releases.kinds.dates import TIME, ZONED
@@ -203,7 +204,7 @@ def misfit(name: str, type_: pa.DataType) -> DataError:
     words = kind.one
     if type_ == ZONED:
         words = "a time with an offset such as 2024-02-29 12:30:00+01:00"
-    other = f'say another type, such as types = {{ {name} = "{kind.wider}" }}'
+    other = f'say another type, such as types = {{ {toml_key(name)} = "{kind.wider}" }}'
     if kind is TIME:
         ends = "without an offset" if type_ == ZONED else "with one, such as 2024-01-31T00:00:00Z"
         other = f"write the ends of its range {ends}, or {other}"

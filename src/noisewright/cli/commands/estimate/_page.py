@@ -94,7 +94,7 @@ def release_page(
         for place, line in enumerate(in_lines(one)):
             yield Text(f"  {printable(line)}", style="" if place else "bold")
     if output is not None:
-        yield Text(f"  written to {output}")
+        yield Text(f"  shares written to {output}")
 
 
 def shares_table(found: Estimate) -> pa.Table:
