@@ -738,7 +738,7 @@ def face_risks() -> None:
     noisy = [row(trial.noisy(Fraction(epsilon)), epsilon=epsilon) for epsilon in (10, 30, 100, 300, 1000)[:few]]
     others = [row(risk) for risk in (*map(trial.k_same, (2, 5, 10)[:few]), *trial.adhoc())]
     pixels = [row(trial.pixels("laplace", Fraction(e)), kind="laplace", epsilon=e) for e in (30, 100, 300, 1000)[:few]]
-    pixels += [row(trial.pixels("windows", Fraction(e)), kind="windows", epsilon=e) for e in (30, 100)[:few]]
+    pixels += [row(trial.pixels("windows", Fraction(e)), kind="windows", epsilon=e) for e in (30, 100, 300, 1000)[:few]]
     clean = trial.attacks.clean().attacks["naive"]
     save_figure(draw_face_risks(noisy, others, trial.chance, clean, pixels=pixels), PICTURES / "face-risks.png")
 
@@ -850,6 +850,7 @@ ATTGAN = {"scale": 1 / 8, "epochs": 100, "rate": 1e-3, "critic_turns": 2}
 
 def badges() -> None:
     """Drawn people who are not in the model that comes along, through the mechanism on faces at several epsilons."""
+    from noisewright.core.exact import upward
     from noisewright.images import png_of, private_faces
     from noisewright.images.faces import sprite_faces
     from noisewright.images.pictures import strip
@@ -862,7 +863,7 @@ def badges() -> None:
     for epsilon in (300, 100, 50, 20):
         hidden = private_faces(epsilon=epsilon)
         assert hidden.meaning is not None
-        rows.append((f"{epsilon} ({100 * hidden.meaning.best:.0f} %)", hidden.release(some, rng)))
+        rows.append((f"{epsilon} ({upward(100 * hidden.meaning.best, 2)} %)", hidden.release(some, rng)))
     titled = [
         (title if not place else "", np.repeat(np.repeat(face, 2, 0), 2, 1))
         for title, row in rows

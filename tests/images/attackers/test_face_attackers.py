@@ -5,6 +5,7 @@ Statistical tests have fixed seeds. Their tolerances are four standard errors of
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -16,8 +17,17 @@ from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.attackers import BayesAttacker, LabelledFaces, Recogniser, gallery_risk, picture_risks
+from noisewright.images import pixel_windows
+from noisewright.images.attackers import (
+    BayesAttacker,
+    LabelledFaces,
+    Recogniser,
+    WindowAttacker,
+    gallery_risk,
+    picture_risks,
+)
 from noisewright.images.faces import CodeSpace, LatentObfuscator, NoisyCodes, cartoon_faces, train_eigenfaces
+from noisewright.images.pictures import window_ssim
 from noisewright.mechanisms.numbers.geometric import geometric
 
 
@@ -96,6 +106,36 @@ def test_the_bound_of_a_gallery_at_its_ends() -> None:
             gallery_risk(wrong, 1)
 
 
+# On windows ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [4, 16])
+def test_who_knows_the_law_of_windows_is_right_as_often_as_anybody_can_be(epsilon: int) -> None:
+    """One window of four cells in grey, of which all 81 outputs are listed: the likeliest candidate for each."""
+    made = pixel_windows(epsilon=epsilon, width=4, height=4, block=2, window=2, levels=3, colours="grey")
+    gallery = rng(7).integers(0, 256, (5, 4, 4, 1), dtype=np.uint8)
+    true = made.blocks.sums(gallery).reshape(5, 4) / 4
+    values = np.array(list(itertools.product((0.0, 128, 255), repeat=4)))
+    weights = made.choice.weights(window_ssim(true[:, None], values[None]))
+    chances = weights / weights.sum(1, keepdims=True)
+    attacker = WindowAttacker(made, gallery)
+    best, two = float(chances.max(0).sum()) / 5, float(np.einsum("ki,kj->kij", chances, chances).max(0).sum()) / 5
+    assert 0.25 < best < two <= attacker.bound
+    assert attacker.success(2000, rng()) == pytest.approx(best, abs=4 * 0.5 / math.sqrt(10_000))
+    assert attacker.success(2000, rng(), releases=2) == pytest.approx(two, abs=4 * 0.5 / math.sqrt(10_000))
+
+
+def test_cells_beside_windows_are_read_as_the_laplace_noise_that_they_have() -> None:
+    made = pixel_windows(epsilon=60, width=5, height=4, block=2, window=2, levels=3, colours="grey")
+    assert (made.grid.count, made.grid.left_over) == (1, 2)
+    gallery = np.full((6, 4, 5, 1), 100, np.uint8)
+    gallery[:, :, 4, 0] = rng(4).integers(0, 256, (6, 4))  # people differ there alone
+    sums = made.blocks.sums(gallery)[:, :, 2, 0]
+    space = CodeSpace((0.0, 0.0), (510.0, 510.0), (510, 510))
+    known = BayesAttacker(NoisyCodes(2 * made.share, space), sums).success(2000, rng())
+    assert WindowAttacker(made, gallery).success(2000, rng()) == pytest.approx(known, abs=5 * 0.5 / math.sqrt(12_000))
+
+
 def test_attackers_refuse_what_they_cannot_use() -> None:
     attacker = gaussian_gallery(3, 1)
     codes = attacker.mechanism.space.codes(attacker.gallery)
@@ -107,6 +147,12 @@ def test_attackers_refuse_what_they_cannot_use() -> None:
         BayesAttacker(attacker.mechanism, codes[:1])
     with pytest.raises(ParameterError, match="whole numbers"):
         attacker.success(0)
+    windows = pixel_windows(epsilon=1, width=4, height=4, block=1)
+    for pictures in (np.zeros((1, 4, 4, 3), np.uint8), np.zeros((2, 4, 5, 3), np.uint8)):
+        with pytest.raises(DataError, match="two people"):
+            WindowAttacker(windows, pictures)
+    with pytest.raises(ParameterError, match="whole numbers"):
+        WindowAttacker(windows, np.zeros((2, 4, 4, 3), np.uint8)).success(0)
 
 
 # On pictures --------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from noisewright.images.attackers.on_pictures import LabelledFaces as LabelledFaces
     from noisewright.images.attackers.on_pictures import PictureAttackers as PictureAttackers
     from noisewright.images.attackers.on_pictures import picture_risks as picture_risks
+    from noisewright.images.attackers.on_windows import WindowAttacker as WindowAttacker
     from noisewright.images.attackers.recogniser import Recogniser as Recogniser
     from noisewright.images.attackers.risks import Attribute as Attribute
     from noisewright.images.attackers.risks import FaceAttacks as FaceAttacks

@@ -4,8 +4,9 @@ Attackers know several faces of each person; one more face of everybody is obfus
 attackers on pictures stands the *best* possible one, who inverts the decoder and knows the very codes of the gallery:
 
 * noise on codes: :class:`~noisewright.images.attackers.bayes.BayesAttacker`, after one release and after two;
-* Laplace noise on blocks of pixels: the same, since the sums of blocks are a code on a lattice; for other choices of pixels the
-  best attacker is not known, and who learns from obfuscated pictures stands for it;
+* Laplace noise on blocks of pixels: the same, since the sums of blocks are a code on a lattice; windows drawn by likeness:
+  :class:`~noisewright.images.attackers.on_windows.WindowAttacker`; for other choices of pixels the best attacker is not known,
+  and who learns from obfuscated pictures stands for it;
 * what is not drawn at random: who runs the method on all candidates is wrong only among those with the same output, so is right
   about (number of outputs) / (number of people); for k-same, two releases of overlapping galleries leave the intersections of
   clusters (:mod:`noisewright.images.attackers.on_clusters`), and who knows half of the others not to be in a picture
@@ -36,6 +37,7 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.images.attackers.bayes import BayesAttacker, gallery_risk
 from noisewright.images.attackers.on_clusters import composed_guesses, intersections, without
 from noisewright.images.attackers.on_pictures import LabelledFaces, Obfuscate, PictureAttackers
+from noisewright.images.attackers.on_windows import WindowAttacker
 from noisewright.images.attackers.recogniser import Recogniser
 from noisewright.images.baselines.k_same import Clusters
 from noisewright.images.faces.code_space import CodeSpace
@@ -45,6 +47,7 @@ from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.similarity import mse, ssim
 from noisewright.images.pixels.laplace import PixelLaplace
 from noisewright.images.pixels.mechanism import TOP, BlockMechanism
+from noisewright.images.pixels.windows import PixelWindows
 
 __all__ = ["ONE_RELEASE", "Attribute", "FaceAttacks", "Risk"]
 
@@ -53,6 +56,9 @@ ONE_RELEASE = ("best", "parrot", "naive")
 
 OWN = 7
 """Of so many people of a gallery, one is in the first of two releases alone, and one in the second."""
+
+FEWER = 8
+"""Windows take longer to draw than codes: so many times fewer of them are."""
 
 KSame = Callable[[Picture, np.random.Generator], tuple[Picture, Clusters]]
 """One face for each person of a gallery, and the clusters, which are picked at random."""
@@ -143,10 +149,14 @@ class FaceAttacks:
             most = tuple((TOP * made.blocks.areas[..., None].repeat(made.channels, -1)).reshape(-1).tolist())
             space = CodeSpace((0.0,) * len(most), tuple(map(float, most)), most)
             return self._with_best(risk, BayesAttacker(NoisyCodes(made.epsilon, space), sums), rng)
+        if isinstance(made, PixelWindows):
+            return self._with_best(risk, WindowAttacker(made, self.asked.pictures), rng, self.draws // FEWER)
         return replace(risk, bound=gallery_risk(1 - np.eye(len(self._people)), made.epsilon))
 
-    def _with_best(self, risk: Risk, best: BayesAttacker, rng: np.random.Generator) -> Risk:
-        copies = -(-self.draws // len(self._people))
+    def _with_best(
+        self, risk: Risk, best: BayesAttacker | WindowAttacker, rng: np.random.Generator, draws: int | None = None
+    ) -> Risk:
+        copies = -(-(draws or self.draws) // len(self._people))
         more = {
             "best": best.success(copies, rng),
             "best of two": best.success(copies, rng, releases=2),

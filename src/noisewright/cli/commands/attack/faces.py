@@ -203,7 +203,7 @@ def _page(
         _table("NO guarantee", ("",), [((r.method,), r) for r in others], list(ATTACKS)),
     ]
     notes = [
-        ("*", "the risk: the largest share that was measured on one release, and never that of naive alone"),
+        ("*", "the risk: the largest share that was measured on one release; naive is never asked alone"),
         (
             "best",
             "sees what was drawn and knows the code of every candidate, or runs the method on all of them: who is above it "
