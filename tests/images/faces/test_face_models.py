@@ -176,8 +176,18 @@ def test_damaged_model_files_are_refused_whatever_was_changed(tmp_path: Path) ->
         with pytest.raises(FileFormatError, match=f"{number}.nwm"):
             Eigenfaces.at(bad)
     about, arrays = read_model(Eigenfaces.at(path).resource, "eigenfaces")
-    for name, wrong in (("low", np.inf), ("spreads", 0.0), ("high", -1e9), ("directions", np.nan)):
-        write_model(path := tmp_path / f"{name}.nwm", "eigenfaces", about, {**arrays, name: arrays[name] * 0 + wrong})
+    bad = (
+        ("low", np.inf),
+        ("spreads", 0.0),
+        ("high", -1e9),
+        ("directions", np.nan),
+        ("directions", 2.0),
+        ("mean", 300.0),
+    )
+    for name, wrong in bad:
+        write_model(
+            path := tmp_path / f"{name}-{wrong}.nwm", "eigenfaces", about, {**arrays, name: arrays[name] * 0 + wrong}
+        )
         with pytest.raises(FileFormatError, match="no eigenfaces"):
             Eigenfaces.at(path)
     for end in ("low", "high"):  # a box that does not hold the public faces of its own file: distances in it would lie

@@ -10,6 +10,7 @@ transparency           the picture on white; grey stays grey
 16 bits                eight bits: divided by 256; floats, 32 bits and numbers with signs are refused
 CMYK, YCbCr, LAB       red, green and blue, by the plain conversion of Pillow, without colour profiles
 a palette, black/white red, green and blue, or grey
+several in one (MPO)   the first of them: cameras put previews and depths behind the photograph
 =====================  =======================================================================================
 
 What is refused, in one sentence: files that are no picture, that are cut short, that have no pixels, more than
@@ -50,6 +51,12 @@ CHANNELS: dict[str, int] = {"rgb": 3, "grey": 1}
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
 """Formats that are read: none of them runs a program, as some do."""
 
+SEVERAL = "MPO"
+"""What a JPEG with further pictures behind the first is called; it is opened at the first."""
+
+BEGINNINGS = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"RIFF", b"P5", b"P6")
+"""How files of these formats begin."""
+
 MOST_PIXELS = 100_000_000
 """A picture of more pixels is not unpacked: a small file can claim to be a huge one."""
 
@@ -70,6 +77,8 @@ def read_picture(source: bytes | str | Path, *, colours: Colours | None = None) 
     except DataError:
         raise
     except image.UnidentifiedImageError:
+        if content.startswith(BEGINNINGS):
+            raise DataError("a picture is damaged, or has no pixels; repair the file, or leave it out.") from None
         raise DataError("a file is no picture of a known format; give PNG, JPEG, GIF, BMP, TIFF or WebP.") from None
     except image.DecompressionBombError:
         raise _too_large() from None
@@ -122,7 +131,7 @@ def _check(found: Image.Image) -> None:
         raise DataError("a picture has no pixels; leave it out.")
     if width * height > MOST_PIXELS:
         raise _too_large()
-    if getattr(found, "n_frames", 1) > 1:
+    if found.format != SEVERAL and getattr(found, "n_frames", 1) > 1:
         raise DataError("a picture has several frames; give each frame as a picture of its own.")
     if found.mode == "F":
         raise DataError("a picture holds floats, whose range is not known; save it with 8 or 16 bits.")

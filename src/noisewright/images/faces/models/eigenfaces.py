@@ -44,6 +44,8 @@ MOST_COMPONENTS = 300
 PARTS = {"mean": "<f4", "directions": "<f4", "spreads": "<f8", "low": "<f8", "high": "<f8"}
 FINEST = 2.0**-24
 """Halves of floats are multiples of this anyway; other directions are rounded to it."""
+LONGEST = 1 + 2.0**-10
+"""A direction is as long as 1 but for rounding, and none of its entries is longer."""
 
 
 class Eigenfaces(ComponentFaces):
@@ -84,6 +86,8 @@ class Eigenfaces(ComponentFaces):
             raise wrong
         if not many or not (arrays["low"] < arrays["high"]).all() or not (arrays["spreads"] > 0).all():
             raise wrong
+        if np.abs(arrays["directions"]).max() > LONGEST or not ((arrays["mean"] >= 0) & (arrays["mean"] <= 255)).all():
+            raise wrong  # with others some pictures would have no code, and be told by that
         gallery = Gallery.kept(arrays, arrays["low"], arrays["high"])
         if gallery is None and len(arrays) > len(PARTS):
             raise wrong
