@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
+from rich.markup import render
 
+from noisewright.cli.app import COMMANDS as COMMAND_TABLE
+from noisewright.cli.shared.commands import Table, built, offered
 from noisewright.cli.shared.parameters import parameters_of
 from noisewright.mechanisms import registry
 
@@ -42,6 +47,22 @@ def test_help_has_whole_paragraphs_and_no_types_of_python(call, words, monkeypat
     for line, after in pairwise(lines):  # a paragraph is broken only where the next word does not fit
         if line and after and not line.startswith("Usage:"):
             assert len(line) + 1 + len(after.split()[0]) > 78, line
+
+
+def written(table: Table, path: str = "") -> Iterator[tuple[str, str]]:
+    """All that commands say of themselves and of their options, as it was written."""
+    for name in table:
+        command = offered(table, name)
+        yield f"{path} {name}", inspect.getdoc(command.run) or ""
+        for option in built(name, command).params:
+            yield f"{path} {name} {option.name}", getattr(option, "help", None) or ""
+        if command.table is not None:
+            yield from written(command.table, f"{path} {name}")
+
+
+def test_what_stands_in_brackets_is_not_taken_for_a_style() -> None:
+    lost = [place for place, text in written(COMMAND_TABLE) if render(text).plain != text.replace("\\[", "[")]
+    assert lost == []
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ from noisewright.images.pictures.reading import Colours, Picture, read_picture
 from noisewright.mechanisms.registry import Entry, Stated
 from noisewright.noise.bits import Bits
 
-__all__ = ["FaceDistance", "PrivateFaces", "private_faces"]
+__all__ = ["FaceDistance", "PrivateFaces", "measured_in_words", "private_faces"]
 
 NAME = "faces"
 Weights = Literal["even", "least-error"]
@@ -133,8 +133,7 @@ class PrivateFaces(PictureMechanism):
 
     def in_words(self) -> str:
         """The promise, what it does not cover, and what epsilon means on public faces."""
-        told = f" Measured on public faces of the model: {'; '.join(self.measured)}." if self.measured else ""
-        return f"{super().in_words()}{told}"
+        return " ".join([super().in_words(), *measured_in_words(self.measured)])
 
     def drawn(self, picture: Picture, bits: Bits) -> Picture:
         """A new face for one in the size of the model."""
@@ -147,6 +146,11 @@ class PrivateFaces(PictureMechanism):
     def __repr__(self) -> str:
         about = f"epsilon = {upward(self.epsilon)} for {self.hidden.components} components"
         return f"{NAME}({about} of {self.hidden.model.resource.name!r})"
+
+
+def measured_in_words(measured: Sequence[str]) -> list[str]:
+    """What was measured on public faces as a sentence, if something was."""
+    return [f"Measured on public faces of the model: {'; '.join(measured)}."] if measured else []
 
 
 @dataclass(frozen=True)

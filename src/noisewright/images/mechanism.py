@@ -91,7 +91,7 @@ class PictureMechanism:
 
     def clear_in_words(self) -> str:
         """What the promise does not cover."""
-        return f"In the clear: {', '.join(self.clear) or 'nothing but the declared size of pictures'}."
+        return f"In the clear: {'; '.join(self.clear) or 'nothing but the declared size of pictures'}."
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: how good a picture is, is measured on pictures."""

@@ -30,12 +30,12 @@ from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up, upward
 from noisewright.core.guarantee import Guarantee, split
-from noisewright.images.hidden_faces import PrivateFaces
+from noisewright.images.hidden_faces import PrivateFaces, measured_in_words
 from noisewright.images.mechanism import PictureMechanism, of_all_draws
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region, replaced
 from noisewright.images.pictures.resizing import recoloured, resized
-from noisewright.images.pixels.distances import ChangedPixels, DifferentParts
+from noisewright.images.pixels.distances import AnyPicture, ChangedPixels, DifferentParts
 from noisewright.images.pixels.exponential import pixel_exponential
 from noisewright.images.pixels.laplace import pixel_laplace
 from noisewright.images.pixels.mechanism import BlockMechanism, whole_certificate
@@ -58,10 +58,19 @@ class Promise:
     """What is promised about a whole picture, whatever it was drawn in."""
 
     guarantee: Guarantee
-    words: str
-    """The same in words, and what it does not cover."""
+    alone: str
+    """The same in words."""
+    clear: str
+    """What it does not cover, in a sentence."""
     each: Guarantee | None = None
     """Where faces or places are drawn for epsilon each: the promise about one of them."""
+    measured: tuple[str, ...] = ()
+    """What epsilon means on public faces, in half sentences, where that was measured."""
+
+    @property
+    def words(self) -> str:
+        """All of it in words."""
+        return " ".join([self.alone, self.clear, *measured_in_words(self.measured)])
 
 
 class Method(Protocol):
@@ -152,7 +161,7 @@ class PixelMethod(Method):
         elif self.regions and made[0].between == "pictures":
             told = f"{inside}{', which share epsilon by their sizes' if many > 1 else ''}, and nowhere else"
             found = Guarantee(float_up(sum((one.epsilon for one in made), Fraction(0))), DifferentParts(told))
-        return Promise(found, f"{found.in_words(self.pixels or 1)} {made[0].clear_in_words()}")
+        return Promise(found, found.in_words(self.pixels or 1), made[0].clear_in_words())
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,12 +212,16 @@ def promise_of_each(made: PictureMechanism, many: int, what: str) -> Promise:
 
     Losses add up, and no two contents of one are farther apart than 1.
     """
+    each = made.guarantee
+    if isinstance(each.metric, AnyPicture):  # of the frame that a place is seen in
+        each = Guarantee(each.epsilon, DifferentParts(f"one of the {what} that are hidden, and nowhere else"))
+    alone = each.in_words(1)
     if many <= 1:
-        return Promise(made.guarantee, made.in_words(), made.guarantee)
-    whole = float_up(many * Fraction(made.guarantee.epsilon))
+        return Promise(each, alone, made.clear_in_words(), each, made.measured)
+    whole = float_up(many * Fraction(each.epsilon))
     found = Guarantee(whole, DifferentParts(f"{many} {what} that are hidden, and nowhere else"))
     told = f"Epsilon is for each of the {what}, of which a picture has {many} at most: {upward(whole)} for all of them."
-    return Promise(found, f"{told} For one of them: {made.in_words()}", made.guarantee)
+    return Promise(found, f"{told} For one of them: {alone}", made.clear_in_words(), each, made.measured)
 
 
 @lru_cache(maxsize=64)

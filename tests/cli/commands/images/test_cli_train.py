@@ -182,20 +182,8 @@ def test_files_that_cannot_be_read_are_named_and_the_others_learned_from(
 
 def test_who_stops_a_training_is_told_how_to_go_on(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "model.nwm"
-    words = [
-        "images",
-        "train",
-        "-o",
-        str(out),
-        "--model",
-        "autoencoder",
-        "--size",
-        "16",
-        "--code",
-        "4",
-        "--epochs",
-        "9999",
-    ]
+    words = ["images", "train", str(folder), "-o", str(out), "--model", "autoencoder", "--size", "16", "--code", "4"]
+    words += ["--epochs", "9999"]
     run = subprocess.Popen(
         [sys.executable, "-m", "noisewright", *words],
         stderr=subprocess.PIPE,

@@ -19,7 +19,7 @@ def get(
         str,
         typer.Argument(
             metavar="[NAME]",
-            help="Which one; --list shows them, and small copies the one that comes along. [default: glove-6b-100d]",
+            help="Which one; --list shows them, and small copies the one that comes along. \\[default: glove-6b-100d]",
             show_default=False,
         ),
     ] = "",

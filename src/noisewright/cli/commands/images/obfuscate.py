@@ -164,10 +164,11 @@ def obfuscate(
     )
     colours: Colours | None = "grey" if grey else None
     told: dict[str, Any] = {}
+    promised: list[tuple[str, str]] = []
 
     def before(done: Sequence[Obfuscated]) -> None:
         """Say what is promised, and write the contact sheet, while nothing else is there yet."""
-        told.update(_told(chosen, done))
+        told.update(_told(chosen, done, promised))
         if page is not None:
             write_atomically(page, contact_sheet(done, told["promise"]).encode())
 
@@ -216,17 +217,20 @@ def obfuscate(
         "left_out": there.others,
         "problems": listed(problems),
     }
-    emit(data, lambda: _page(data, method), as_json)
+    emit(data, lambda: _page(data, promised, method), as_json)
     exit_if_any(problems)
 
 
-def _told(method: Method, done: Sequence[Obfuscated]) -> dict[str, Any]:
-    """What is promised about the pictures in which something was drawn, and which of them are the others."""
+def _told(method: Method, done: Sequence[Obfuscated], page: list[tuple[str, str]]) -> dict[str, Any]:
+    """What is promised about the pictures in which something was drawn, and which of them are the others; and the rows of a
+    page about it."""
     open_ones = [str(one.source) for one in done if one.problem is None and not one.places]
     sizes = list(dict.fromkeys(one.size for one in done if one.size is not None and one.places))
     if not sizes:
+        nothing = "None: nothing was hidden, and what came out shows all that the originals show."
+        page.append(("promise", nothing))
         return {
-            "promise": "None: nothing was hidden, and what came out shows all that the originals show.",
+            "promise": nothing,
             "guarantee": None,
             "guarantee_of_each": None,
             "faces_at_most": 0,
@@ -237,6 +241,8 @@ def _told(method: Method, done: Sequence[Obfuscated]) -> dict[str, Any]:
     many = max(one.places for one in done)
     promised = method.promise(*sizes[0], places=many)
     others = " The same holds for pictures of every other size." if len(sizes) > 1 else ""
+    page.append(("promise", promised.alone + others))
+    page += [("epsilon means", "; ".join(promised.measured))] if promised.measured else []
     return {
         "promise": promised.words + others,
         "guarantee": str(promised.guarantee),
@@ -265,16 +271,16 @@ def _is_single(output: str, pictures: Sequence[str]) -> bool:
     return suffix == ".png"
 
 
-def _page(data: dict[str, Any], method: str) -> list[RenderableType]:
+def _page(data: dict[str, Any], promised: list[tuple[str, str]], method: str) -> list[RenderableType]:
     from noisewright.cli.commands.images._sheet import left_out
 
     rows = [
-        ("promise", data["promise"]),
-        ("in the clear", ", ".join(data["in_the_clear"]) or "nothing"),
+        *promised,
+        ("in the clear", "; ".join(data["in_the_clear"]) or "nothing"),
         ("metadata", data["metadata"]),
     ]
     if data["numerics"] is not None:
-        rows.insert(1, ("numerics", "exact: drawn from the integers that the certificates are about"))
+        rows.insert(len(promised), ("numerics", "exact: drawn from the integers that the certificates are about"))
         rows.append(("certificates", f"one for each size of pictures, beside them ({method})"))
     if names := [Path(one).name for one in data["not_protected"]]:
         rows.append(("not protected", f"nothing was hidden in {', '.join(names)}: nothing is promised there"))

@@ -51,7 +51,7 @@ def video(
         str | None,
         typer.Option(
             metavar="FILE.json",
-            help='Hide these boxes, by frames: {"1-40": [[x, y, width, height]], "41": []}. No face is looked for then.',
+            help='Hide these boxes, by frames: {"1-40": \\[\\[x, y, width, height]], "41": \\[]}. No face is looked for then.',
         ),
     ] = None,
     keep: Keep = None,
@@ -116,7 +116,7 @@ def video(
     nothing = [("promise", "none: nothing was hidden, and the video shows all that the original shows")]
     rows = [
         *(nothing if proved is None else promised),
-        ("in the clear", ", ".join(clear)),
+        ("in the clear", "; ".join(clear)),
         ("sound, metadata", "none comes out"),
     ]
     emit(data, lambda: [heading(output, plural(done.frames, "frame")), facts(rows)], as_json)

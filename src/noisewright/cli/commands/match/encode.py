@@ -26,7 +26,7 @@ def encode(
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.nwc", help="Where the codes go.")],
     names: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column with names. [default: the first, if it holds texts]"),
+        typer.Option(metavar="COLUMN", help="The column with names. \\[default: the first, if it holds texts]"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

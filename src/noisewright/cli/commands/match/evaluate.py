@@ -33,10 +33,10 @@ def evaluate(
         typer.Option(metavar="FILE.json", help="The public scheme of a service; or else bits and epsilons to try."),
     ] = None,
     bits: Annotated[
-        str | None, typer.Option(metavar="N,N,...", help=f"Numbers of bits to try. [default: {BITS}]")
+        str | None, typer.Option(metavar="N,N,...", help=f"Numbers of bits to try. \\[default: {BITS}]")
     ] = None,
     epsilon: Annotated[
-        str | None, typer.Option(metavar="E,E,...", help=f"Epsilons of a bit to try. [default: {EPSILONS}]")
+        str | None, typer.Option(metavar="E,E,...", help=f"Epsilons of a bit to try. \\[default: {EPSILONS}]")
     ] = None,
     neighbours: Annotated[int, typer.Option("--neighbours", "-k", metavar="K", help="How many are returned.")] = 10,
     radius: Annotated[str, typer.Option(metavar="D", help="The distance at which the loss is told.")] = RADIUS,
@@ -45,7 +45,7 @@ def evaluate(
     runs: Annotated[int, typer.Option(metavar="N", help="Draw the noise so often.", min=1)] = 1,
     names: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column with names. [default: the first, if it holds texts]"),
+        typer.Option(metavar="COLUMN", help="The column with names. \\[default: the first, if it holds texts]"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

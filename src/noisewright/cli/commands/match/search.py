@@ -31,7 +31,7 @@ def search(
     public: Annotated[str, typer.Option(metavar="FILE.json", help="The public scheme of the service.")],
     of: Annotated[
         list[str] | None,
-        typer.Option("--for", metavar="NAME", help="Whose neighbours; may be repeated. [default: everybody's]"),
+        typer.Option("--for", metavar="NAME", help="Whose neighbours; may be repeated. \\[default: everybody's]"),
     ] = None,
     query: Annotated[
         str | None, typer.Option(metavar="FILE.nwc", help="Search with the codes of this file, which stay outside.")

@@ -31,7 +31,7 @@ def calibrate(
     pair: Annotated[
         str | None, typer.Option(metavar="WORD,WORD", help="Two words that are to be within a factor of each other.")
     ] = None,
-    factor: Annotated[str, typer.Option(metavar="F", help="That factor. [default: e]", show_default=False)] = "",
+    factor: Annotated[str, typer.Option(metavar="F", help="That factor. \\[default: e]", show_default=False)] = "",
     embedding: Embedded = "small",
     limit: Limit = None,
     language: Language = "en",
