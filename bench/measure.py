@@ -113,6 +113,8 @@ def verdict(outcome: Outcome) -> str:
     checks = []
     if row.target is not None:
         checks.append(times is not None and times >= row.target)
+    if row.least_rate is not None:
+        checks.append(outcome.ours.rate >= row.least_rate)
     if row.memory_limit is not None:
         checks.append(outcome.ours.above <= row.memory_limit)
     if not checks:

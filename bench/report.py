@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bench.measure import Outcome, Settings, Side, ratio, verdict
-from bench.rows import MB
+from bench.rows import MB, Row
 
 __all__ = ["FORMAT", "as_json", "as_markdown", "as_table", "notes", "show", "write_whole"]
 
@@ -47,6 +47,8 @@ def notes(outcomes: Sequence[Outcome]) -> list[str]:
             times, reasons = ratio(outcome), []
             if row.target is not None and (times is None or times < row.target):
                 reasons.append(f"ratio {_times(times)}, target {_times(row.target)}")
+            if row.least_rate is not None and outcome.ours is not None and outcome.ours.rate < row.least_rate:
+                reasons.append(f"{_short(outcome.ours.rate)}{row.unit}/s, target {_short(row.least_rate)}{row.unit}/s")
             if row.memory_limit is not None and outcome.ours is not None and outcome.ours.above > row.memory_limit:
                 reasons.append(f"memory {_memory(outcome.ours.above)}, limit {_memory(row.memory_limit)}")
             lines.append(f"missed: {row.name}: {'; '.join(reasons)}")
@@ -72,6 +74,7 @@ def as_json(outcomes: Sequence[Outcome], settings: Settings) -> dict[str, Any]:
                 "peer": _side(o.peer),
                 "ratio": ratio(o),
                 "target": o.row.target,
+                "least_rate": o.row.least_rate,
                 "memory_limit": o.row.memory_limit,
                 "result": verdict(o),
                 "problem": o.problem,
@@ -138,7 +141,7 @@ def _cells(outcome: Outcome) -> list[str]:
         _speed(outcome.ours, row.unit),
         peer,
         _times(ratio(outcome)),
-        _times(row.target),
+        _target(row),
         memory,
         verdict(outcome),
     ]
@@ -166,6 +169,13 @@ def _times(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:.0f}x" if value >= 100 else f"{value:.2g}x" if value < 10 else f"{value:.3g}x"
+
+
+def _target(row: Row) -> str:
+    """The least ratio, the least rate, or both."""
+    told = [] if row.target is None else [_times(row.target)]
+    told += [] if row.least_rate is None else [f"{_short(row.least_rate)}/s"]
+    return ", ".join(told) or "-"
 
 
 def _memory(size: int) -> str:

@@ -39,11 +39,12 @@ class Task:
 class Row:
     """One line of the table.
 
-    ``target`` is the least ratio of our rate to the peer's; None where the row only informs. ``memory_limit`` is in
-    bytes and bounds what our side holds beyond its imported libraries. ``agree`` is the largest relative difference
-    between the two sides' answers. ``fresh`` makes every round one run in a new process, for work that a cache would make
-    look faster than it is the first time. ``rounds`` and ``seconds_limit`` (for one reply) replace the usual ones.
-    ``own_peer`` says that the peer is ours too: another engine or size, measured in our own environment.
+    ``target`` is the least ratio of our rate to the peer's, and ``least_rate`` the least rate of ours, in units a second;
+    None where the row only informs. ``memory_limit`` is in bytes and bounds what our side holds beyond its imported
+    libraries. ``agree`` is the largest relative difference between the two sides' answers. ``fresh`` makes every round one
+    run in a new process, for work that a cache would make look faster than it is the first time. ``rounds`` and
+    ``seconds_limit`` (for one reply) replace the usual ones. ``own_peer`` says that the peer is ours too: another engine or
+    size, measured in our own environment.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Row:
     rounds: int | None = None
     seconds_limit: float = 120.0
     own_peer: bool = False
+    least_rate: float | None = None
 
 
 def all_rows() -> list[Row]:

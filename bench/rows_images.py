@@ -25,6 +25,7 @@ ROWS = [
             unit="pixels",
             own_peer=True,
             memory_limit=200 * MB,
+            least_rate=1e6 if block == 16 else None,
         )
         for block, rate in ((16, 1500), (16, 6000), (1, 1500))
     ),
@@ -36,6 +37,7 @@ ROWS = [
             ours=Task("bench.ours.images:pixels", {"kind": kind, "side": 2048, "share": 5}, {"side": 256}),
             unit="pixels",
             memory_limit=600 * MB,
+            least_rate=8e6,
         )
         for kind in ("laplace", "exponential")
     ),
@@ -54,6 +56,7 @@ ROWS = [
             ours=Task("bench.ours.images:faces", {"side": 128, "together": together}, {"side": 24, "together": 2}),
             unit="faces",
             memory_limit=400 * MB,
+            least_rate=20,
         )
         for together in (1, 8, 64)
     ),
@@ -65,6 +68,7 @@ ROWS = [
             ours=Task("bench.ours.images:network", {"side": 128, "together": together}, {"side": 16, "together": 2}),
             unit="faces",
             memory_limit=1500 * MB,
+            least_rate=20,
         )
         for together in (1, 8, 64)
     ),

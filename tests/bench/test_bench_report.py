@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -61,6 +62,14 @@ def test_memory_limit_is_inclusive(above: int, expected: str) -> None:
     assert len(notes([outcome])) == (expected == "missed")
 
 
+@pytest.mark.parametrize(("rate", "expected"), [(3e6, "met"), (2.9e6, "missed")])
+def test_a_rate_of_our_own_is_a_target_too(rate: float, expected: str) -> None:
+    outcome = Outcome(replace(row(target=None, unit="pixels"), least_rate=3e6), side(rate))
+    assert verdict(outcome) == expected
+    assert notes([outcome]) == ([] if expected == "met" else ["missed: fake: 2.9 Mpixels/s, target 3 Mpixels/s"])
+    assert "3 M/s" in as_markdown([outcome], Settings())
+
+
 def test_a_memory_limit_can_spoil_a_ratio_that_was_met() -> None:
     outcome = Outcome(row(limit=MB), side(600, above=2 * MB), side(10))
     assert verdict(outcome) == "missed"
@@ -108,7 +117,8 @@ def test_json_holds_every_field() -> None:
     assert data["packages"] == {"ours": {"thing": "1.2"}, "peers": {"thing": "1.2"}}
     met, failed = data["rows"]
     assert set(met) == {
-        *("name", "compares", "size", "unit", "ours", "peer", "ratio", "target", "memory_limit", "result", "problem")
+        *("name", "compares", "size", "unit", "ours", "peer", "ratio", "target", "least_rate", "memory_limit"),
+        *("result", "problem"),
     }
     assert set(met["ours"]) == {
         *("rate", "seconds", "answer", "setup_seconds", "baseline_bytes", "above_baseline_bytes", "rounds")
