@@ -75,14 +75,15 @@ def trial() -> Trial:
 def test_im_fact_29_one_release_keeps_one_in_k_and_two_do_not(
     k: int, single: float, composed: float, left: float, trial: Trial
 ) -> None:
-    """Other people of the same generator. One release is as reported; two random galleries vary more: three runs have a standard
-    error of 0.035, so four of them are allowed, and a third for how many are left."""
+    """Other people of the same generator: within what is reported, but for k = 3. Whoever is left after two releases has the same
+    two pictures, so guesses are right once in so many: clusters decide, and ours leave 1.5 people where theirs left 1.3."""
     risk = trial.k_same(k)
     assert risk.attacks["naive"] == pytest.approx(single, abs=0.05)
     assert risk.attacks["naive"] <= risk.attacks["best"] <= 1 / k
-    assert risk.attacks["composed"] == pytest.approx(composed, abs=0.14)
+    assert risk.attacks["composed"] == pytest.approx(composed, abs=0.11 if k == 3 else 0.05)
+    assert risk.attacks["composed"] == pytest.approx(risk.attacks["best of two"], abs=1e-12)
     assert risk.attacks["composed"] > 1 / k
-    assert risk.left == pytest.approx(left, rel=1 / 3)
+    assert risk.left == pytest.approx(left, rel=0.22)
 
 
 def test_means_of_pixels_are_shared_by_a_cluster() -> None:
