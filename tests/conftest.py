@@ -2,7 +2,7 @@
 
 One Spark session serves all tests of a process that need one. The package of somebody else's that is installed beside ours
 (``examples/signbits``) is out of sight, unless a test asks for ``guests``. What is computed once about a public file is kept in a
-folder of this run, so that no earlier run answers for this one.
+folder of this run, so that no earlier run answers for this one. Matrices are multiplied by one thread.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+import one_thread  # noqa: F401  (before NumPy is loaded)
 import pytest
 from hypothesis import HealthCheck, settings
 
