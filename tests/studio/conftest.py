@@ -11,12 +11,19 @@ from tools.browser import FLAGS
 from tools.browser import browser as find_browser
 from tools.serving import running
 
+PATIENCE = 60_000
+"""Milliseconds that are waited for whatever a test expects to see: a slow machine is no failure."""
+expect.set_options(timeout=PATIENCE)
 HIDDEN_PLOT = "Resize must be passed a displayed plot div element."
 """What Plotly says of a picture that is hidden in the moment between a resize and its drawing: nobody sees it."""
 PATIENCE = 180_000
 """Milliseconds until what a page does not show counts as missing: a busy machine may be slow."""
 
 expect.set_options(timeout=PATIENCE)
+
+
+def _is_elsewhere(address: str, studio: str) -> bool:
+    return not address.startswith((studio, studio.replace("http", "ws", 1), "data:", "blob:", "about:"))
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +49,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(chromium: Browser, studio: str) -> Iterator[Callable[..., Page]]:
-    """``visit("/design", width=390, dark=True)``: an open page that fails a test when a script of it fails."""
+    """``visit("/design", width=390, dark=True)``: an open page that fails a test when a script of it fails, or asks elsewhere."""
     opened: list[tuple[Page, list[str]]] = []
 
     def go(path: str, width: int = 1280, dark: bool = False) -> Page:
@@ -54,6 +61,7 @@ def visit(chromium: Browser, studio: str) -> Iterator[Callable[..., Page]]:
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda request: problems.append(request.url) if _is_elsewhere(request.url, studio) else None)
         page.goto(studio + path)
         page.wait_for_selector("main h1")
         opened.append((page, problems))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,7 +86,13 @@ def test_a_person_compares_two(visit: Callable[..., Page]) -> None:
     verdict = page.get_by_label("May one replace the other")
     for sentence in compared(NAMES, GIVEN, "line").orders[0].in_words():
         expect(verdict).to_contain_text(sentence)
-    expect(page.get_by_label("Who gains by it")).to_contain_text("An adversary")
+    (gained, _), (beyond, _) = (wanted := compared(NAMES, GIVEN, "line")).gains, wanted.beyond
+    gains = page.get_by_label("Who gains by it")
+    expect(gains).to_contain_text(gained.words)
+    expect(gains.get_by_role("table").first.get_by_role("row")).to_have_count(1 + len(gained.rows))
+    triangle = page.get_by_label("Beliefs after an output")
+    expect(triangle).to_contain_text(beyond.words)
+    expect(triangle.locator(".legendtext")).to_have_text([*NAMES, "surer than before"])
     page.get_by_role("button", name="Add a mechanism").click()
     expect(page.get_by_label("What each costs").get_by_role("cell", name="randomised-response C")).to_have_count(2)
     expect(page.get_by_label("command line")).to_contain_text("noisewright compare b.json c.json --metric line")
@@ -95,7 +102,9 @@ def test_a_person_compares_two(visit: Callable[..., Page]) -> None:
     expect(verdict.get_by_role("alert")).to_contain_text("secrets")
 
 
-def test_a_person_audits_a_file_and_takes_the_proof_along(visit: Callable[..., Page], tmp_path: Path) -> None:
+def test_a_person_audits_a_file_and_takes_the_proof_along(
+    visit: Callable[..., Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     channel = nw.geometric(epsilon="1/2", within=(0, 4)).channel()
     nw.save(channel, tmp_path / "mine.csv")
     page = visit("/audit")
@@ -108,6 +117,10 @@ def test_a_person_audits_a_file_and_takes_the_proof_along(visit: Callable[..., P
         page.get_by_role("button", name="Download the certificate").click()
     document = json.loads(Path(taken.value.path()).read_text(encoding="utf-8"))
     assert Certificate.from_document(document).epsilon * 4 == 1
+    monkeypatch.chdir(tmp_path)
+    exec(page.get_by_label("Python").inner_text(), {})  # audits and repairs the same file
+    assert Certificate.from_json((tmp_path / "certificate.json").read_text()).epsilon * 4 == 1
+    expect(page).to_have_url(re.compile("epsilon=1%2F4"))
 
 
 def test_a_file_that_is_none_is_refused_in_a_sentence(visit: Callable[..., Page], tmp_path: Path) -> None:

@@ -26,9 +26,12 @@ from noisewright.studio.answers.design import (
     cost_of,
     delta_words,
     designed,
+    distance_of,
     enough_for,
+    gaps_of,
     law_of,
     posterior_of,
+    reach_of,
     read_prior,
 )
 from noisewright.studio.answers.places import listed_map, open_map
@@ -175,9 +178,47 @@ def test_a_distance_that_is_no_number_is_refused_in_a_sentence(visit: Callable[.
     expect(page.get_by_role("alert")).to_contain_text("the distance")
 
 
-def test_what_is_refused_is_said_in_a_sentence(visit: Callable[..., Page]) -> None:
+def test_what_is_refused_is_said_in_a_sentence_and_nothing_else_is_shown(visit: Callable[..., Page]) -> None:
     page = visit("/design/number?mechanism=laplace&epsilon=-1")
     expect(page.get_by_role("alert")).to_contain_text("epsilon must be greater than 0, not -1.")
+    for label in ("What comes out", "command line"):
+        expect(page.get_by_label(label)).to_be_hidden()
+    expect(page.get_by_role("button", name="Download the certificate")).to_be_hidden()
+    page.get_by_label("epsilon *").fill("1")
+    expect(page.get_by_label("What comes out").locator(".main-svg").first).to_be_visible()
+
+
+@pytest.mark.parametrize("given", [{}, {"within": "0:inf"}, {"within": "0:100", "excluding": "60:70"}])
+def test_a_range_is_drawn_as_a_whole_with_its_gaps(given: dict[str, str]) -> None:
+    made = designed("laplace", {"epsilon": "1", **given})
+    law = law_of(made)
+    assert law is not None
+    if "excluding" in given:
+        assert (law.at[0], law.at[-1], gaps_of(made, 0.0, 100.0)) == (0, 100, [(60, 70)])
+    assert 0.99 < law.probability.sum() <= 1 + 1e-12
+
+
+def test_the_law_of_a_vector_is_that_of_its_coordinates_or_of_its_length() -> None:
+    made = designed("product-laplace", {"epsilon": "2", "dimension": "3"})
+    law, rng = law_of(made), np.random.default_rng(2)
+    assert law is not None
+    draws = np.asarray(made.mechanism.release(np.zeros((100_000, 3)), rng))[:, 1]
+    seen = np.histogram(draws, np.asarray(law.at))[0] / len(draws)
+    assert np.abs(seen - law.probability).max() < 6 * np.sqrt(law.probability.max() / len(draws))
+    round_one = designed("spherical-laplace", {"epsilon": "2", "dimension": "3"})
+    reach = reach_of(round_one)
+    assert reach is not None
+    assert law_of(round_one) is None
+    lengths = np.linalg.norm(np.asarray(round_one.mechanism.release(np.zeros((20_000, 3)), rng)), axis=1)
+    assert np.abs([(lengths <= x).mean() for x in reach[0]] - reach[1]).max() < 0.03  # exp(-2 n 0.03^2) = e^-36
+
+
+@pytest.mark.parametrize("secret", ["x", (1, 2), float("nan")])
+def test_a_true_value_that_is_no_number_is_refused(secret: object) -> None:
+    with pytest.raises(ParameterError, match="the true value is a number"):
+        law_of(designed("laplace", {"epsilon": "1", "within": "0:100"}), secret)
+    with pytest.raises(ParameterError, match="too large"):
+        distance_of("1e400")
 
 
 BEST = {"metric": "discrete:red,green,blue", "epsilon": "1", "loss": "zero-one", "prior": "0.5,0.3,0.2"}
@@ -214,7 +255,7 @@ def test_an_error_becomes_an_epsilon(visit: Callable[..., Page]) -> None:
     page = visit("/design/number?mechanism=geometric&epsilon=1&within=0:100")
     page.get_by_label("an expected error that I can live with").fill("2")
     page.get_by_role("button", name="Find the epsilon for it").click()
-    expect(page.get_by_label("Questions")).to_contain_text("is enough for an expected error of 2")
+    expect(page.get_by_label("Questions")).to_contain_text("is enough for an expected error of 2. Whatever the output")
     found = nw.optimality.epsilon_for("geometric", 2.0, within=(0, 100))
     expect(page.get_by_label("epsilon *")).to_have_value(
         enough_for("geometric", {"within": "0:100"}, "2", "absolute", "epsilon")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import http.client
 import re
 import subprocess
@@ -19,8 +20,9 @@ from playwright.sync_api import Page, expect
 from tools.serving import running
 
 from noisewright.core.errors import DataError, ParameterError
+from noisewright.studio import visits
 from noisewright.studio.security import Guard
-from noisewright.studio.server import LARGEST_FILE, serve
+from noisewright.studio.server import LARGEST_FILE, names_of, serve
 from noisewright.studio.visits import Visit
 
 pytestmark = pytest.mark.xdist_group("studio")
@@ -44,8 +46,19 @@ def ask(address: str, path: str = "/", method: str = "GET", **headers: str) -> A
 
 
 def test_other_names_of_this_machine_reach_nothing(studio: str) -> None:
-    assert ask(studio, Host="evil.example:80").status == 421
-    assert ask(studio).status == 200
+    port = urlsplit(studio).port
+    for name in (
+        "evil.example:80",
+        f"127.0.0.1.evil.example:{port}",
+        f"evil.example:{port}",
+        "127.0.0.1",
+        f"[::1%lo]:{port}",
+    ):
+        assert ask(studio, Host=name).status == 421
+    for name in ("127.0.0.1", "localhost", "LOCALHOST", "[::1]"):
+        assert ask(studio, Host=f"{name}:{port}").status == 200
+    assert "[fd00::7]:8080" in names_of("fd00::7", 8080)
+    assert {"localhost", "localhost:80"} < set(names_of(None, 80))
 
 
 def test_pages_of_other_sites_reach_nothing(studio: str) -> None:
@@ -58,7 +71,25 @@ def test_pages_of_other_sites_reach_nothing(studio: str) -> None:
     }
     socket = "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
     assert ask(studio, socket, Origin="https://evil.example", **upgrade).status == 403
+    assert ask(studio, socket, Origin="null", **upgrade).status == 403
+    assert ask(studio, socket, Host="evil.example", Origin="http://evil.example", **upgrade).status == 403
     assert ask(studio, socket, Origin=studio, **upgrade).status == 101
+
+
+def test_other_sites_may_lead_to_a_page_and_may_not_use_it(studio: str) -> None:
+    assert ask(studio, Sec_Fetch_Site="cross-site", Sec_Fetch_Dest="document").status == 200
+    for how in ("image", "script", "iframe", "empty"):
+        assert ask(studio, "/design", Sec_Fetch_Site="cross-site", Sec_Fetch_Dest=how).status == 403
+        assert ask(studio, "/design", Sec_Fetch_Site="same-site", Sec_Fetch_Dest=how).status == 403
+        assert ask(studio, "/studio/studio.css", Sec_Fetch_Site="same-origin", Sec_Fetch_Dest=how).status == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/pictures?method=blur", "/design/best?loss=x&objective=y", "/design/number?mechanism=laplace&scope=x&shape=%00"],
+)
+def test_a_link_with_a_choice_that_is_none_is_answered(studio: str, path: str) -> None:
+    assert ask(studio, path).status == 200
 
 
 def test_large_bodies_are_refused_before_they_are_read(studio: str) -> None:
@@ -119,7 +150,7 @@ def test_a_page_says_what_it_may_do(studio: str) -> None:
 
 def test_nothing_is_fetched_from_elsewhere(visit: Callable[..., Page], studio: str) -> None:
     page = visit("/design")
-    page.wait_for_timeout(500)
+    expect(page.get_by_label("What comes out").locator(".main-svg").first).to_be_visible()
     seen = page.evaluate("performance.getEntriesByType('resource').map(e => e.name)")
     assert len(seen) > 5
     assert all(name.startswith((studio, "data:", "blob:")) for name in seen)
@@ -130,9 +161,8 @@ def test_a_script_in_the_address_is_text(visit: Callable[..., Page]) -> None:
         "/design/category?mechanism=randomised-response&epsilon=1&categories=<img src=x onerror=alert(1)>,<script>b</script>"
     )
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
-    page.wait_for_timeout(800)
-    assert page.locator("main img").count() == 0
     expect(page.get_by_label("What comes out").locator(".xtick").first).to_have_text("<img src=x onerror=alert(1)>")
+    assert page.locator("main img").count() == 0
     assert "onerror=alert" in page.get_by_label("command line").inner_text()
 
 
@@ -141,6 +171,9 @@ def test_a_token_is_wanted_once(tmp_path: Path) -> None:
     with running(tmp_path, "--token", token) as (address, _):
         assert ask(address).status == 401
         assert ask(address, "/?token=wrong").status == 401
+        assert ask(address, "/", Cookie="noisewright-studio=wrong").status == 401
+        assert ask(address, "/studio/studio.css").status == 401
+        assert ask(address, "/_nicegui_ws/socket.io/?EIO=4&transport=polling").status == 401
         let_in = ask(address, f"/design?token={token}&epsilon=1")
         assert (let_in.status, let_in.headers["location"]) == (303, "/design?epsilon=1")
         cookie = let_in.headers["set-cookie"]
@@ -156,8 +189,9 @@ def test_other_machines_are_answered_with_a_token_alone() -> None:
         serve(host="0.0.0.0", show=False)
     with pytest.raises(ParameterError, match="by which others reach this machine"):
         serve(host="0.0.0.0", token="a-token-of-enough-letters", show=False)
-    with pytest.raises(ParameterError, match="16 characters"):
-        serve(token="short", show=False)
+    for token in ("short", "sixteen letters; Path=/", "a-token-of-enough-letters\r\nSet-Cookie: x"):
+        with pytest.raises(ParameterError, match="16 characters"):
+            serve(token=token, show=False)
     done = subprocess.run(
         [sys.executable, "-m", "noisewright", "studio", "--host", "0.0.0.0", "--no-show"],
         capture_output=True,
@@ -166,6 +200,33 @@ def test_other_machines_are_answered_with_a_token_alone() -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
+
+
+def test_names_in_a_table_are_text_and_seen_by_its_person_alone(visit: Callable[..., Page], tmp_path: Path) -> None:
+    names = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "{{7*7}}", "`${alert(3)}`"]
+    with (tmp_path / "evil.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([names, [1, 2, 3, 4]])
+    page = visit("/release")
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    page.set_input_files("input[type=file]", tmp_path / "evil.csv")
+    for name in names:
+        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+    page.get_by_label("rows of one person", exact=True).click()
+    expect(page.get_by_role("option", name=f"those with the same {names[0]}")).to_be_visible()
+    assert page.locator("main img").count() == 0
+    expect(visit("/release").get_by_role("heading", name=names[0])).to_have_count(0)
+
+
+def test_a_file_of_another_kind_is_refused_in_a_sentence(visit: Callable[..., Page]) -> None:
+    page = visit("/matching")
+    page.set_input_files("input[type=file]", {"name": "model.pkl", "mimeType": "", "buffer": b"cos\nsystem\n."})
+    expect(page.get_by_role("alert")).to_contain_text(
+        "a file that ends with .csv, .parquet, .npy, .npz and has up to 200 MB"
+    )
+    page.set_input_files(
+        "input[type=file]", {"name": "model.npy", "mimeType": "", "buffer": b"\x93NUMPY\x01\x00garbage"}
+    )
+    expect(page.get_by_role("alert")).to_contain_text("model.npy")
 
 
 def test_a_file_keeps_its_ending_and_no_path(tmp_path: Path) -> None:
@@ -179,5 +240,16 @@ def test_a_file_keeps_its_ending_and_no_path(tmp_path: Path) -> None:
     assert visit.said(f"{again} has no column, {other.name} has") == "passwd.csv has no column, other.csv has"
     with pytest.raises(DataError, match="is wanted here"):
         visit.keep("model.pkl", b"")
+    told: list[bool] = []
+    visit.before_end.append(lambda: told.append(where.exists()))  # work ends before its files go
     visit.end()
+    assert told == [True]
     assert not (tmp_path / "visit").exists()
+
+
+def test_a_page_keeps_so_much_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visits, "MOST_KEPT", 5)
+    visit = Visit(tmp_path / "visit")
+    visit.keep("a.csv", b"123")
+    with pytest.raises(DataError, match="open it anew"):
+        visit.keep("b.csv", b"456")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from noisewright.core.errors import DataError
@@ -57,3 +60,23 @@ def test_a_job_can_be_cancelled() -> None:
     job.cancel()
     assert job.look() == State(ended=True, refused="cancelled.")
     assert not job._process.is_alive()
+
+
+def test_a_job_ends_with_its_server() -> None:
+    code = (
+        "import time\n"
+        "from noisewright.studio.jobs import Job\n"
+        "if __name__ == '__main__':\n"
+        "    job = Job(time.sleep, 600)\n"
+        "    print(job._process.pid, flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        job = int(server.stdout.readline())
+        server.kill()
+    for _ in range(1200):
+        if not Path(f"/proc/{job}").exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError("the job goes on")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import time
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -95,13 +97,21 @@ def test_from_a_csv_to_a_verified_release(visit: Callable[..., Page], visits: Pa
     again.get_by_label("or the path of its folder").fill(str(lock.parent))
     again.get_by_role("button", name="Open the path").click()
     expect(proof.get_by_role("alert")).to_have_text("NOT proved.")
-    for line in ("init visits.csv --output policy.toml", "release policy.toml visits.csv --output out", "verify out"):
+    for line in (
+        "plan policy.toml visits.csv",
+        "release policy.toml visits.csv --output out --format parquet",
+        "verify out",
+    ):
         expect(page.get_by_label("command line")).to_contain_text(f"noisewright {line}")
 
 
 def test_a_release_can_be_cancelled_and_made_again_and_another_table_is_another_release(
     visit: Callable[..., Page], tmp_path: Path
 ) -> None:
+    ledger = tmp_path / "spent.sqlite"
+    other = {"name": "smoker", "mechanism": "randomised-response", "categories": ["yes", "no"], "epsilon": 1}
+    policy = {"dataset": "other", "budget": {"epsilon": 1}, "columns": [other]}
+    nw.release(policy, pa.table({"smoker": ["yes"]}), ledger=ledger)
     page = visit("/release")
     result = page.get_by_label("What was released")
     for rows, total in ((40, "2"), (41, "4")):
@@ -113,11 +123,15 @@ def test_a_release_can_be_cancelled_and_made_again_and_another_table_is_another_
         page.get_by_label("name in the ledger").fill("cancelled")
         page.get_by_label("budget: epsilon of all releases").fill("4")
         page.get_by_role("textbox", name="epsilon of smoker").fill("2")
+        page.get_by_label("ledger", exact=True).fill(str(ledger))
         go = page.get_by_role("button", name="Release, for epsilon 2")
+        expect(go).to_be_enabled()
         if rows == 40:
-            go.click()
-            page.get_by_role("button", name="Cancel").click()
-            expect(page.get_by_label("Release", exact=True).get_by_role("alert")).to_have_text("Cancelled.")
+            with closing(sqlite3.connect(ledger)) as busy:
+                busy.execute("BEGIN IMMEDIATE")  # who wants to write waits until then
+                go.click()
+                page.get_by_role("button", name="Cancel").click()
+                expect(page.get_by_label("Release", exact=True).get_by_role("alert")).to_have_text("Cancelled.")
             expect(page.get_by_label("The plan", exact=True)).to_contain_text("nothing spent yet, 2 for this one")
         go.click()
         expect(result).to_contain_text(f"{rows} rows were released; epsilon {4 - int(total)} of 4 is left.")
@@ -176,7 +190,7 @@ def test_nothing_stays_when_the_page_is_closed(visits: Path, tmp_path: Path, chr
 
     assert isinstance(chromium, Browser)
     impatient = "from noisewright.studio import server; server.PATIENCE = 1.0"
-    with running(tmp_path, before=impatient) as (address, _):
+    with running(tmp_path, before=impatient) as (address, server):
         page = chromium.new_page()
         page.goto(f"{address}/release?example=commuters")
         page.get_by_role("button", name="Release, for epsilon 3").click()
@@ -192,6 +206,18 @@ def test_nothing_stays_when_the_page_is_closed(visits: Path, tmp_path: Path, chr
             time.sleep(0.2)
         assert not left
         assert not (tmp_path / "ledger.sqlite").exists()  # an example is no release of this user
+        page = chromium.new_page()
+        page.goto(f"{address}/release?example=commuters")
+        expect(page.get_by_role("button", name="Release, for epsilon 3")).to_be_visible()
+        assert list(scratch.rglob("commuters.parquet"))
+        server.kill()  # and nothing stays of a server that was killed, either
+        for _ in range(300):
+            left = [path for path in scratch.rglob("*") if path.is_file()]
+            if not left:
+                break
+            time.sleep(0.2)
+        assert not left
+        page.close()
 
 
 @pytest.mark.parametrize("key", list(EXAMPLES))
@@ -202,6 +228,14 @@ def test_an_example_is_ready_and_what_is_public_about_it_is_true(key: str, tmp_p
     gauge = gauge_of(plan)
     assert gauge.shares == (0.0, 1.0)
     assert gauge.words.endswith("nothing spent yet, 3 for this one, 0 left afterwards.")
+
+
+def test_a_table_that_nobody_could_fill_in_is_left_to_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text(",".join(f"c{i}" for i in range(201)) + "\n")
+    (tmp_path / "long.csv").write_text("x" * 201 + "\n1\n")
+    for name in ("wide.csv", "long.csv"):
+        with pytest.raises(FileFormatError, match="noisewright init"):
+            given_table(str(tmp_path / name), name)
 
 
 def test_only_files_of_this_machine_are_opened() -> None:

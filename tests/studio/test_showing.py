@@ -44,8 +44,9 @@ def test_more_epsilon_tells_more_about_a_word() -> None:
 
 
 def test_the_code_of_a_text_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    exec(text_code({"epsilon": "8", "size": "5"}).replace("your text", "a long journey"), {})
+    exec(text_code("a long\n'journey'", {"epsilon": "8", "size": "5"}), {})
     assert len(capsys.readouterr().out.splitlines()[0].split()) == 5
+    assert 'Path("note.txt")' in text_code("a long journey " * 99, {"epsilon": "8"})
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -57,7 +58,7 @@ def test_a_picture_is_drawn_and_proved(method: str, tmp_path: Path, monkeypatch:
     assert bool(found.measured) == (method == "faces")
     Image.fromarray(np.squeeze(example_picture())).save(tmp_path / "photograph.png")
     monkeypatch.chdir(tmp_path)
-    exec(picture_code({"method": method, "epsilon": "500", "block": "8"}), {})
+    exec(picture_code("photograph.png", {"method": method, "epsilon": "500", "block": "8"}), {})
     with Image.open(tmp_path / "shown.png") as shown:
         assert shown.size == (48, 48)
 
@@ -91,7 +92,14 @@ def test_a_person_hides_a_picture(visit: Callable[..., Page], tmp_path: Path) ->
     (tmp_path / "mine.png").write_bytes(content.getvalue())
     page.set_input_files("input[type=file]", tmp_path / "mine.png")
     expect(page.get_by_label("The picture", exact=True)).to_contain_text("Loaded: mine.png")
-    expect(page.get_by_label("command line")).to_contain_text("--method laplace --epsilon 1000 --block 8")
+    expect(page.get_by_label("command line")).to_contain_text(
+        "mine.png -o shown.png --method laplace --epsilon 1000 --block 8"
+    )
+    risk = page.get_by_label("Attackers")
+    risk.get_by_role("button", name="Measure it").click()
+    expect(risk).to_contain_text("Attacking: 1 of 3 steps")
+    risk.get_by_role("button", name="Cancel").click()
+    expect(risk.get_by_role("alert")).to_have_text("Cancelled.")
     page.wait_for_function("document.querySelectorAll('img.nw-picture')[1].naturalWidth == 56")
     (tmp_path / "broken.png").write_bytes(b"no picture")
     page.set_input_files("input[type=file]", tmp_path / "broken.png")

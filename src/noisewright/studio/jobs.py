@@ -1,16 +1,18 @@
 """Long work in a process of its own, so that the page goes on, sees how far it is, and can end it.
 
 A job is a function of a module, called as ``function(*arguments, told=told)``; it may call ``told(done, of)`` as it goes on.
-What it returns must be plain: it comes back through a pipe. A job that is cancelled is ended; what it writes, it writes
-atomically.
+What it returns must be plain: it comes back through a pipe. A job that is cancelled is ended, and so is that of a server that is
+gone; what it writes, it writes atomically.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from noisewright.core.errors import NoisewrightError
@@ -77,6 +79,7 @@ class Job:
 
 
 def _work(there: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    threading.Thread(target=_end_with_server, daemon=True).start()
     try:
         result = function(*arguments, told=lambda done, of=0.0: there.send(("told", float(done), float(of))))
         there.send(("done", result))
@@ -91,3 +94,11 @@ def _work(there: Connection, function: Callable[..., Any], arguments: tuple[Any,
         raise
     finally:
         there.close()
+
+
+def _end_with_server() -> None:
+    """A server that was killed ends nothing any more."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        wait([server.sentinel])
+        os._exit(1)

@@ -1,7 +1,8 @@
 """Who may talk to the studio, and what a page may do: an ASGI layer in front of every request and every socket.
 
 - The ``Host`` must be one of this server's names, so a foreign name that was pointed at this machine reaches nothing.
-- An ``Origin``, where a browser sends one, must be this server; so a foreign page can neither post nor open a socket.
+- An ``Origin``, where a browser sends one, must be this server; so a foreign page can neither post nor open a socket. Nor may it
+  show anything of the studio as a part of itself: a person may only follow a link to it.
 - With a token, nothing is answered without it: it comes once with the address and stays in a cookie that scripts cannot read.
 - Bodies above a limit are refused, also when they do not say how large they are.
 - Pages carry a content security policy: scripts are the server's own, and those in the page only with this answer's nonce.
@@ -70,7 +71,10 @@ class Guard:
             await _refuse(scope, send, 421, "This is not the address of a studio.")
             return
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() not in self.hosts:
+        foreign = origin is not None and urlsplit(origin).netloc.lower() not in self.hosts
+        if foreign or (
+            headers.get("sec-fetch-site") in ("cross-site", "same-site") and headers.get("sec-fetch-dest") != "document"
+        ):
             await _refuse(scope, send, 403, "Pages of other sites may not use this studio.")
             return
         if self.token is not None and not self._knows(headers.get("cookie", "")):

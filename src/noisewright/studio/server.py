@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 from ipaddress import ip_address
 from pathlib import Path
 
 from noisewright.core.errors import MissingPartError, ParameterError
 
-__all__ = ["LARGEST_FILE", "serve"]
+__all__ = ["LARGEST_FILE", "names_of", "serve"]
 
 LARGEST_FILE = 200 * 2**20
 PATIENCE = 15.0
 """So many seconds a page that was closed is kept, for a browser that lost its connection."""
 EVERYWHERE = ("0.0.0.0", "::", "[::]")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+USUAL_PORT = 80
+"""Browsers leave it out."""
 
 
 def serve(host: str | None = None, port: int = 8080, token: str | None = None, show: bool = True) -> None:
@@ -40,8 +43,10 @@ def serve(host: str | None = None, port: int = 8080, token: str | None = None, s
         )
     if token == "new":
         token = secrets.token_urlsafe(24)
-    elif token is not None and len(token) < 16:
-        raise ParameterError("a token has at least 16 characters; --token new makes one.")
+    elif token is not None and not re.fullmatch(r"[A-Za-z0-9_-]{16,200}", token):
+        raise ParameterError(
+            "a token has at least 16 characters out of letters, digits, - and _; --token new makes one."
+        )
     from noisewright.studio.security import Guard
     from noisewright.studio.site import PAGES
     from noisewright.studio.visits import clear_all
@@ -49,16 +54,15 @@ def serve(host: str | None = None, port: int = 8080, token: str | None = None, s
     clear_all(dead_alone=True)
     app.on_shutdown(clear_all)
     app.add_static_files("/studio", Path(__file__).parent / "assets")
-    names = {*LOOPBACK, *([host] if host else [])}
-    app.add_middleware(Guard, hosts=[f"{name}:{port}" for name in names], token=token, largest=LARGEST_FILE)
+    app.add_middleware(Guard, hosts=names_of(host, port), token=token, largest=LARGEST_FILE)
     for page in PAGES:
         page.register()
     asked = f"?token={token}" if token else ""
-    where = f"http://{host or '127.0.0.1'}:{port}/{asked}"
+    where = f"http://{_in_address(host or '127.0.0.1')}:{port}/{asked}"
     print(f"Noisewright Studio is at {where}\nStop it with Ctrl-C.", flush=True)
     logging.getLogger("nicegui").setLevel(logging.ERROR)
     ui.run(
-        host=host or "127.0.0.1",
+        host=(host or "127.0.0.1").strip("[]"),
         port=port,
         title="Noisewright Studio",
         language="en-GB",
@@ -70,6 +74,17 @@ def serve(host: str | None = None, port: int = 8080, token: str | None = None, s
         dark=False,
         reconnect_timeout=PATIENCE,
     )
+
+
+def names_of(host: str | None, port: int) -> list[str]:
+    """The names with ports under which a server at this address is asked for."""
+    names = list(dict.fromkeys((*LOOPBACK, *([_in_address(host)] if host else []))))
+    return [f"{name}:{port}" for name in names] + (names if port == USUAL_PORT else [])
+
+
+def _in_address(host: str) -> str:
+    """A host as it stands in an address: one with colons in brackets."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def _is_loopback(host: str) -> bool:

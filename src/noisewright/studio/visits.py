@@ -1,14 +1,17 @@
 """A visit: one open page, and the files that its person gave it. Both end together.
 
 Files lie in a folder that only this account can read, under names that the server made up; the folder of a visit goes when its
-page is closed, all of them go when the server stops, and those of a server that was killed go when the next one starts.
+page is closed, and all of them go when the server stops, also when it is killed: a shell waits for its end, and then deletes
+them. What a machine that lost its power had goes when the next server starts.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -34,7 +37,13 @@ SUFFIXES = (
 )
 """What a file that somebody gives may end with: the end decides how it is read, and nothing is ever run."""
 
+MOST_KEPT = 2**30
+"""So many bytes of files one page keeps."""
+WAIT_AND_DELETE = 'read -r end; rm -rf -- "$1"'
+"""For a shell whose input ends when the server does."""
+
 _root: Path | None = None
+_widow: subprocess.Popen[bytes] | None = None
 
 
 @dataclass
@@ -46,12 +55,19 @@ class Visit:
     """What the person called a file, and where it is."""
     kept: int = 0
     """How many files were given; two of one name are two files."""
+    size: int = 0
+    """How many bytes were given."""
+    before_end: list[Callable[[], None]] = field(default_factory=list)
+    """What is at work with the files, and is ended before they are deleted."""
 
     def keep(self, name: str, content: bytes, allowed: tuple[str, ...] = SUFFIXES) -> Path:
         """Write a file that was given; its name is only remembered, its ending only where it is one of those allowed."""
         suffix = Path(name.replace("\\", "/")).suffix.lower()
         if suffix not in allowed:
             raise DataError(f"a file that ends with {', '.join(allowed)} is wanted here.")
+        if self.size + len(content) > MOST_KEPT:
+            raise DataError("this page has been given as much as it keeps; open it anew for another file.")
+        self.size += len(content)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = self.folder / f"given-{self.kept}{suffix}"
         self.kept += 1
@@ -71,15 +87,26 @@ class Visit:
         return self.folder / name
 
     def end(self) -> None:
-        """Delete the files."""
+        """Delete the files, once nothing works with them."""
+        for stop in self.before_end:
+            stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _home() -> Path:
     """The folder of this server, made when a file is first given."""
-    global _root  # noqa: PLW0603 - one server a process
+    global _root, _widow  # noqa: PLW0603 - one server a process
     if _root is None:
         _root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        shell = shutil.which("sh")
+        if shell is not None:
+            _widow = subprocess.Popen(
+                [shell, "-c", WAIT_AND_DELETE, "noisewright-studio", str(_root)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
     return _root
 
 
@@ -115,7 +142,17 @@ def clear_all(dead_alone: bool = False) -> None:
         if not number.isdecimal() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
             continue
         own = int(number) == os.getpid()
-        if (own and not dead_alone) or (not own and not Path(f"/proc/{number}").exists()):
+        if (own and not dead_alone) or (not own and not _is_alive(int(number))):
             shutil.rmtree(folder, ignore_errors=True)
     if not dead_alone:
         _root = None
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # it is somebody else's
+        return True
+    return True

@@ -34,6 +34,7 @@ from noisewright.images.faces.obfuscator import LatentObfuscator
 from noisewright.images.faces.sprites import SIDE, sprite_faces
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.regions import Region
+from noisewright.images.pixels.exponential import pixel_exponential
 from noisewright.images.pixels.laplace import pixel_laplace
 from noisewright.images.pixels.windows import pixel_windows
 
@@ -41,7 +42,7 @@ __all__ = ["Trial"]
 
 ASKED = "neutral"
 BLUR, BLOCK, SINGULAR = 2.0, 8, 1.0
-PIXELS: dict[str, Any] = {"laplace": pixel_laplace, "windows": pixel_windows}
+PIXELS: dict[str, Any] = {"laplace": pixel_laplace, "exponential": pixel_exponential, "windows": pixel_windows}
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +112,15 @@ class Trial:
         hidden = LatentObfuscator(self.model, epsilon=epsilon, components=components)
         return self.attacks.codes(hidden, f"epsilon {float(epsilon):g}")
 
-    def pixels(self, kind: str, epsilon: Fraction) -> Risk:
-        """A mechanism on blocks of pixels."""
+    def pixels(self, kind: str, epsilon: Fraction, block: int = BLOCK) -> Risk:
+        """A mechanism on blocks of pixels with this side, or as large as faces are."""
         height, width, channels = self.attacks.asked.pictures.shape[1:]
         one_of(kind, "kind", tuple(PIXELS))
         made = PIXELS[kind](
             epsilon=epsilon,
             width=width,
             height=height,
-            block=min(BLOCK, height, width),
+            block=min(block, height, width),
             colours="grey" if channels == 1 else "rgb",
         )
         return self.attacks.pixels(made, f"{kind}, {float(epsilon):g}")

@@ -15,8 +15,9 @@ from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.guarantee import Guarantee
 from noisewright.files.channels import load_either
 from noisewright.mechanisms.from_certificate import channel_of
+from noisewright.studio.answers.design import python_of
 
-__all__ = ["Audited", "Repaired", "audited", "example_channel", "repaired"]
+__all__ = ["Audited", "Repaired", "audit_code", "audited", "example_channel", "repaired"]
 
 LARGEST = 2000
 
@@ -77,6 +78,18 @@ def repaired(channel: Channel, epsilon: str, metric: Any) -> Repaired:
     made = channel.certify(check_number(epsilon, "epsilon"), metric, max_change=1.0)
     certificate = Certificate.of(made)
     return Repaired(made.channel(), certificate, certificate.verify(), made.change)
+
+
+def audit_code(name: str, metric: str, epsilon: str, found: Audited) -> str:
+    """Lines of Python that audit a file, and with an ``epsilon`` repair it."""
+    asked = f", metric={metric!r}" if metric.strip() else ""
+    behind = "" if found.claim is None or found.channel is None else ".channel()"
+    lines = ["import noisewright as nw", "", f"channel = nw.load({name!r}){behind}", f"print(nw.audit(channel{asked}))"]
+    measure = None if found.found is None else found.found.metric
+    if epsilon:
+        lines.append(f"repaired = channel.certify({epsilon!r}, {python_of(measure)}, max_change=1)")
+        lines.append('nw.save(nw.Certificate.of(repaired), "certificate.json")')
+    return "\n".join(lines)
 
 
 def _reading(found: Audit) -> str:

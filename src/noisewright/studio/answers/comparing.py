@@ -14,11 +14,11 @@ from noisewright.adversary.measures.vulnerability import posterior_vulnerability
 from noisewright.adversary.orders.compare import Comparison, compare
 from noisewright.adversary.replacement.hulls import hull_corners
 from noisewright.adversary.replacement.replacement import safe_replacement
-from noisewright.adversary.witness import GainWitness
+from noisewright.adversary.witness import GainWitness, PosteriorWitness
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import float_down
+from noisewright.core.exact import figure, float_down
 from noisewright.core.mechanism import Mechanism, certificate_once
 from noisewright.mechanisms.registry import registry
 from noisewright.optimality.utility import UtilityTable, compare_utility
@@ -27,7 +27,9 @@ from noisewright.studio.answers.design import Designed, choices, code_of, design
 __all__ = [
     "CORNERS",
     "LETTERS",
+    "Beyond",
     "Compared",
+    "Gained",
     "Triangle",
     "commands_of",
     "compared",
@@ -43,6 +45,8 @@ FACTORS = np.geomspace(1 / 8, 8, 13)
 """Curves over epsilon go this far to both sides of the epsilon that is chosen."""
 
 LARGEST = 60
+MOST_SHOWN = 8
+"""Of a table of gains."""
 LETTERS = "ABCD"
 """The names of what is compared; so many at most."""
 
@@ -67,13 +71,86 @@ class Compared:
     """Of others than the first, the largest epsilon at which their kind may replace it, against everybody on average."""
 
     @property
-    def gain(self) -> str | None:
-        """An adversary who gains by a replacement, where one is unsafe."""
-        for pair in self.orders:
-            for one in pair.average:
-                if isinstance(one.witness, GainWitness):
-                    return pair.named(one, str(one.witness))
-        return None
+    def gains(self) -> tuple[Gained, ...]:
+        """For each replacement that is unsafe on average, an adversary who gains by it."""
+        return tuple(
+            Gained(old, new, one.witness)
+            for pair in self.orders
+            for one, (old, new) in zip(pair.average, (pair.names, pair.names[::-1]), strict=True)
+            if isinstance(one.witness, GainWitness)
+        )
+
+    @property
+    def beyond(self) -> tuple[Beyond, ...]:
+        """For each replacement that is unsafe at some output, a belief that nothing after the old mechanism comes to."""
+        return tuple(
+            Beyond(old, new, one.witness)
+            for pair in self.orders
+            for one, (old, new) in zip(pair.max, (pair.names, pair.names[::-1]), strict=True)
+            if isinstance(one.witness, PosteriorWitness)
+        )
+
+
+@dataclass(frozen=True)
+class Gained:
+    """An adversary to whom the new mechanism is worth more than the old one."""
+
+    old: str
+    new: str
+    witness: GainWitness
+
+    @property
+    def words(self) -> str:
+        """Who that is, and what they gain."""
+        before, after = figure(self.witness.before, 4, "down"), figure(self.witness.after, 4)
+        return (
+            f"If {self.new} replaced {self.old}: somebody who chooses a row below after the output, and is paid what stands "
+            f"there for the true secret, gets {after} on average with {self.new}, and {before} with {self.old}, all secrets "
+            "alike before."
+        )
+
+    @property
+    def head(self) -> list[str]:
+        """The columns: the true secrets."""
+        return ["choice", *(f"if it is {secret}" for secret in self.witness.gain.secrets[:MOST_SHOWN])]
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """A row for each choice, with what it is worth for every secret."""
+        return [
+            [str(action), *(_short(value) for value in row[:MOST_SHOWN])]
+            for action, row in list(zip(self.witness.gain.actions, self.witness.exact, strict=True))[:MOST_SHOWN]
+        ]
+
+    @property
+    def more(self) -> str:
+        """What is left out of the table, in a sentence."""
+        whole = max(len(self.witness.gain.secrets), len(self.witness.gain.actions))
+        return f"The first {MOST_SHOWN} of {whole} are shown; the command below says all." if whole > MOST_SHOWN else ""
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """A belief after an output of the new mechanism that is no mixture of those after the old one."""
+
+    old: str
+    new: str
+    witness: PosteriorWitness
+
+    @property
+    def words(self) -> str:
+        """Which that is, and how far off."""
+        return (
+            f"If {self.new} replaced {self.old}: after its output {self.witness.output} one is surer than any mixture of outputs "
+            f"of {self.old} makes one, by a distance of {figure(self.witness.distance)}."
+        )
+
+    def line(self) -> Floats | None:
+        """From that belief to the nearest of the old mechanism, in the triangle; None without three secrets."""
+        if len(self.witness.secrets) != 3:
+            return None
+        found: Floats = np.asarray([self.witness.posterior, self.witness.nearest], np.float64).dot(CORNERS)
+        return found
 
 
 @dataclass(frozen=True)
@@ -143,6 +220,10 @@ def commands_of(designs: Sequence[str], metric: str = "") -> str:
     made = [f"{line} -o {letter}.json" for line, letter in zip(designs, letters, strict=True)]
     pairs = (f"noisewright compare {i}.json {j}.json{asked}" for i, j in combinations(letters, 2))
     return "\n".join([*made, *pairs])
+
+
+def _short(value: Fraction) -> str:
+    return str(value) if value.denominator < 1000 else figure(float(value), 4, "nearest")
 
 
 def _safe(first: Channel, name: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +22,15 @@ from noisewright.core.exact import as_fraction, figure, fraction_or_none, in_wor
 from noisewright.core.mechanism import Mechanism, certificate_once, described
 from noisewright.core.metrics.metric import Metric
 from noisewright.mechanisms.losses import named_errors
+from noisewright.mechanisms.places.curves import CurveMechanism
+from noisewright.mechanisms.places.vectors import ProductLaplace, SphericalLaplace
 from noisewright.mechanisms.registry import Entry, entries, registry
 from noisewright.optimality.accuracy import delta_for, epsilon_for
 from noisewright.optimality.evaluate import face_value_loss, posterior_loss
 
 __all__ = [
     "KINDS",
+    "LOSS_WORDS",
     "PRIORS",
     "Designed",
     "Law",
@@ -35,6 +39,7 @@ __all__ = [
     "cost_of",
     "delta_words",
     "designed",
+    "distance_of",
     "enough_for",
     "gaps_of",
     "law_of",
@@ -42,6 +47,7 @@ __all__ = [
     "options_of",
     "posterior_of",
     "python_of",
+    "reach_of",
     "read_option",
     "read_prior",
 ]
@@ -54,11 +60,23 @@ KINDS = {
 }
 """Words for the kinds of secrets that are designed for here, and their names in the registry."""
 
+LOSS_WORDS = {
+    "absolute": "distance from the truth",
+    "squared": "its square",
+    "zero-one": "whether it is wrong",
+    "parity": "whether even is taken for odd",
+}
+"""Ways to measure an error, in words."""
+
 PRIORS = (0.01, 0.1, 0.5)
 """Beliefs for which the table says what they can become."""
 
 MOST_SHOWN = 200
 """A heat map of more rows or columns than this shows nothing that an eye could see."""
+CELLS = 400
+"""Of the axis of a density."""
+WIDEST = 120
+"""A range is drawn as a whole up to so many scales of the noise; of a wider one the part about the true value."""
 MOST_LISTED = 500
 """More secrets in a list take longer than somebody who moves a slider waits."""
 
@@ -160,8 +178,19 @@ def designed(name: str, given: Mapping[str, str], apart: float = 1.0) -> Designe
     )
 
 
+def distance_of(text: str) -> float:
+    """A distance between two secrets, as it is typed."""
+    try:
+        return float(as_fraction(check_number(text, "the distance"), "the distance"))
+    except OverflowError:
+        raise ParameterError("the distance of two secrets is a number that is not too large to compute with.") from None
+
+
 def law_of(made: Designed, secret: Any = None) -> Law | None:
-    """The exact law of the outputs for a secret; None where a mechanism tells none."""
+    """The exact law of the outputs for a secret; None where a mechanism tells none.
+
+    Of a vector, the law of one coordinate, where each has noise of its own.
+    """
     channel, below = made.channel, described(made.mechanism).below
     if channel is not None:
         chosen = channel.inputs[len(channel.inputs) // 2] if secret is None else secret
@@ -172,13 +201,28 @@ def law_of(made: Designed, secret: Any = None) -> Law | None:
             wanted: Any = chosen
             chosen = min(numbers, key=lambda x: abs(float(x) - float(wanted)))
         return Law(chosen, channel.outputs, channel.row(chosen), edges=False)
+    one = _coordinate(made.mechanism)
+    if one is not None:
+        return law_of(one, secret[0] if isinstance(secret, tuple) else secret)
     if below is None:
         return None
-    chosen = float(_middle(made.mechanism) if secret is None else secret)
+    chosen = _middle(made.mechanism) if secret is None else secret
+    if not is_number(chosen) or not math.isfinite(float(chosen)):
+        raise ParameterError("the true value is a number here.")
+    chosen = float(chosen)
     low, high = _span(made, chosen)
-    edges = np.linspace(low, high, 241)
+    edges = np.linspace(low, high, CELLS + 1)
     chances = below(np.array([chosen]), edges)[0]
     return Law(chosen, edges, np.diff(chances), edges=True)
+
+
+def reach_of(made: Designed) -> tuple[Floats, Floats] | None:
+    """How far noise reaches: distances from the truth, and the chance that noise is at most so long; None without such a law."""
+    noise = made.mechanism
+    if not isinstance(noise, SphericalLaplace):
+        return None
+    lengths = np.linspace(0, noise.quantile(0.999), CELLS // 2)
+    return lengths, np.array([noise.cdf(length) for length in lengths])
 
 
 def gaps_of(made: Designed, low: float, high: float) -> list[tuple[float, float]]:
@@ -243,25 +287,26 @@ def posterior_of(
     return made.channel.inputs, hyper.inners[:, hyper.outputs.index(observed)]
 
 
-def code_of(made: Designed, entry: Entry) -> str:
-    """Lines of Python that build the same mechanism."""
+def code_of(made: Designed, entry: Entry, loss: str = "") -> str:
+    """Lines of Python that build the same mechanism, and say what it promises and how wrong it is."""
     import noisewright
 
     options = {p.name: p for p in options_of(entry.name)}
     values = {k: read_option(options[k], text) for k, text in made.given.items()}
     asked = ", ".join(f"{name}={python_of(value)}" for name, value in values.items())
     room, name = entry.make.__module__.split(".")[1], entry.make.__name__
-    door = getattr(noisewright, room, None)
-    call = (
-        f"nw.{room}.{name}({asked})"
-        if getattr(door, name, None) is entry.make
-        else f'nw.mechanisms.build("{entry.name}", {asked})'
-    )
+    if getattr(noisewright, name, None) is entry.make:
+        call = f"nw.{name}({asked})"
+    elif getattr(getattr(noisewright, room, None), name, None) is entry.make:
+        call = f"nw.{room}.{name}({asked})"
+    else:
+        call = f'nw.mechanisms.build("{entry.name}", {asked})'
     return (
         "import noisewright as nw\n\n"
         f"mechanism = {call}\n"
         "print(mechanism.guarantee.in_words())\n"
         "print(mechanism.certificate().verify())"
+        + (f'\nprint(mechanism.error("{loss}"))' if loss in made.errors else "")
     )
 
 
@@ -309,23 +354,31 @@ def _channel(mechanism: Mechanism) -> Channel | None:
     return channel if max(channel.shape) <= MOST_SHOWN else None
 
 
+def _coordinate(mechanism: Mechanism) -> Designed | None:
+    """The noise of one coordinate as a mechanism on numbers; None for all but vectors with noise of its own on each."""
+    if isinstance(mechanism, ProductLaplace) or (isinstance(mechanism, CurveMechanism) and mechanism.within is None):
+        return designed("laplace", {"epsilon": str(1 / mechanism.scale), "lattice": str(mechanism.lattice.step)})
+    return None
+
+
 def _middle(mechanism: Mechanism) -> float:
-    """A value in the middle of the range, or zero."""
+    """A value in the middle of the first part of the range, or zero."""
     feasible = getattr(mechanism, "feasible", None)
     for low, high in feasible.components if feasible is not None else ():
-        if low is not None and high is not None:
-            return (float(low) + float(high)) / 2
-        return float(low if low is not None else high)
+        ends = [float(end) for end in (low, high) if end is not None]
+        return sum(ends) / len(ends) if ends else 0.0
     return 0.0
 
 
 def _span(made: Designed, secret: float) -> tuple[float, float]:
-    """Where outputs about a secret lie, as far as they can be seen."""
+    """Where outputs about a secret lie: the whole range, or the part of it where noise can be seen."""
     scale = float(described(made.mechanism).scale or 1.0)
     low, high = secret - 6 * scale, secret + 6 * scale
     feasible = getattr(made.mechanism, "feasible", None)
     if feasible is not None and feasible.components:
         first, last = feasible.components[0][0], feasible.components[-1][1]
+        if first is not None and last is not None and float(last) - float(first) <= WIDEST * scale:
+            return float(first), float(last)
         low = low if first is None else max(low, float(first))
         high = high if last is None else min(high, float(last))
     return low, high

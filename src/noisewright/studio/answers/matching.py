@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.cli.shared.metrics import check_number
+from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import as_fraction
 from noisewright.core.seed import Seed
@@ -22,7 +23,16 @@ from noisewright.matching.promises.about_seeds import scheme_promise
 from noisewright.matching.search.quality import AS_NEAR, all_distances
 from noisewright.matching.server import Server
 
-__all__ = ["EXAMPLE", "Matched", "Matching", "Returned", "example_profiles", "given_profiles", "matching_code"]
+__all__ = [
+    "EXAMPLE",
+    "Matched",
+    "Matching",
+    "Returned",
+    "example_file",
+    "example_profiles",
+    "given_profiles",
+    "matching_code",
+]
 
 EXAMPLE = {"bits": "256", "epsilon": "2", "neighbours": "5", "radius": "0.05", "delta": "0.01"}
 MOST_PEOPLE, MOST_BITS = 400, 2048
@@ -131,10 +141,22 @@ class Matching:
 
 def example_profiles() -> Matching:
     """How 240 made-up people like 40 films; each is a fan of one of twelve kinds."""
+    return _matching(Profiles(*_made_up()))
+
+
+def example_file() -> bytes:
+    """The same as a file: names first, then a column for each film."""
+    names, ratings = _made_up()
+    head = ",".join(["person", *(f"film {number}" for number in range(1, FILMS + 1))])
+    rows = (",".join([name, *(f"{rating:g}" for rating in row)]) for name, row in zip(names, ratings, strict=True))
+    return "\n".join([head, *rows, ""]).encode()
+
+
+def _made_up() -> tuple[list[str], Floats]:
     rng = np.random.default_rng(5)
     kinds = rng.gamma(1.0, 2.0, (12, FILMS))
     ratings = np.clip(np.round(kinds[rng.integers(12, size=FANS)] + rng.normal(0, 0.6, (FANS, FILMS))), 0, 5)
-    return _matching(Profiles([f"person {number}" for number in range(1, FANS + 1)], ratings))
+    return [f"person {number}" for number in range(1, FANS + 1)], ratings
 
 
 def given_profiles(where: Path, names: str = "") -> Matching:

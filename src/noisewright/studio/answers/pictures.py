@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from noisewright.cli.shared.metrics import check_number
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import positive_fraction
+from noisewright.core.exact import percent, positive_fraction
+from noisewright.images.attackers.trials import Trial
 from noisewright.images.faces.sprites import sprite_faces
 from noisewright.images.hidden_faces import private_faces
 from noisewright.images.methods import PIXELS, FaceMethod, Method, PixelMethod
@@ -18,10 +19,25 @@ from noisewright.images.pictures.reading import Picture, read_picture
 from noisewright.images.pictures.similarity import ssim
 from noisewright.images.pictures.writing import png_of
 
-__all__ = ["METHODS", "HiddenPicture", "example_picture", "given_picture", "hidden_picture", "picture_code"]
+__all__ = [
+    "METHODS",
+    "HiddenPicture",
+    "example_picture",
+    "given_picture",
+    "hidden_picture",
+    "measured_risk",
+    "picture_code",
+]
 
 METHODS = (*PIXELS, "faces")
 MOST_PIXELS = 1_000_000
+COPIES = 2
+"""Every made-up face is drawn so often for the attackers that are measured."""
+ATTACKERS = {
+    "best": "who knows the noise and a clear face of everybody",
+    "parrot": "who learned from pictures that were drawn like this",
+    "naive": "who learned from clear faces",
+}
 
 
 @dataclass(frozen=True)
@@ -64,13 +80,35 @@ def hidden_picture(picture: Picture, given: Mapping[str, str]) -> HiddenPicture:
         _address(picture),
         _address(drawn),
         ssim(picture, drawn) if drawn.shape == picture.shape else None,
-        method.promise(height, width, channels, many).words,
+        method.promise(height, width, channels, many).words.partition(" Measured on public faces")[0],
         method.certificate(height, width, channels).verify(),
         tuple(measured),
     )
 
 
-def picture_code(given: Mapping[str, str]) -> str:
+def measured_risk(given: Mapping[str, str], told: Callable[..., None]) -> tuple[tuple[str, str], ...]:
+    """How often attackers name the people on made-up faces that were drawn like this, in words; it takes a while."""
+    method = _method(given.get("method", "laplace"), given.get("epsilon", "").strip(), given.get("block", "").strip())
+    assert isinstance(method, PixelMethod)
+    told(1, 3)
+    trial = Trial.of(copies=COPIES)
+    told(2, 3)
+    risk = trial.pixels(method.kind, method.epsilon, method.options["block"])
+    low, high = risk.intervals[risk.strongest]
+    return (
+        (
+            "Best attacker",
+            f"{ATTACKERS[risk.strongest]} names {percent(risk.risk)} of {trial.people} made-up people right "
+            f"(between {percent(low)} and {percent(high)}, with a confidence of 95 %)",
+        ),
+        (
+            "An eye",
+            f"that knows clear faces alone names {percent(risk.attacks['naive'])}; blindly {percent(trial.chance)}",
+        ),
+    )
+
+
+def picture_code(name: str, given: Mapping[str, str]) -> str:
     """Lines of Python that do the same to a file."""
     method, epsilon = given.get("method", "laplace"), given.get("epsilon", "")
     if method == "faces":
@@ -80,7 +118,7 @@ def picture_code(given: Mapping[str, str]) -> str:
     return (
         "from fractions import Fraction\nfrom pathlib import Path\n\nimport noisewright as nw\n\n"
         f"method = {made}\n"
-        'shown = method.obfuscated(nw.images.read_picture("photograph.png"))\n'
+        f"shown = method.obfuscated(nw.images.read_picture({name!r}))\n"
         'Path("shown.png").write_bytes(nw.images.png_of(shown))'
     )
 

@@ -25,6 +25,7 @@ from noisewright.releases.policy.policy import Policy
 from noisewright.releases.run import release
 from noisewright.studio.answers.examples import EXAMPLES
 from noisewright.studio.answers.policies import EMBEDDING, Form, policy_text, starting_form
+from noisewright.studio.task import Task
 from noisewright.text.embeddings.places import COMES_ALONG
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Given",
     "Released",
     "code_of",
+    "commands_of",
     "gauge_of",
     "given_example",
     "given_table",
@@ -46,6 +48,9 @@ __all__ = [
 TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson")
 """What a table that is given may end with."""
 POLICY = "policy.toml"
+SAVED = "# the policy above, saved as policy.toml"
+MOST_COLUMNS, LONGEST_NAME = 200, 200
+"""What a person can fill in."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,12 @@ def given_table(path: str, name: str) -> Given:
         raise FileFormatError(f"{path} is an address; the studio opens files of this machine alone.")
     dataset = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "table"
     start = starting_policy(path, dataset=dataset)
+    names = [one for proposal in start.proposals for one in proposal.names]
+    if len(names) > MOST_COLUMNS or max(map(len, names), default=0) > LONGEST_NAME:
+        raise FileFormatError(
+            f"tables of up to {MOST_COLUMNS} columns, with names of up to {LONGEST_NAME} letters, are asked about here; write "
+            "the policy of this one with noisewright init."
+        )
     return Given(path, name, starting_form(start, dataset), start.guessed)
 
 
@@ -156,17 +167,29 @@ def gauge_of(found: Plan) -> Gauge:
     return Gauge(budget - left.epsilon, found.epsilon, budget, words)
 
 
-def code_of(name: str, ledger: str | None, raise_budget: bool = False) -> str:
-    """Lines of Python that make the same release."""
+def code_of(name: str, ledger: str | None, form: str, raise_budget: bool = False) -> str:
+    """Lines of Python that make the same release with the policy that the page shows."""
     book = f", ledger={ledger!r}" if ledger else ""
     more = ", raise_budget=True" if raise_budget else ""
     return (
         "import noisewright as nw\n\n"
-        f'plan = nw.plan("{POLICY}", {name!r}{book})\n'
+        f"{SAVED}\n"
+        f'plan = nw.plan("{POLICY}", {name!r}{book}{more})\n'
         "print(plan.in_words())\n"
-        f'done = nw.release("{POLICY}", {name!r}, output="out"{book}{more})\n'
+        f'done = nw.release("{POLICY}", {name!r}, output="out", format="{form}"{book}{more})\n'
         'print(nw.verify("out"))'
     )
+
+
+def commands_of(name: str, ledger: str | None, form: str, raise_budget: bool, needs_vectors: bool) -> str:
+    """The commands that make the same release with the policy that the page shows."""
+    books = {**({"ledger": ledger} if ledger else {}), **({"raise_budget": ""} if raise_budget else {})}
+    lines = [SAVED]
+    if needs_vectors:
+        lines.append(f"noisewright embeddings get {Path(EMBEDDING).stem} --output {EMBEDDING}")
+    lines.append(Task("", ("plan", POLICY, name), books).command)
+    lines.append(Task("", ("release", POLICY, name), {"output": "out", "format": form, **books}).command)
+    return "\n".join([*lines, "noisewright verify out"])
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,14 +74,15 @@ def _arguments(given: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def plan_code(given: Mapping[str, str]) -> str:
-    """Lines of Python for the same plan."""
+def plan_code(given: Mapping[str, str], counts: Sequence[str] = ()) -> str:
+    """Lines of Python for the same plan, and for the shares behind so many of each answer."""
     told = ", ".join(f"{key}={value!r}" for key, value in _arguments(given).items())
     return (
         "import noisewright as nw\n\n"
         f"plan = nw.survey({told})\n"
         "print(plan.device.instruction())\n"
         'nw.save(plan.certificate(), "device.json")'
+        + (f"\nprint(plan.estimate([{', '.join(counts)}]))" if counts else "")
     )
 
 

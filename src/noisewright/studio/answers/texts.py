@@ -24,6 +24,8 @@ EXAMPLE = (
     "eat. We gave her medicine against the infection and asked her to return next week."
 )
 LONGEST = 20_000
+SHORT = 400
+"""A longer text is not written into lines of Python."""
 FREQUENT = 300
 """The attacker that is measured knows that a word is one of so many frequent ones."""
 
@@ -80,15 +82,17 @@ def marked(words: tuple[str, ...], others: tuple[str, ...]) -> list[tuple[str, b
     return found
 
 
-def text_code(given: Mapping[str, str]) -> str:
-    """Lines of Python that do the same to a text."""
+def text_code(text: str, given: Mapping[str, str]) -> str:
+    """Lines of Python that do the same to a text; a long one is read from a file."""
     asked = f"epsilon={given.get('epsilon', '')!r}"
     asked += f", size={given['size']}" if given.get("size") else ""
     asked += ", keep_order=True" if "keep_order" in given else ""
+    short = len(text) <= SHORT
+    read, held = ("", repr(text)) if short else ("from pathlib import Path\n\n", 'Path("note.txt").read_text("utf-8")')
     return (
-        "import noisewright as nw\n\n"
+        f"{read}import noisewright as nw\n\n"
         f"notes = nw.text.private_documents(nw.text.shipped(), {asked})\n"
-        'print(notes.release("your text"))\nprint(notes.in_words())'
+        f"print(notes.release({held}))\nprint(notes.in_words())"
     )
 
 

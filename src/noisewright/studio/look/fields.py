@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from nicegui import ui
 
 from noisewright.cli.shared.parameters import Parameter
 
-__all__ = ["EPSILONS", "epsilon_field", "parameter_field"]
+__all__ = ["EPSILONS", "choice_field", "epsilon_field", "parameter_field"]
 
 EPSILONS = (0.01, 10.0)
 """The ends of the slider; the text beside it takes any number."""
@@ -30,8 +30,9 @@ def parameter_field(parameter: Parameter, value: str | None, changed: Changed) -
         and parameter.shape.replace("|", "").replace("-", "").isalnum()
         and parameter.shape.islower()
     ):
+        known = parameter.shape.split("|")
         ui.select(
-            parameter.shape.split("|"), label=label, value=value or None, clearable=not parameter.required
+            known, label=label, value=value if value in known else None, clearable=not parameter.required
         ).on_value_change(lambda e: changed(name, e.value or None)).props("outlined dense")
     else:
         field = ui.input(label, value=value or "", placeholder=parameter.shape)
@@ -39,6 +40,16 @@ def parameter_field(parameter: Parameter, value: str | None, changed: Changed) -
         field.on_value_change(lambda e: changed(name, e.value or None))
     if parameter.help:
         ui.html(f'<p class="nw-note">{_escaped(parameter.help)}</p>', sanitize=False)
+
+
+def choice_field(
+    label: str, options: Sequence[str] | Mapping[str, str], value: str, changed: Callable[[str], None]
+) -> ui.select:
+    """One of a few; a value that a link brings and that is none of them is the first."""
+    known = options if isinstance(options, Mapping) else {name: name for name in options}
+    pick = ui.select(dict(known), label=label, value=value if value in known else next(iter(known)))
+    pick.props("outlined dense").on_value_change(lambda e: changed(e.value))
+    return pick
 
 
 def epsilon_field(label: str, value: str, changed: Callable[[str], None], ends: tuple[float, float] = EPSILONS) -> None:
@@ -57,7 +68,7 @@ def epsilon_field(label: str, value: str, changed: Callable[[str], None], ends: 
         changed(text)
 
     number = ui.input(label, value=value).props("outlined dense debounce=200")
-    slider = ui.slider(min=low, max=high, step=0.02, value=min(max(_position(value) or 0.0, low), high))
+    slider = ui.slider(min=low, max=high, step=0.05, value=min(max(_position(value) or 0.0, low), high))
     slider.props('aria-label="epsilon, from more to less private" :marker-labels="false"')
     slider.on("update:model-value", lambda e: slid(float(e.args)), throttle=0.05)
     number.on_value_change(lambda e: typed(e.value or ""))

@@ -22,6 +22,7 @@ __all__ = [
     "bars",
     "figure",
     "heat_map",
+    "in_factors",
     "labels",
     "level",
     "lines",
@@ -67,6 +68,13 @@ def figure(data: list[dict[str, Any]], x: str, y: str, dark: bool, **layout: Any
     for name, value in layout.items():
         made[name] = {**made[name], **value} if isinstance(value, dict) and isinstance(made.get(name), dict) else value
     return {"data": data, "layout": made, "config": {"displayModeBar": False, "responsive": True}}
+
+
+def in_factors(least: float, most: float) -> dict[str, Any]:
+    """An axis in equal factors, with the numbers themselves at its ticks."""
+    known = [digit * 10.0**power for power in range(-6, 7) for digit in (1, 2, 5)]
+    ticks = [tick for tick in known if least * 0.999 <= tick <= most * 1.001]
+    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
 
 
 def band(low: float, high: float) -> dict[str, Any]:
@@ -178,6 +186,11 @@ def bars(
     return figure(data, x, y, dark, showlegend=len(series) > 1, barmode="group", **layout)
 
 
+def _from_zero(values: ArrayLike) -> dict[str, float]:
+    """The ends of a scale of colours: both, for the plotting library leaves out one alone."""
+    return {"zmin": 0.0, "zmax": float(np.max(values, initial=0.0)) or 1.0}
+
+
 def heat_map(channel: Channel, dark: bool) -> dict[str, Any]:
     """All probabilities of a channel."""
     data = [
@@ -187,7 +200,7 @@ def heat_map(channel: Channel, dark: bool) -> dict[str, Any]:
             "y": labels(map(str, channel.inputs)),
             "z": [rounded(row, 4) for row in channel.matrix],
             "colorscale": "Cividis",
-            "zmin": 0,
+            **_from_zero(channel.matrix),
             "colorbar": {"title": {"text": "probability"}, "thickness": 12},
             "hovertemplate": "true value %{y}<br>comes out as %{x}<br>probability %{z}<extra></extra>",
         }
@@ -204,7 +217,7 @@ def place_map(shown: Map, dark: bool) -> dict[str, Any]:
         "y": rounded(shown.north),
         "z": [[None if value is None else float(f"{value:.4g}") for value in row] for row in shown.values],
         "colorscale": "Cividis",
-        "zmin": 0,
+        **_from_zero([value for row in shown.values for value in row if value is not None]),
         "colorbar": {"title": {"text": shown.what}, "thickness": 12, "exponentformat": "power"},
         "hovertemplate": "%{x}, %{y}<br>" + shown.what + " %{z}<extra></extra>",
     }

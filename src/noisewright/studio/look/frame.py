@@ -26,8 +26,8 @@ def frame(path: str, heading: str, lead: str, pages: Sequence[tuple[str, str]]) 
     client._noisewright_dark = dark.value  # type: ignore[attr-defined]
     ui.add_head_html('<link rel="stylesheet" href="/studio/studio.css">')
     ui.colors(primary="#6fcfa9" if dark.value else "#1f6f54")
-    ui.html('<a class="nw-skip" href="#content">Skip to the page</a>', sanitize=False)
     with ui.header(elevated=False).classes("nw-header"):
+        ui.html('<a class="nw-skip" href="#content">Skip to the page</a>', sanitize=False)
         menu = ui.button(icon="menu").props('flat round dense color=inherit aria-label="Pages"')
         ui.html('<a class="nw-brand" href="/">noise<span>wright</span></a>', sanitize=False)
         ui.element("div").classes("nw-grow")
@@ -42,7 +42,7 @@ def frame(path: str, heading: str, lead: str, pages: Sequence[tuple[str, str]]) 
             if where == path:
                 link.props('aria-current="page"')
     menu.on_click(drawer.toggle)
-    with ui.element("main").classes("nw-main").props('id="content"'):
+    with ui.element("div").classes("nw-main").props('id="content" tabindex="-1"'):
         ui.html(f"<h1>{escape(heading)}</h1><p class='nw-lead'>{escape(lead)}</p>", sanitize=False)
         yield
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from nicegui import background_tasks, run, ui
 
 from noisewright.cli.app import sentence
 
-__all__ = ["Live"]
+__all__ = ["Live", "beside"]
 
 T = TypeVar("T")
 
@@ -35,12 +35,21 @@ class Live(Generic[T]):
                 compute, self._next = self._next, None
                 try:
                     answer = await run.io_bound(compute)
+                    if answer is not None and not self._client.is_deleted:
+                        with self._client:
+                            self._show(answer)
                 except Exception as problem:  # what no person should see as a trace is said in a sentence
-                    with self._client:
-                        self._refuse(sentence(problem))
-                    continue
-                if answer is not None and not self._client.is_deleted:
-                    with self._client:
-                        self._show(answer)
+                    if not self._client.is_deleted:
+                        with self._client:
+                            self._refuse(sentence(problem))
         finally:
             self._busy = False
+
+
+async def beside(refuse: Callable[[str], None], compute: Callable[..., T], *arguments: Any) -> T | None:
+    """What ``compute`` gives, run beside the page; None after the sentence in which it was refused."""
+    try:
+        return await run.io_bound(compute, *arguments)
+    except Exception as problem:  # as above
+        refuse(sentence(problem))
+        return None

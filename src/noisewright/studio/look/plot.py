@@ -12,8 +12,8 @@ __all__ = ["Plot"]
 class Plot:
     """A place for a figure; :meth:`show` draws one, or with None takes it away."""
 
-    def __init__(self) -> None:
-        self._place = ui.element("div")
+    def __init__(self, classes: str = "nw-plot") -> None:
+        self._place, self._classes = ui.element("div"), classes
         self._drawn: ui.plotly | None = None
 
     def show(self, figure: dict[str, Any] | None) -> None:
@@ -23,6 +23,6 @@ class Plot:
             self._drawn = None
         elif self._drawn is None:
             with self._place:
-                self._drawn = ui.plotly(figure).classes("nw-plot")
+                self._drawn = ui.plotly(figure).classes(self._classes)
         else:
             self._drawn.update_figure(figure)

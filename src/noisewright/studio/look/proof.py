@@ -16,17 +16,24 @@ class SameElsewhere:
     """Shows a task as code, command and link; :meth:`show` changes them, and the address of the page."""
 
     def __init__(self) -> None:
-        with ui.element("section").classes("nw-panel").props('aria-label="The same elsewhere"'):
+        self._panel = ui.element("section").classes("nw-panel").props('aria-label="The same elsewhere"')
+        with self._panel:
             ui.html("<h2>Show me the code</h2>", sanitize=False)
             self._code = ui.html("", sanitize=False)
             ui.html("<h2>Show me the command</h2>", sanitize=False)
             self._command = ui.html("", sanitize=False)
             self._link = ui.html("", sanitize=False)
+        self.hide()
+
+    def hide(self) -> None:
+        """There is nothing on the page that could be done elsewhere."""
+        self._panel.set_visibility(False)
 
     def show(self, task: Task, code: str, command: str | None = None) -> None:
         """Show another task, and let the address of the page bring it back; ``command``: where it takes several lines."""
         from html import escape
 
+        self._panel.set_visibility(True)
         self._code.content = words.code(code, "Python")
         self._command.content = words.code(command or task.command, "command line")
         self._link.content = (

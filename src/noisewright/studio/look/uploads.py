@@ -7,8 +7,9 @@ from pathlib import Path
 
 from nicegui import events, ui
 
-from noisewright.core.errors import NoisewrightError
+from noisewright.cli.app import sentence
 from noisewright.studio.look.buttons import button
+from noisewright.studio.server import LARGEST_FILE
 from noisewright.studio.visits import visit_here
 
 __all__ = ["file_button"]
@@ -30,9 +31,16 @@ def file_button(
             answer = taken(Path(event.file.name).name, where)
             if answer is not None:
                 await answer
-        except NoisewrightError as problem:
-            refused(str(problem))
+        except Exception as problem:  # whatever is in a file, what comes of it is a sentence
+            refused(sentence(problem))
 
-    hidden = ui.upload(on_upload=arrived, auto_upload=True).classes("nw-hidden")
+    def rejected() -> None:
+        refused(
+            f"a file that ends with {', '.join(allowed)} and has up to {LARGEST_FILE // 2**20} MB is wanted here; the command "
+            "line takes larger ones."
+        )
+
+    hidden = ui.upload(on_upload=arrived, on_rejected=rejected, auto_upload=True, max_file_size=LARGEST_FILE)
+    hidden.classes("nw-hidden")
     hidden.props(f'accept="{",".join(allowed)}" aria-hidden=true tabindex=-1')
     button(label, lambda: hidden.run_method("pickFiles"), icon="upload_file")

@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape as _escape
 
-__all__ = ["alarm", "beliefs_table", "code", "facts", "framed", "gauge", "listed", "note", "said", "table", "text"]
+__all__ = [
+    "alarm",
+    "beliefs_table",
+    "code",
+    "facts",
+    "framed",
+    "gauge",
+    "listed",
+    "note",
+    "proof",
+    "said",
+    "table",
+    "text",
+]
+
+LONG = 150
+"""A proof of more letters is opened by who wants to read it."""
+
+
+def escape(value: str) -> str:
+    """Text that is no markup, in which a number and its percent sign stay on one line."""
+    return _escape(value).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def text(value: str) -> str:
@@ -42,12 +63,12 @@ def beliefs_table(rows: Iterable[tuple[str, str]], caption: str) -> str:
 
 def code(text: str, what: str) -> str:
     """Lines that can be copied."""
-    return f'<pre class="nw-code" tabindex="0" role="group" aria-label="{escape(what)}">{escape(text)}</pre>'
+    return f'<pre class="nw-code" tabindex="0" role="group" aria-label="{_escape(what)}">{_escape(text)}</pre>'
 
 
 def framed(page: str, title: str) -> str:
     """A whole page of its own, which may do nothing: no script, no form, no way out."""
-    return f'<iframe class="nw-frame" sandbox="" title="{escape(title)}" srcdoc="{escape(page)}"></iframe>'
+    return f'<iframe class="nw-frame" sandbox="" title="{escape(title)}" srcdoc="{_escape(page)}"></iframe>'
 
 
 def gauge(shares: Sequence[float], text: str) -> str:
@@ -65,6 +86,15 @@ def listed(sentences: Iterable[str], title: str = "") -> str:
 def said(text: str) -> str:
     """What matters most, in a sentence."""
     return f'<p class="nw-said">{escape(text)}</p>'
+
+
+def proof(claim: str) -> str:
+    """What was proved again just now; of a long claim its first part, and the whole where somebody asks for it."""
+    told = f"checked again just now: {claim}"
+    if len(told) <= LONG:
+        return facts([("Proof", told)])
+    whole = f'<details class="nw-whole"><summary>All that is proved</summary><p>{escape(claim)}</p></details>'
+    return facts([("Proof", f"{told.partition(';')[0]}.")]) + whole
 
 
 def note(text: str) -> str:

@@ -10,6 +10,7 @@ from nicegui import ui
 from noisewright.studio.jobs import Job
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
+from noisewright.studio.visits import visit_here
 
 __all__ = ["Work"]
 
@@ -31,7 +32,7 @@ class Work:
                 button("Cancel", self.cancel, icon="close")
         self._panel.set_visibility(False)
         self._timer = ui.timer(0.2, self._look, active=False)
-        ui.context.client.on_delete(self.cancel)
+        visit_here().before_end.append(self.cancel)
 
     @property
     def busy(self) -> bool:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 from starlette.requests import Request
 
 from noisewright.cli.shared.words import plainly
 from noisewright.core.channels.channel import Channel
-from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
 from noisewright.core.guarantee import Guarantee
-from noisewright.studio.answers.auditing import Audited, audited, example_channel, repaired
+from noisewright.files.channels import save
+from noisewright.studio.answers.auditing import Audited, audit_code, audited, example_channel, repaired
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.frame import is_dark
+from noisewright.studio.look.live import beside
+from noisewright.studio.look.plot import Plot
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.uploads import file_button
 from noisewright.studio.task import Task, read_query
+from noisewright.studio.visits import visit_here
 
 __all__ = ["build"]
 
@@ -29,14 +31,16 @@ ALLOWED = (".json", ".csv")
 def build(request: Request) -> None:
     """A file, what it promises, and a way to repair it."""
     asked = read_query(request.query_params)
-    _AuditPage(asked.get("metric", "")).build()
+    _AuditPage(asked.get("metric", ""), asked.get("epsilon", "")).build()
 
 
 class _AuditPage:
-    def __init__(self, metric: str) -> None:
-        self.metric, self.dark = metric, is_dark()
+    def __init__(self, metric: str, wanted: str) -> None:
+        self.metric, self.wanted, self.dark = metric, wanted, is_dark()
+        self.repaired_to = ""
         self.thing: Path | Channel = example_channel()
         self.name = "channel.csv"
+        self.visit = visit_here()
         self.found: Audited | None = None
 
     def build(self) -> None:
@@ -55,11 +59,17 @@ class _AuditPage:
                         ),
                         sanitize=False,
                     )
+                    self.example = button("Download the example", self._download_example, icon="download")
                     field = ui.input("metric between secrets", value=self.metric, placeholder="line, discrete, ...")
-                    field.props("outlined dense debounce=400").on_value_change(lambda e: self._measure(e.value))
+                    field.props("outlined dense debounce=400 stack-label")
+                    field.on_value_change(lambda e: self._measure(e.value or ""))
+                    ui.html(
+                        words.note("Line: by their difference. Discrete: any two alike. Empty: what suits them."),
+                        sanitize=False,
+                    )
                 with ui.element("section").classes("nw-panel nw-fields").props('aria-label="Repair"'):
                     ui.html("<h2>Repair and certify</h2>", sanitize=False)
-                    self.epsilon = ui.input("epsilon that it must have").props("outlined dense")
+                    self.epsilon = ui.input("epsilon that it must have", value=self.wanted).props("outlined dense")
                     button("Repair it", self._repair)
                     self.repaired = ui.html("", sanitize=False)
                     self.downloads = ui.element("div").classes("nw-fields")
@@ -72,30 +82,45 @@ class _AuditPage:
                 self.map_panel = ui.element("section").classes("nw-panel").props('aria-label="All probabilities"')
                 with self.map_panel:
                     ui.html("<h2>All probabilities</h2>", sanitize=False)
-                    self.map = ui.plotly(figures.figure([], "output", "secret", self.dark)).classes("nw-plot")
+                    self.map = Plot()
         self.elsewhere = SameElsewhere()
-        ui.timer(0, self._audit, once=True)
+        ui.timer(0, self._begin, once=True)
+
+    async def _begin(self) -> None:
+        await self._audit()
+        if self.wanted:
+            await self._repair()
+
+    def _download_example(self) -> None:
+        ui.download.file(save(example_channel(), self.visit.place(self.name)), self.name)
 
     async def _taken(self, name: str, where: Path) -> None:
         self.thing, self.name = where, name
         self.which.content = words.note(f"Loaded: {name}")
+        self.example.set_visibility(False)
+        self._forget()
         await self._audit()
 
     async def _measure(self, text: str) -> None:
         self.metric = text
+        self._forget()
         await self._audit()
 
+    def _forget(self) -> None:
+        """What was repaired was another one."""
+        self.repaired_to, self.repaired.content = "", ""
+        self.downloads.clear()
+
     def _refuse(self, sentence: str) -> None:
-        self.promise.content = words.alarm(sentence)
+        self.found = None
+        self.promise.content = words.alarm(self.visit.said(sentence))
         self.map_panel.set_visibility(False)
+        self.elsewhere.hide()
 
     async def _audit(self) -> None:
-        try:
-            found = await run.io_bound(audited, self.thing, self.metric)
-        except NoisewrightError as problem:
-            self._refuse(str(problem))
+        found = await beside(self._refuse, audited, self.thing, self.metric)
+        if found is None:
             return
-        assert found is not None
         self.found = found
         rows: list[tuple[str, str]] = []
         if found.claim:
@@ -112,35 +137,40 @@ class _AuditPage:
                 rows.append(("Worst output", f"{worst.output}: probability {here:.4g} against {there:.4g}"))
         self.promise.content = words.said(found.reading) + words.facts(rows)
         self._draw(found.channel)
+        self._show_elsewhere()
+
+    def _show_elsewhere(self) -> None:
         asked = {"metric": self.metric} if self.metric.strip() else {}
-        said = f', metric="{self.metric}"' if asked else ""
-        code = f"import noisewright as nw\n\nchannel = nw.load({self.name!r})\nprint(nw.audit(channel{said}))"
-        self.elsewhere.show(Task("/audit", ("audit", self.name), asked), code)
+        shown = {"epsilon": self.repaired_to} if self.repaired_to else {}
+        assert self.found is not None
+        code = audit_code(self.name, self.metric, self.repaired_to, self.found)
+        self.elsewhere.show(Task("/audit", ("audit", self.name), asked, shown), code)
 
     def _draw(self, channel: Channel | None) -> None:
         self.map_panel.set_visibility(channel is not None and max(channel.shape) <= 200)
         if channel is not None and max(channel.shape) <= 200:
-            self.map.update_figure(figures.heat_map(channel, self.dark))
+            self.map.show(figures.heat_map(channel, self.dark))
 
     async def _repair(self) -> None:
-        self.downloads.clear()
+        self._forget()
         if self.found is None or self.found.channel is None or self.found.found is None:
             self.repaired.content = words.alarm("There is no channel here to repair.")
             return
-        channel, metric = self.found.channel, self.found.found.metric
-        try:
-            made: Any = await run.io_bound(repaired, channel, self.epsilon.value or "", metric)
-        except NoisewrightError as problem:
-            self.repaired.content = words.alarm(str(problem))
+        channel, metric, epsilon = self.found.channel, self.found.found.metric, (self.epsilon.value or "").strip()
+        made = await beside(self._refuse_repair, repaired, channel, epsilon, metric)
+        if made is None:
             return
+        self.repaired_to = epsilon
         self.repaired.content = words.note(
             f"Proved: {plainly(made.proved)}. At most {upward(100 * made.change, 3)} % of the probability of a row had to move."
         )
         content = made.certificate.to_json().encode()
         with self.downloads:
-            ui.button(
-                "Download the certificate",
-                icon="download",
-                on_click=lambda: ui.download.content(content, "certificate.json"),
-            ).props("outline no-caps")
+            button(
+                "Download the certificate", lambda: ui.download.content(content, "certificate.json"), icon="download"
+            )
         self._draw(made.channel)
+        self._show_elsewhere()
+
+    def _refuse_repair(self, sentence: str) -> None:
+        self.repaired.content = words.alarm(sentence)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,14 @@ from nicegui import ui
 from starlette.requests import Request
 
 from noisewright.adversary.orders.compare import Comparison
+from noisewright.cli.shared.words import SAID
 from noisewright.core.exact import downward
+from noisewright.core.verdict import FAILS, WITHIN
 from noisewright.studio.answers.comparing import (
     CORNERS,
     LETTERS,
     Compared,
+    Triangle,
     commands_of,
     compared,
     finite_choices,
@@ -27,6 +32,7 @@ from noisewright.studio.look.buttons import button
 from noisewright.studio.look.fields import parameter_field
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
+from noisewright.studio.look.plot import Plot
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.task import Task, read_query, with_option
 
@@ -41,6 +47,7 @@ EXAMPLE = {
     "b_categories": "0,1,2",
     "metric": "line",
 }
+ANSWERS = {**SAID, FAILS: "no, shown below", WITHIN: "yes, up to rounding"}
 ORDERS = {
     "average": "whatever they are after, on average over outputs",
     "max": "whatever they are after, at their luckiest output",
@@ -122,10 +129,12 @@ class _Compare:
             with ui.element("section").classes("nw-panel").props('aria-label="What an adversary gains"'):
                 ui.html("<h2>What an adversary gains</h2>", sanitize=False)
                 ui.html(
-                    words.note("The chance of guessing the secret after an output, all secrets equally likely before."),
+                    words.note(
+                        "The chance of guessing the secret after an output, all secrets alike before; dotted: without one."
+                    ),
                     sanitize=False,
                 )
-                self.curves = ui.plotly(figures.figure([], "epsilon", "chance", self.dark)).classes("nw-plot")
+                self.curves = Plot()
             self.triangle_panel = (
                 ui.element("section").classes("nw-panel").props('aria-label="Beliefs after an output"')
             )
@@ -134,15 +143,17 @@ class _Compare:
                 ui.html(
                     words.note(
                         "Each mark is what an output makes one believe about three secrets; the nearer to a corner, the surer. "
-                        "Where the area of one lies inside that of the other, it may replace it at every output."
+                        "Where the area of one lies inside that of the other, it may replace it at every output; a star is a "
+                        "belief that lies outside."
                     ),
                     sanitize=False,
                 )
-                self.triangle = ui.plotly(figures.figure([], "", "", self.dark)).classes("nw-plot")
+                self.triangle = Plot("nw-plot nw-tall")
+                self.beyond = ui.html("", sanitize=False)
             self.gain_panel = ui.element("section").classes("nw-panel").props('aria-label="Who gains by it"')
             with self.gain_panel:
                 ui.html("<h2>Who gains by the replacement</h2>", sanitize=False)
-                self.gain = ui.html("", sanitize=False).classes("nw-wrap")
+                self.gain = ui.html("", sanitize=False)
 
     def _fill(self, which: int) -> None:
         self.forms[which].clear()
@@ -173,6 +184,7 @@ class _Compare:
     def _refuse(self, sentence: str) -> None:
         self.verdict.content = words.alarm(sentence)
         self.more.set_visibility(False)
+        self.elsewhere.hide()
 
     def _show(self, answer: tuple[Compared, str]) -> None:
         found, script = answer
@@ -184,20 +196,25 @@ class _Compare:
             for name, epsilon in found.safe
         )
         self._costs(found)
-        self.curves.update_figure(
+        self.curves.show(
             figures.lines(
                 [(name, at, values) for name, at, values in found.curves],
                 "epsilon",
                 "chance of a right guess",
                 self.dark,
-                xaxis={"type": "log"},
+                xaxis=figures.in_factors(*_ends(found)),
+                yaxis={"range": [0, 1.02]},
                 shapes=[figures.level(found.blind)],
             )
         )
         self._triangle(found)
-        self.gain_panel.set_visibility(found.gain is not None)
-        if found.gain is not None:
-            self.gain.content = words.code(found.gain, "an adversary")
+        self.gain_panel.set_visibility(bool(found.gains))
+        self.gain.content = "".join(
+            words.said(one.words)
+            + words.table(one.head, one.rows, "What each choice is worth", numbers=range(1, len(one.head)))
+            + (words.note(one.more) if one.more else "")
+            for one in found.gains
+        )
         shown = {"metric": self.metric} if self.metric else {}
         for letter, name, given in zip(LETTERS.lower(), self.names, self.given, strict=False):
             shown |= {letter: name, **{f"{letter}_{key}": text for key, text in given.items()}}
@@ -219,60 +236,92 @@ class _Compare:
         )
 
     def _triangle(self, found: Compared) -> None:
-        both = [triangle_of(name, channel) for name, channel in zip(found.names, found.channels, strict=True)]
-        self.triangle_panel.set_visibility(all(both))
-        if not all(both):
+        drawn = [triangle_of(name, channel) for name, channel in zip(found.names, found.channels, strict=True)]
+        self.triangle_panel.set_visibility(all(drawn) or bool(found.beyond))
+        self.beyond.content = words.listed([one.words for one in found.beyond])
+        if not all(drawn):
+            self.triangle.show(None)
             return
-        secrets = found.channels[0].inputs
-        data: list[dict[str, Any]] = [
-            {
-                "type": "scatter",
-                "mode": "lines+text",
-                "x": figures.rounded(np.append(CORNERS[:, 0], CORNERS[0, 0])),
-                "y": figures.rounded(np.append(CORNERS[:, 1], CORNERS[0, 1])),
-                "text": figures.labels([*map(str, secrets), ""]),
-                "textposition": ["bottom center", "bottom center", "top center", "top center"],
-                "line": {"color": "#7d8791", "width": 1},
-                "showlegend": False,
-                "hoverinfo": "skip",
-            }
-        ]
-        for place, one in enumerate(both):
+        data = [_outline(found.channels[0].inputs)]
+        for place, one in enumerate(drawn):
             assert one is not None
-            colour = figures.COLOURS[place]
-            data.append(
-                {
-                    "type": "scatter",
-                    "mode": "lines",
-                    "x": figures.rounded([*one.corners[:, 0], one.corners[0, 0]]),
-                    "y": figures.rounded([*one.corners[:, 1], one.corners[0, 1]]),
-                    "fill": "toself",
-                    "opacity": 0.6,
-                    "line": {"color": colour},
-                    "showlegend": False,
-                    "hoverinfo": "skip",
-                }
-            )
-            data.append(
-                {
-                    "type": "scatter",
-                    "mode": "markers",
-                    "name": one.name,
-                    "x": figures.rounded(one.points[:, 0]),
-                    "y": figures.rounded(one.points[:, 1]),
-                    "marker": {"size": figures.rounded(8 + 22 * one.weights), "color": colour, "opacity": 0.8},
-                }
-            )
-        bare = {"visible": False, "range": [-0.15, 1.15]}
-        self.triangle.update_figure(
-            figures.figure(
-                data, "", "", self.dark, xaxis=bare, yaxis={**bare, "scaleanchor": "x", "range": [-0.15, 1.0]}
-            )
+            data += _area(one, figures.COLOURS[place])
+        data += _witnesses(found, figures.INK["dark" if self.dark else "light"][0])
+        bare = {"visible": False, "range": [-0.1, 1.1]}
+        height = {**bare, "scaleanchor": "x", "range": [-0.08, 0.95]}
+        self.triangle.show(
+            figures.figure(data, "", "", self.dark, xaxis=bare, yaxis=height, margin={"l": 0, "r": 0, "t": 8, "b": 8})
         )
+
+
+def _ends(found: Compared) -> tuple[float, float]:
+    """Of all curves over epsilon."""
+    return min(float(at[0]) for _, at, _ in found.curves), max(float(at[-1]) for _, at, _ in found.curves)
+
+
+def _outline(secrets: Sequence[Any]) -> dict[str, Any]:
+    """The triangle itself, with a secret at each corner."""
+    return {
+        "type": "scatter",
+        "mode": "lines+text",
+        "x": figures.rounded(np.append(CORNERS[:, 0], CORNERS[0, 0])),
+        "y": figures.rounded(np.append(CORNERS[:, 1], CORNERS[0, 1])),
+        "text": figures.labels([*(f"it is {secret}" for secret in secrets), ""]),
+        "textposition": ["bottom center", "bottom center", "top center", "top center"],
+        "line": {"color": "#7d8791", "width": 1},
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
+
+
+def _area(one: Triangle, colour: str) -> list[dict[str, Any]]:
+    """The beliefs after the outputs of one mechanism, and the area of all mixtures of them."""
+    area = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": figures.rounded([*one.corners[:, 0], one.corners[0, 0]]),
+        "y": figures.rounded([*one.corners[:, 1], one.corners[0, 1]]),
+        "fill": "toself",
+        "opacity": 0.6,
+        "line": {"color": colour},
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
+    marks = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": escape(one.name),
+        "x": figures.rounded(one.points[:, 0]),
+        "y": figures.rounded(one.points[:, 1]),
+        "marker": {"size": figures.rounded(8 + 22 * one.weights), "color": colour, "opacity": 0.8},
+        "hoverinfo": "name",
+    }
+    return [area, marks]
+
+
+def _witnesses(found: Compared, ink: str) -> list[dict[str, Any]]:
+    """What shows that a replacement is unsafe: a belief outside of the other area, and the way back to it."""
+    lines = [line for one in found.beyond if (line := one.line()) is not None]
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": "surer than before",
+            "x": figures.rounded(line[:, 0]),
+            "y": figures.rounded(line[:, 1]),
+            "line": {"color": ink, "width": 2, "dash": "dot"},
+            "marker": {"symbol": ["star", "circle-open"], "size": [15, 9], "color": ink},
+            "showlegend": place == 0,
+            "hoverinfo": "name",
+        }
+        for place, line in enumerate(lines)
+    ]
 
 
 def _verdict(pair: Comparison) -> str:
     first, second = pair.names
-    rows = [(ORDERS.get(order, f"for the {order}"), ahead, back) for order, ahead, back in pair.table()]
-    head = ("against everybody,", f"{second} for {first}", f"{first} for {second}")
-    return "".join(map(words.said, pair.in_words())) + words.table(head, rows, "Safe replacements")
+    rows = [
+        (ORDERS.get(order, f"for the {order}"), ANSWERS[ahead], ANSWERS[back]) for order, ahead, back in pair.table()
+    ]
+    head = ("safe against everybody", f"{second} in place of {first}", f"{first} in place of {second}")
+    return "".join(map(words.said, pair.in_words())) + words.table(head, rows, "Which replacements are safe")

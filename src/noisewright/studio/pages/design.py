@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 from starlette.requests import Request
 
 from noisewright.cli.shared.parameters import read_labels
 from noisewright.cli.shared.words import plainly
 from noisewright.core.arrays import Floats
-from noisewright.core.errors import NoisewrightError
-from noisewright.core.exact import as_fraction, upward
+from noisewright.core.exact import upward
 from noisewright.mechanisms.registry import registry
 from noisewright.studio.answers.design import (
     KINDS,
+    LOSS_WORDS,
     Designed,
     Law,
     choices,
@@ -23,20 +23,23 @@ from noisewright.studio.answers.design import (
     cost_of,
     delta_words,
     designed,
+    distance_of,
     enough_for,
     gaps_of,
     law_of,
     loss_of,
     options_of,
     posterior_of,
+    reach_of,
     read_prior,
 )
 from noisewright.studio.answers.places import Map, listed_map, open_map
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
-from noisewright.studio.look.fields import parameter_field
+from noisewright.studio.look.fields import choice_field, parameter_field
 from noisewright.studio.look.frame import is_dark
-from noisewright.studio.look.live import Live
+from noisewright.studio.look.live import Live, beside
+from noisewright.studio.look.plot import Plot
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.tabs import tabs
 from noisewright.studio.pages.parts.best import BestPage
@@ -62,22 +65,25 @@ EXAMPLES = {
     "dimension": "2",
     "sensitivity": "1",
     "grid": "0,1,2,3",
+    "excluding": "60:70",
 }
 """What a form starts with: an example, which a person replaces."""
 
-OFTEN = ("within", "radius")
-"""Not required, and hardly ever left out."""
+OFTEN = {"number": ("within", "excluding"), "place": ("radius",)}
+"""Not required, and hardly ever left out, for a kind of secrets."""
+GAPS = ("laplace",)
+"""What starts with an example of a gap in its range."""
 
 ELSEWHERE = {"/text": "Texts", "/pictures": "Pictures"}
 """Kinds of secrets that have pages of their own."""
 
 QUESTIONS = {
     "apart": ("two secrets that are so far apart", "for the table of beliefs"),
-    "secret": ("the true value", "a place as 200:300"),
+    "secret": ("the true value", ""),
     "observed": ("an observed output", "what is believed after it"),
     "prior": ("how likely each secret is before", "numbers with commas; empty: all alike"),
 }
-LOSSES = {"absolute": "distance from the truth", "squared": "its square", "zero-one": "whether it is wrong"}
+LOSSES = {name: LOSS_WORDS[name] for name in ("absolute", "squared", "zero-one")}
 
 LISTED = {"points": "0..9", "metric": "line"}
 """The same for secrets that are listed, which need not be places."""
@@ -86,7 +92,8 @@ LISTED = {"points": "0..9", "metric": "line"}
 def examples(kind: str, name: str) -> dict[str, str]:
     """What the form of a mechanism for this kind of secret starts with."""
     known = EXAMPLES | (LISTED if kind == "category" else {})
-    wanted = [p.name for p in options_of(name) if p.required or p.name in OFTEN]
+    wanted = [p.name for p in options_of(name) if p.required or p.name in OFTEN.get(kind, ())]
+    wanted = [parameter for parameter in wanted if parameter != "excluding" or name in GAPS]
     return {parameter: known[parameter] for parameter in wanted if parameter in known}
 
 
@@ -153,13 +160,15 @@ class _Design:
     def _questions(self) -> None:
         with ui.element("section").classes("nw-panel nw-fields").props('aria-label="Questions"'):
             ui.html("<h2>Questions</h2>", sanitize=False)
+            self.fields: dict[str, ui.input] = {}
             for key, (label, hint) in QUESTIONS.items():
-                field = ui.input(label, value=self.shown.get(key, ""))
-                field.props("outlined dense debounce=300 stack-label").props["hint"] = hint
+                field = self.fields[key] = ui.input(label, value=self.shown.get(key, ""))
+                field.props("outlined dense debounce=300 stack-label")
+                field.props["hint"] = "a place as 200:300" if (key, self.kind) == ("secret", "place") else hint
                 field.on_value_change(lambda e, key=key: self._look(key, e.value))
-            chosen = self.shown.get("loss", "")
-            pick = ui.select(LOSSES, value=chosen if chosen in LOSSES else "absolute", label="an error is measured by")
-            pick.props("outlined dense").on_value_change(lambda e: self._look("loss", e.value))
+            choice_field(
+                "an error is measured by", LOSSES, self.shown.get("loss", ""), lambda loss: self._look("loss", loss)
+            )
             ui.html("<h2>The other way round</h2>", sanitize=False)
             error = ui.input("an expected error that I can live with").props("outlined dense")
             button("Find the epsilon for it", lambda: self._accuracy(error.value, "epsilon"))
@@ -180,20 +189,28 @@ class _Design:
             ui.html("<h2>The promise</h2>", sanitize=False)
             self.promise = ui.html("", sanitize=False)
             self.made: Designed | None = None
-            ui.button("Download the certificate", icon="download", on_click=self._download).props("outline no-caps")
-        with ui.element("section").classes("nw-panel").props('aria-label="What comes out"'):
-            ui.html("<h2>What comes out</h2>", sanitize=False)
-            self.law_words = ui.html("", sanitize=False)
-            self.law = ui.plotly(figures.figure([], "output", "probability", self.dark)).classes("nw-plot")
-        self.map_panel = ui.element("section").classes("nw-panel").props('aria-label="All probabilities"')
-        with self.map_panel:
-            ui.html("<h2>All probabilities</h2>", sanitize=False)
-            self.map = ui.plotly(figures.figure([], "output", "secret", self.dark)).classes("nw-plot")
-        self.belief_panel = ui.element("section").classes("nw-panel").props('aria-label="Beliefs after an output"')
-        with self.belief_panel:
-            ui.html("<h2>What is believed after an output</h2>", sanitize=False)
-            self.belief_words = ui.html("", sanitize=False)
-            self.belief = ui.plotly(figures.figure([], "secret", "belief", self.dark)).classes("nw-plot")
+            self.take = button("Download the certificate", self._download, icon="download")
+        self.more = ui.element("div").classes("nw-stack")
+        with self.more:
+            with ui.element("section").classes("nw-panel").props('aria-label="What comes out"'):
+                ui.html("<h2>What comes out</h2>", sanitize=False)
+                self.law_words = ui.html("", sanitize=False)
+                self.law = Plot()
+            self.map_panel = ui.element("section").classes("nw-panel").props('aria-label="All probabilities"')
+            with self.map_panel:
+                ui.html("<h2>All probabilities</h2>", sanitize=False)
+                self.map = Plot()
+            self.belief_panel = ui.element("section").classes("nw-panel").props('aria-label="Beliefs after an output"')
+            with self.belief_panel:
+                ui.html("<h2>What is believed after an output</h2>", sanitize=False)
+                self.belief_words = ui.html("", sanitize=False)
+                self.belief = Plot()
+        self._there(False)
+
+    def _there(self, there: bool) -> None:
+        """Whether there is a mechanism to be shown."""
+        self.more.set_visibility(there)
+        self.take.set_visibility(there)
 
     def _fill(self) -> None:
         self.summary.content = words.note(registry[self.name].summary.capitalize() + ".")
@@ -202,7 +219,8 @@ class _Design:
         with self.form:
             rest = []
             for parameter in options_of(self.name):
-                if parameter.required or parameter.name in OFTEN or parameter.name in self.given:
+                often = parameter.name in OFTEN.get(self.kind, ())
+                if parameter.required or often or parameter.name in self.given:
                     parameter_field(parameter, self.given.get(parameter.name), self._change)
                 else:
                     rest.append(parameter)
@@ -224,17 +242,22 @@ class _Design:
 
     async def _accuracy(self, error: str, word: str) -> None:
         """From an error to an epsilon or a delta; the form then shows it."""
-        try:
-            found = await run.io_bound(enough_for, self.name, dict(self.given), error or "", self._loss, word)
-        except NoisewrightError as refused:
-            self.accuracy.content = words.alarm(str(refused))
+        given, loss = dict(self.given), self._loss
+        found = await beside(self._refuse_accuracy, enough_for, self.name, given, error or "", loss, word)
+        if found is None:
             return
-        self.accuracy.content = words.note(
-            f"{word.capitalize()} {found} is enough for an expected error of {error}. The promise beside says what it means."
-        )
-        self.given = {**self.given, word: str(found)}
+        given = self.given = {**given, word: found}
+        made = await beside(self._refuse_accuracy, designed, self.name, given, distance_of(self._apart))
+        if made is None:
+            return
+        said = f"{word.capitalize()} {found} is enough for an expected error of {error}."
+        means = (delta_words(made) if word == "delta" else None) or made.reading
+        self.accuracy.content = words.said(f"{said} {means[:1].upper()}{means[1:]}")
         self._fill()
         self._ask()
+
+    def _refuse_accuracy(self, sentence: str) -> None:
+        self.accuracy.content = words.alarm(sentence)
 
     def _look(self, key: str, text: str) -> None:
         self.shown = {k: v for k, v in {**self.shown, key: text}.items() if v}
@@ -244,7 +267,7 @@ class _Design:
         name, given, shown, apart = self.name, dict(self.given), dict(self.shown), self._apart
 
         def compute() -> _Answer:
-            made = designed(name, given, float(as_fraction(apart, "the distance")))
+            made = designed(name, given, distance_of(apart))
             secret = read_labels(shown["secret"], "secret")[0] if "secret" in shown else None
             law = law_of(made, secret)
             observed = read_labels(shown["observed"], "observed")[0] if "observed" in shown else None
@@ -264,10 +287,26 @@ class _Design:
             ui.download.content(self.made.certificate.to_json().encode(), f"{self.name}.json")
 
     def _refuse(self, sentence: str) -> None:
+        self.made = None
         self.promise.content = words.alarm(sentence)
+        self._there(False)
+        self.elsewhere.hide()
+
+    def _offer(self, answer: _Answer) -> None:
+        """The questions that this mechanism has an answer to, with what is taken where nothing is typed."""
+        law, listed = answer.law, answer.made.channel is not None
+        assumed = {"apart": self._apart, "observed": _label(answer.observed), "prior": "all alike"}
+        assumed["secret"] = _label(law.secret) if law is not None else "0:0" if answer.map is not None else ""
+        there = {"apart": True, "observed": listed, "prior": listed, "secret": bool(assumed["secret"] != "")}
+        for key, field in self.fields.items():
+            field.set_visibility(there[key])
+            field.props["placeholder"] = str(assumed[key])
+            field.update()
 
     def _show(self, answer: _Answer) -> None:
         made = self.made = answer.made
+        self._there(True)
+        self._offer(answer)
         beliefs = words.beliefs_table(
             [(f"{100 * before:g} %", f"{upward(100 * after, 3)} %") for before, after in made.beliefs],
             f"In one of two secrets that are {self._apart} apart",
@@ -275,49 +314,52 @@ class _Design:
         facts = words.facts(_facts(answer, "prior" in self.shown))
         self.promise.content = words.said(made.reading) + facts + (beliefs if made.beliefs else "")
         self._draw_law(made, answer.law, answer.map)
-        self._draw_map(made)
+        self.map_panel.set_visibility(made.channel is not None)
+        if made.channel is not None:
+            self.map.show(figures.heat_map(made.channel, self.dark))
         self._draw_belief(answer.observed, answer.posterior)
         task = Task(
             f"/design/{self.kind}", ("design", self.name), dict(made.given), {"mechanism": self.name, **self.shown}
         )
-        self.elsewhere.show(task, code_of(made, registry[self.name]))
+        self.elsewhere.show(task, code_of(made, registry[self.name], answer.loss))
 
     def _draw_law(self, made: Designed, law: Law | None, around: Map | None) -> None:
         if law is not None and not law.edges:
             text = f"The exact law of what comes out for the true place {_label(law.secret)}, which is marked."
             around = listed_map(list(law.at), law.probability, law.secret, "probability", text)
-        self.law.set_visibility(law is not None or around is not None)
         if around is not None:
             self.law_words.content = words.note(around.words)
-            self.law.update_figure(figures.place_map(around, self.dark))
-            return
-        if law is None:
-            self.law_words.content = words.note(
-                "This mechanism has no law over a line or a list that could be drawn here."
-            )
-            return
-        self.law_words.content = words.note(f"The exact law of what comes out for the true value {_label(law.secret)}.")
-        if law.edges:
-            middles = (law.at[1:] + law.at[:-1]) / 2  # type: ignore[operator]
-            width = float(law.at[1] - law.at[0])
-            shown = figures.lines(
-                [("", middles, law.probability / width)],
-                "what comes out",
-                "probability density",
-                self.dark,
-                steps=True,
-                shapes=[figures.band(low, high) for low, high in gaps_of(made, float(law.at[0]), float(law.at[-1]))],
-            )
+            self.law.show(figures.place_map(around, self.dark))
+        elif law is not None:
+            of = "one coordinate with the true value" if self.kind == "vector" else "the true value"
+            gaps = gaps_of(made, float(law.at[0]), float(law.at[-1])) if law.edges else []
+            more = "; nothing comes out in the grey gap" + "s" * (len(gaps) > 1) if gaps else ""
+            self.law_words.content = words.note(f"The exact law of what comes out for {of} {_label(law.secret)}{more}.")
+            self.law.show(self._density(law, gaps) if law.edges else self._columns(law))
+        elif (reach := reach_of(made)) is not None:
+            self.law_words.content = words.note("How far what comes out is from the true vector.")
+            axes = ("distance from the true vector", "chance to be at most so far")
+            self.law.show(figures.lines([("", *reach)], *axes, self.dark))
         else:
-            shown = figures.bars(
-                [("", [_label(y) for y in law.at], law.probability)], "what comes out", "probability", self.dark
-            )
-        self.law.update_figure(shown)
+            self.law_words.content = words.note("There is no picture of what comes out of this mechanism.")
+            self.law.show(None)
 
-    def _draw_map(self, made: Designed) -> None:
-        self.map_panel.set_visibility(made.channel is not None)
-        if made.channel is not None:
-            self.map.update_figure(figures.heat_map(made.channel, self.dark))
+    def _density(self, law: Law, gaps: list[tuple[float, float]]) -> dict[str, Any]:
+        middles = (law.at[1:] + law.at[:-1]) / 2  # type: ignore[operator]
+        width = float(law.at[1] - law.at[0])
+        return figures.lines(
+            [("", middles, law.probability / width)],
+            "what comes out",
+            "probability density",
+            self.dark,
+            steps=True,
+            shapes=[*(figures.band(*gap) for gap in gaps), figures.upright(float(law.secret))],
+            xaxis={"range": [float(law.at[0]), float(law.at[-1])]},
+        )
+
+    def _columns(self, law: Law) -> dict[str, Any]:
+        shown = [("", [_label(y) for y in law.at], law.probability)]
+        return figures.bars(shown, "what comes out", "probability", self.dark)
 
     def _draw_belief(self, observed: Any, posterior: Any) -> None:
         self.belief_panel.set_visibility(posterior is not None)
@@ -332,7 +374,7 @@ class _Design:
         text = f"By somebody who saw {_label(observed)}, {before}."
         on_map = listed_map(secrets, beliefs, observed, "belief", f"{text} What was seen is marked.")
         self.belief_words.content = words.note(text if on_map is None else on_map.words)
-        self.belief.update_figure(
+        self.belief.show(
             figures.bars([("", [_label(x) for x in secrets], beliefs)], "the true value", "belief", self.dark)
             if on_map is None
             else figures.place_map(on_map, self.dark)

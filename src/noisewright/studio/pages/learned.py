@@ -66,6 +66,9 @@ class _LearnedPage:
                     words.note("Loaded: what 1,500 made-up homes use in an evening, and whether somebody is there."),
                     sanitize=False,
                 ).props('role="status"')
+                self.example = button(
+                    "Download the example", lambda: ui.download.file(self.path, self.name), icon="download"
+                )
                 self.private = ui.select([], label="private column *").props("outlined dense")
                 self._offer(columns_of(self.path))
                 self.private.on_value_change(lambda e: self._change("private", e.value or ""))
@@ -111,6 +114,7 @@ class _LearnedPage:
         if columns is not None:
             self.path, self.name = str(where), name
             self.which.content = words.note(f"Loaded: {name}, {len(columns)} columns.")
+            self.example.set_visibility(False)
             self.given = with_option(self.given, "private", None)
             self._offer(columns)
             self._show_elsewhere()

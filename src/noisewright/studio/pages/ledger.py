@@ -6,13 +6,13 @@ import os
 from html import escape
 from pathlib import Path
 
-from nicegui import run, ui
+from nicegui import ui
 from starlette.requests import Request
 
-from noisewright.core.errors import NoisewrightError
 from noisewright.studio.answers.ledgers import HEAD, LEDGERS, Account, accounts, ledger_path
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
+from noisewright.studio.look.live import beside
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.uploads import file_button
 from noisewright.studio.task import Task, read_query
@@ -59,12 +59,9 @@ class _LedgerPage:
         await self._load(path, path, "" if path == ledger_path("") else path)
 
     async def _load(self, path: str, name: str, named: str) -> None:
-        try:
-            found = await run.io_bound(accounts, path)
-        except NoisewrightError as problem:
-            self._refuse(str(problem))
+        found = await beside(self._refuse, accounts, path)
+        if found is None:
             return
-        assert found is not None
         several = f"{len(found)} dataset{'' if len(found) == 1 else 's'}"
         self.which.content = words.note(f"{name}: {several}, in records that hold together.")
         self.found.clear()

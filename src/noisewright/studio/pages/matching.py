@@ -12,11 +12,13 @@ from noisewright.studio.answers.matching import (
     EXAMPLE,
     Matched,
     Matching,
+    example_file,
     example_profiles,
     given_profiles,
     matching_code,
 )
 from noisewright.studio.look import figures, words
+from noisewright.studio.look.buttons import button
 from noisewright.studio.look.fields import epsilon_field
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
@@ -60,6 +62,7 @@ class _MatchingPage:
                     words.note("Loaded: how 240 made-up people like 40 films. Yours: names first, then numbers."),
                     sanitize=False,
                 )
+                self.example = button("Download the example", self._download_example, icon="download")
                 epsilon_field(
                     "epsilon of every bit *", self.given["epsilon"], lambda text: self._change("epsilon", text)
                 )
@@ -80,13 +83,16 @@ class _MatchingPage:
         with ui.element("section").classes("nw-panel").props('aria-label="Before and after" aria-live="polite"'):
             ui.html("<h2>Before and after</h2>", sanitize=False)
             self.shown = ui.html("", sanitize=False)
-        with ui.element("section").classes("nw-panel").props('aria-label="What is found and given away"'):
-            ui.html("<h2>What is found, and what is given away</h2>", sanitize=False)
-            self.measured = ui.html("", sanitize=False)
-            self.plot = Plot()
-        with ui.element("section").classes("nw-panel").props('aria-label="The promise"'):
-            ui.html("<h2>The promise</h2>", sanitize=False)
-            self.promise = ui.html("", sanitize=False)
+        self.more = ui.element("div").classes("nw-stack")
+        with self.more:
+            with ui.element("section").classes("nw-panel").props('aria-label="What is found and given away"'):
+                ui.html("<h2>What is found, and what is given away</h2>", sanitize=False)
+                self.measured = ui.html("", sanitize=False)
+                self.plot = Plot()
+            with ui.element("section").classes("nw-panel").props('aria-label="The promise"'):
+                ui.html("<h2>The promise</h2>", sanitize=False)
+                self.promise = ui.html("", sanitize=False)
+        self.more.set_visibility(False)
 
     async def _taken(self, name: str, where: Path) -> None:
         found = await run.io_bound(given_profiles, where)
@@ -94,7 +100,11 @@ class _MatchingPage:
             self.people, self.name, self.person = found, name, ""
             left = f" {found.left_out:,} more are left out here." if found.left_out else ""
             self.which.content = words.note(f"Loaded: {len(found.profiles):,} profiles of {name}.{left}")
+            self.example.set_visibility(False)
             self._ask()
+
+    def _download_example(self) -> None:
+        ui.download.content(example_file(), "profiles.csv")
 
     def _change(self, name: str, text: str) -> None:
         self.given = with_option(self.given, name, text)
@@ -110,15 +120,16 @@ class _MatchingPage:
 
     def _refuse(self, sentence: str) -> None:
         self.shown.content = words.alarm(self.visit.said(sentence))
+        self.more.set_visibility(False)
+        self.elsewhere.hide()
 
     def _show(self, answer: Matched) -> None:
         found = answer.found
+        self.more.set_visibility(True)
         true = [(one.name, f"{one.distance:.2f}", "yes" if one.both else "no") for one in answer.true]
         back = [(one.name, f"{one.distance:.2f}", one.known, "yes" if one.both else "no") for one in answer.returned]
         before = words.table(("nearest", "distance", "returned"), true, f"True neighbours of {answer.person}", (1,))
-        after = words.table(
-            ("returned", "distance", "known from codes", "among the nearest"), back, "Whom codes returned", (1, 2)
-        )
+        after = words.table(("returned", "distance", "as codes tell", "nearest"), back, "Whom codes returned", (1, 2))
         self.shown.content = before + after
         self.measured.content = words.facts(
             [
@@ -144,9 +155,9 @@ class _MatchingPage:
             figures.lines(
                 [(name, at, [100 * value for value in values]) for name, values in series],
                 "epsilon of every bit",
-                "percent",
+                "share of people, in percent",
                 self.dark,
-                xaxis={"type": "log"},
+                xaxis=figures.in_factors(at[0], at[-1]),
                 yaxis={"range": [0, 102]},
                 shapes=[figures.upright(answer.epsilon)],
             )

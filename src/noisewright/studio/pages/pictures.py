@@ -8,26 +8,34 @@ from nicegui import run, ui
 from starlette.requests import Request
 
 from noisewright.cli.shared.words import plainly
+from noisewright.images.pictures.writing import png_of
 from noisewright.studio.answers.pictures import (
     METHODS,
     HiddenPicture,
     example_picture,
     given_picture,
     hidden_picture,
+    measured_risk,
     picture_code,
 )
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
-from noisewright.studio.look.fields import epsilon_field
+from noisewright.studio.look.fields import choice_field, epsilon_field
 from noisewright.studio.look.live import Live
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.uploads import file_button
+from noisewright.studio.look.work import Work
 from noisewright.studio.task import Task, read_query, with_option
+from noisewright.studio.visits import visit_here
 
 __all__ = ["build"]
 
 ALLOWED = (".png", ".jpg", ".jpeg")
-ATTACKERS = "somebody who trains on such pictures tells more than an eye sees; measure it with noisewright attack faces --pixels"
+EXAMPLE = "face.png"
+ATTACKERS = (
+    "Somebody who trains on such pictures tells more than an eye sees. How much, is measured on made-up faces of 48 x 48 pixels "
+    "that are drawn in the same way; it takes some seconds, beside the page."
+)
 
 
 def build(request: Request) -> None:
@@ -37,8 +45,8 @@ def build(request: Request) -> None:
 
 class _PicturePage:
     def __init__(self, given: dict[str, str]) -> None:
-        self.given = given
-        self.picture = example_picture()
+        self.given, self.visit = given, visit_here()
+        self.picture, self.name = example_picture(), EXAMPLE
 
     def build(self) -> None:
         with ui.element("div").classes("nw-columns"):
@@ -46,8 +54,8 @@ class _PicturePage:
                 ui.html("<h2>The picture</h2>", sanitize=False)
                 file_button("Open a picture", ALLOWED, self._taken, self._refuse)
                 self.which = ui.html(words.note("Loaded: a drawn face of nobody."), sanitize=False)
-                pick = ui.select(list(METHODS), label="method", value=self.given.get("method", "laplace"))
-                pick.props("outlined dense").on_value_change(lambda e: self._change("method", e.value))
+                self.example = button("Download the example", self._download_example, icon="download")
+                choice_field("method", METHODS, self.given.get("method", ""), lambda name: self._change("method", name))
                 epsilon_field(
                     "epsilon *",
                     self.given.get("epsilon", "1000"),
@@ -55,8 +63,8 @@ class _PicturePage:
                     ends=(1.0, 100_000.0),
                 )
                 ui.html(words.note("Between any two pictures; for faces, between any two faces."), sanitize=False)
-                block = ui.input("side of blocks, in pixels", value=self.given.get("block", "16"))
-                block.props("outlined dense debounce=300").on_value_change(
+                self.block = ui.input("side of blocks, in pixels", value=self.given.get("block", "16"))
+                self.block.props("outlined dense debounce=300").on_value_change(
                     lambda e: self._change("block", e.value or None)
                 )
                 button("Draw again", self._ask, icon="refresh")
@@ -69,6 +77,13 @@ class _PicturePage:
                 with ui.element("section").classes("nw-panel").props('aria-label="The promise"'):
                     ui.html("<h2>The promise</h2>", sanitize=False)
                     self.promise = ui.html("", sanitize=False)
+                self.risk_panel = ui.element("section").classes("nw-panel nw-fields").props('aria-label="Attackers"')
+                with self.risk_panel:
+                    ui.html("<h2>What an attacker can still tell</h2>", sanitize=False)
+                    self.risk = ui.html(words.note(ATTACKERS), sanitize=False).props('aria-live="polite"')
+                    with ui.element("div"):
+                        self.go = button("Measure it", self._measure, icon="speed")
+                    self.work = Work("Attacking", self._measured, self._refuse_risk, unit="steps")
         self.elsewhere = SameElsewhere()
         self.live = Live(self._show, self._refuse)
         self._ask()
@@ -76,11 +91,30 @@ class _PicturePage:
     async def _taken(self, name: str, where: Path) -> None:
         found = await run.io_bound(given_picture, where)
         if found is not None:
-            self.picture = found
+            self.picture, self.name = found, name
             self.which.content = words.note(f"Loaded: {name}")
+            self.example.set_visibility(False)
             self._ask()
 
+    def _download_example(self) -> None:
+        ui.download.content(png_of(example_picture()), EXAMPLE)
+
+    def _measure(self) -> None:
+        if not self.work.busy:
+            self.go.set_enabled(False)
+            self.work.start(measured_risk, dict(self.given))
+
+    def _measured(self, found: tuple[tuple[str, str], ...]) -> None:
+        self.go.set_enabled(True)
+        self.risk.content = words.facts(found)
+
+    def _refuse_risk(self, sentence: str) -> None:
+        self.go.set_enabled(True)
+        self.risk.content = words.alarm(sentence[:1].upper() + sentence[1:])
+
     def _change(self, name: str, text: str | None) -> None:
+        self.work.cancel()
+        self.risk.content = words.note(ATTACKERS)
         self.given = with_option(self.given, name, text)
         self._ask()
 
@@ -90,6 +124,9 @@ class _PicturePage:
 
     def _refuse(self, sentence: str) -> None:
         self.shown.content = words.alarm(sentence)
+        self.promise.content = ""
+        self.risk_panel.set_visibility(False)
+        self.elsewhere.hide()
 
     def _show(self, found: HiddenPicture) -> None:
         both = (
@@ -101,15 +138,15 @@ class _PicturePage:
             for when, told, where in both
         )
         self.shown.content = f'<div class="nw-pair">{"".join(figures)}</div>'
-        rows = [("Proof", f"checked again just now: {plainly(found.proved, 'faces')}")]
-        if found.alike is not None:
-            rows.append(("Likeness", f"{found.alike:.2f} (structural similarity; 1 for the same picture)"))
-        rows += [("On public faces", text) for text in found.measured]
-        if not found.measured:
-            rows.append(("Attackers", ATTACKERS))
-        self.promise.content = words.said(found.promise) + words.facts(rows)
-        used = ("method", "epsilon") if self.given.get("method") == "faces" else ("method", "epsilon", "block")
+        faces = self.given.get("method") == "faces"
+        self.block.set_visibility(not faces)
+        self.risk_panel.set_visibility(not faces)
+        alike = f"{found.alike:.2f} (structural similarity; 1 for the same picture)" if found.alike is not None else ""
+        self.promise.content = words.said(found.promise) + words.proof(plainly(found.proved, "faces"))
+        self.promise.content += words.facts([("Likeness", alike)]) if alike else ""
+        self.promise.content += words.listed(found.measured, "Measured on public faces") if found.measured else ""
+        used = ("method", "epsilon") if faces else ("method", "epsilon", "block")
         options = {name: self.given[name] for name in used if self.given.get(name)}
-        more = {"resize": ""} if self.given.get("method") == "faces" else {}
-        task = Task("/pictures", ("images", "obfuscate", "photograph.png", "-o", "shown.png"), options | more)
-        self.elsewhere.show(task, picture_code(self.given))
+        more = {"resize": ""} if faces else {}
+        task = Task("/pictures", ("images", "obfuscate", self.name, "-o", "shown.png"), options | more)
+        self.elsewhere.show(task, picture_code(self.name, self.given))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import replace
 from pathlib import Path
 
 from nicegui import run, ui
 from starlette.requests import Request
 
-from noisewright.core.errors import NoisewrightError, ParameterError
+from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
 from noisewright.releases.plan import Plan
 from noisewright.studio.answers.examples import EXAMPLES
@@ -20,6 +21,7 @@ from noisewright.studio.answers.release import (
     Given,
     Released,
     code_of,
+    commands_of,
     gauge_of,
     given_example,
     given_table,
@@ -31,7 +33,8 @@ from noisewright.studio.answers.release import (
 )
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
-from noisewright.studio.look.live import Live
+from noisewright.studio.look.fields import choice_field
+from noisewright.studio.look.live import Live, beside
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.tabs import tabs
 from noisewright.studio.look.uploads import file_button
@@ -47,6 +50,7 @@ PARTS = ("column or answer", "epsilon", "expected error", "between values", "mec
 NOBODY = "every row is somebody else's"
 
 
+FORMATS = ("parquet", "csv", "arrow")
 TABS = {"": "Make a release", "check": "Check a release"}
 
 
@@ -70,7 +74,7 @@ class _ReleasePage:
         self.given: Given | None = None
         self.form: Form | None = None
         self.plan: Plan | None = None
-        self.format = "parquet"
+        self.format = asked.get("format", "") if asked.get("format", "") in FORMATS else FORMATS[0]
         self.raising = "raise_budget" in asked
         self.done: Released | None = None
 
@@ -118,30 +122,25 @@ class _ReleasePage:
         await self._load(str(where), name)
 
     async def _open(self, path: str) -> None:
-        try:
-            if not path.strip():
-                raise ParameterError("name a file, such as /home/me/visits.csv.")
-            where = Path(path.strip()).expanduser()
-            await self._load(str(where), str(where))
-        except NoisewrightError as problem:
-            self._refuse_table(str(problem))
+        if not path.strip():
+            self._refuse_table("name a file, such as /home/me/visits.csv.")
+            return
+        where = os.path.expanduser(path.strip())
+        await self._load(where, where)
 
     async def _load(self, path: str, name: str) -> None:
-        try:
-            self._begin(await run.io_bound(given_table, path, name))
-        except NoisewrightError as problem:
-            self._refuse_table(str(problem))
+        self._begin(await beside(self._refuse_table, given_table, path, name))
 
     async def _example(self, key: str) -> None:
-        folder = self.visit.place("example").parent
-        self._begin(await run.io_bound(given_example, key, folder))
+        self._begin(await beside(self._refuse_table, given_example, key, self.visit.place("example").parent))
 
     def _refuse_table(self, sentence: str) -> None:
         self.table.content = words.alarm(self.visit.said(sentence))
 
     def _begin(self, given: Given | None) -> None:
         """Ask about another table."""
-        assert given is not None
+        if given is None:
+            return
         self.given, form, note = given, given.form, ""
         if self.asked.get("form"):
             try:
@@ -209,8 +208,7 @@ class _ReleasePage:
             self.book = ui.input("ledger", value="" if given.example else ledger_path(""))
             self.book.props("outlined dense debounce=400").set_visibility(self.here and not given.example)
             self.book.on_value_change(self._ask)
-            pick = ui.select(["parquet", "csv", "arrow"], value=self.format, label="format of the released table")
-            pick.props("outlined dense").on_value_change(lambda e: setattr(self, "format", e.value))
+            choice_field("format of the released table", FORMATS, self.format, self._choose_format)
             if given.example:
                 button("Download the example", lambda: ui.download.file(given.path, given.name), icon="download")
         if self.here:
@@ -218,8 +216,8 @@ class _ReleasePage:
                 ui.html("<h3>Answers beside the rows</h3>", sanitize=False)
                 more = ui.textarea("more of the policy, as TOML", value=form.more)
                 more.props("outlined dense debounce=400 autogrow")
-                more.props["hint"] = 'such as [[queries]] name = "mean age" ..., each on a line'
                 more.on_value_change(lambda e: self._set(more=e.value or ""))
+                ui.html(words.note('Such as [[queries]] name = "mean age" ..., each on a line.'), sanitize=False)
 
     def _whole(self, key: str, label: str, value: str, hint: str) -> None:
         entry = ui.input(label, value=value).props("outlined dense debounce=300 stack-label")
@@ -229,6 +227,10 @@ class _ReleasePage:
     def _set(self, **typed: str) -> None:
         assert self.form is not None
         self.form = replace(self.form, **typed)  # type: ignore[arg-type]
+        self._ask()
+
+    def _choose_format(self, name: str) -> None:
+        self.format = name
         self._ask()
 
     def _raise(self, on: bool) -> None:
@@ -382,18 +384,8 @@ class _ReleasePage:
         kept |= {"data": name} if self.given.path == name else {}
         ledger = None if self.given.example or self.ledger == ledger_path("") else self.ledger
         raised = {"raise_budget": ""} if self.raising else {}
-        books = {**({"ledger": ledger} if ledger else {}), **raised}
-        options = {"output": "out", **books}
-        task = Task("/release", ("release", "policy.toml", name), options)
-        first = Task("", ("init", name), {"output": "policy.toml"}).command
-        look = Task("", ("plan", "policy.toml", name), books).command
-        vectors = [f"noisewright embeddings get {Path(EMBEDDING).stem} --output {EMBEDDING}"]
-        lines = [
-            first,
-            *(vectors if EMBEDDING in policy_text(self.form) else []),
-            look,
-            task.command,
-            "noisewright verify out",
-        ]
-        link = Task("/release", task.words, {}, {**kept, **raised, "form": self.form.typed()})
-        self.elsewhere.show(link, code_of(name, ledger, self.raising), "\n".join(lines))
+        needs = EMBEDDING in policy_text(self.form)
+        lines = commands_of(name, ledger, self.format, self.raising, needs)
+        kept |= {"format": self.format} if self.format != FORMATS[0] else {}
+        link = Task("/release", (), {}, {**kept, **raised, "form": self.form.typed()})
+        self.elsewhere.show(link, code_of(name, ledger, self.format, self.raising), lines)

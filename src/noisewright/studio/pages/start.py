@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from nicegui import ui
@@ -9,35 +10,39 @@ from starlette.requests import Request
 
 __all__ = ["build"]
 
-DOORS = (
-    ("A table", "a row for each person, to be released with noise and a proof", "/release?example=clinic"),
-    ("A survey question", "that people would rather not answer openly", "/survey"),
-    (
-        "Answers of a survey",
-        "or other private reports, to estimate the truth behind them",
-        "/survey/estimate?example=sport",
+DOORS = {
+    "Something to protect": (
+        ("A table", "a row for each person, to be released with noise and a proof", "/release?example=clinic"),
+        ("A number", "an age, a salary, a count, with the range it lies in", "/design/number"),
+        ("Categories", "an answer out of a list, such as yes and no", "/design/category"),
+        ("Places", "points of a plane or coordinates on a map", "/design/place"),
+        ("Documents", "texts whose topic may be known, and whose author may not", "/text"),
+        ("Pictures", "photographs, or the faces on them", "/pictures"),
+        ("Profiles", "of people, to find who is like whom without seeing them", "/matching"),
+        ("A survey question", "that people would rather not answer openly", "/survey"),
+        ("A mechanism to check", "a table of probabilities, or a certificate", "/audit"),
     ),
-    ("A release", "that somebody gave you, to see what is proved of it", "/release/check"),
-    ("A budget", "what was spent of it so far, and what is left", "/ledger"),
-    ("A number", "an age, a salary, a count, with the range it lies in", "/design/number"),
-    ("Categories", "an answer out of a list, such as yes and no", "/design/category"),
-    ("Places", "points of a plane or coordinates on a map", "/design/place"),
-    ("Vectors", "a few numbers that belong together", "/design/vector"),
-    ("A question", "for which you want the best mechanism there is", "/design/best"),
-    ("Documents", "texts whose topic may be known, and whose author may not", "/text"),
-    ("Pictures", "photographs, or the faces on them", "/pictures"),
-    ("Profiles", "of people, to find who is like whom without seeing them", "/matching"),
-    ("A private column", "that others give away, and records to learn from", "/learned"),
-    ("Several mechanisms", "to see whether one may replace another", "/compare"),
-    ("A mechanism to check", "a table of probabilities, or a certificate", "/audit"),
-)
+    "Or something else": (
+        ("Vectors", "a few numbers that belong together", "/design/vector"),
+        ("A private column", "that other columns give away, and records to learn from", "/learned"),
+        ("A question", "for which you want the best mechanism there is", "/design/best"),
+        ("Several mechanisms", "to see whether one may replace another", "/compare"),
+        ("Answers of a survey", "or other private reports, to estimate the truth", "/survey/estimate?example=sport"),
+        ("A release", "that somebody gave you, to see what is proved of it", "/release/check"),
+        ("A budget", "what was spent of it so far, and what is left", "/ledger"),
+    ),
+}
 
 
 def build(request: Request) -> None:
     """The doors."""
     del request
+    ui.html("".join(_part(title, doors) for title, doors in DOORS.items()), sanitize=False)
+
+
+def _part(title: str, doors: Sequence[tuple[str, str, str]]) -> str:
     cards = "".join(
         f'<a class="nw-card" href="{escape(path)}"><strong>{escape(name)}</strong><span>{escape(words)}</span></a>'
-        for name, words, path in DOORS
+        for name, words, path in doors
     )
-    ui.html(f'<div class="nw-cards">{cards}</div>', sanitize=False)
+    return f'<h2 class="nw-part">{escape(title)}</h2><div class="nw-cards">{cards}</div>'

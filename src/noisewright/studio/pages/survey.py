@@ -46,6 +46,8 @@ SWITCHES = {
     "allow_certain_disclosure": "answers may give a truth away for certain, to a share of at most delta",
 }
 OURS = ("question",)
+SAID = "said_"
+"""What the counts of answers are called in a link."""
 
 
 def build(request: Request) -> None:
@@ -66,7 +68,7 @@ class _Planner:
     def __init__(self, asked: dict[str, str]) -> None:
         self.shown = {key: asked.pop(key) for key in OURS if key in asked}
         self.given = {key: text for key, text in asked.items() if key in _known()} or dict(EXAMPLE)
-        self.counts: dict[str, str] = {}
+        self.counts = {key[len(SAID) :]: text for key, text in asked.items() if key.startswith(SAID)}
         self.plan: Survey | None = None
         self.answers: tuple[str, ...] = ()
         self.dark = is_dark()
@@ -102,7 +104,8 @@ class _Planner:
             ui.switch(label, value=key in self.given).on_value_change(lambda e, key=key: self._switch(key, e.value))
 
     def _results(self) -> None:
-        with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The card"'):
+        self.there = ui.element("section").classes("nw-panel nw-fields").props('aria-label="The card"')
+        with self.there:
             ui.html("<h2>The card for the interview</h2>", sanitize=False)
             self.card = ui.html("", sanitize=False)
             with ui.element("div").classes("nw-row"):
@@ -111,7 +114,8 @@ class _Planner:
         with ui.element("section").classes("nw-panel").props('aria-label="The promise" aria-live="polite"'):
             ui.html("<h2>What is promised, and how exact it is</h2>", sanitize=False)
             self.promise = ui.html("", sanitize=False)
-        with ui.element("section").classes("nw-panel nw-fields").props('aria-label="The answers"'):
+        self.below = ui.element("section").classes("nw-panel nw-fields").props('aria-label="The answers"')
+        with self.below:
             ui.html("<h2>When the answers are counted</h2>", sanitize=False)
             self.boxes = ui.element("div").classes("nw-row")
             self.shares = ui.html("", sanitize=False)
@@ -136,10 +140,14 @@ class _Planner:
     def _refuse(self, sentence: str) -> None:
         self.plan = None
         self.promise.content = words.alarm(sentence)
-        self.card.content = ""
+        self.there.set_visibility(False)
+        self.below.set_visibility(False)
+        self.elsewhere.hide()
 
     def _show(self, plan: Survey) -> None:
         self.plan = plan
+        self.there.set_visibility(True)
+        self.below.set_visibility(True)
         self.card.content = _card(plan, self.shown.get("question", ""))
         head, rows = option_table(plan)
         self.promise.content = (
@@ -149,17 +157,23 @@ class _Planner:
         )
         answers = tuple(str(answer) for answer in plan.device.answers)
         if answers != self.answers:
-            self.answers, self.counts = answers, {}
+            self.counts = {answer: text for answer, text in self.counts.items() if answer in answers}
+            self.answers = answers
             self._count_boxes()
         self._count()
+
+    def _show_elsewhere(self, typed: dict[str, str]) -> None:
         options = {key: text for key, text in self.given.items() if text or key in FLAGS}
-        self.elsewhere.show(Task("/survey", ("survey",), options, self.shown), plan_code(self.given))
+        said = {SAID + answer: text for answer, text in typed.items() if (SAID + answer).isidentifier()}
+        code = plan_code(self.given, [typed.get(answer, "0") for answer in self.answers] if typed else ())
+        self.elsewhere.show(Task("/survey", ("survey",), options, {**self.shown, **said}), code)
 
     def _count_boxes(self) -> None:
         self.boxes.clear()
         with self.boxes:
             for answer in self.answers:
-                entry = ui.input(f"how many said {answer}").props("outlined dense debounce=300")
+                entry = ui.input(f"how many said {answer}", value=self.counts.get(answer, ""))
+                entry.props("outlined dense debounce=300")
                 entry.on_value_change(lambda e, answer=answer: self._counted(answer, e.value or ""))
 
     def _counted(self, answer: str, text: str) -> None:
@@ -168,7 +182,10 @@ class _Planner:
 
     def _count(self) -> None:
         typed = {answer: text for answer, text in self.counts.items() if text.strip()}
-        if self.plan is None or not typed:
+        if self.plan is None:
+            return
+        if not typed:
+            self._show_elsewhere({})
             self.shares.content = words.note("Type how often each answer was given.")
             self.plot.show(None)
             return
@@ -178,6 +195,7 @@ class _Planner:
             self.shares.content = words.alarm(str(problem))
             self.plot.show(None)
             return
+        self._show_elsewhere(typed)
         self.shares.content = _shares(found)
         low, high = zip(*found.intervals.values(), strict=True)
         names, values = [str(answer) for answer in found.shares], list(found.shares.values())
@@ -207,7 +225,7 @@ def _facts(plan: Survey) -> list[tuple[str, str]]:
     sure = f"{numeral(100 * plan.confidence)} %"
     plan.certificate().verify()  # refused where it were not so
     rows: list[tuple[str, str]] = [
-        ("Guarantee", f"{plan.guarantee}; proved in whole numbers"),
+        ("Guarantee", f"{plan.guarantee.reading()}; proved in whole numbers"),
         ("Margin", f"± {plan.margin:.4f} with {plan.respondents:,} respondents, {at} ({sure}, normal)"),
         ("At worst", f"± {plan.safe_margin:.4f} whatever the prevalence, without approximation"),
     ]

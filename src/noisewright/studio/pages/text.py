@@ -85,6 +85,8 @@ class _TextPage:
 
     def _refuse(self, sentence: str) -> None:
         self.shown.content = words.alarm(sentence)
+        self.promise.content = self.law.content = ""
+        self.elsewhere.hide()
 
     def _show(self, found: HiddenText) -> None:
         share = f"{found.kept} of {len(found.after)} words that came out had been in the text; they are marked."
@@ -94,15 +96,12 @@ class _TextPage:
             for these, those, told in sides
         )
         self.shown.content = f'{words.note(share)}<div class="nw-pair">{"".join(both)}</div>'
-        self.promise.content = words.said(found.promise) + words.facts(
-            [
-                ("Proof", f"checked again just now: {plainly(found.proved)}"),
-                (
-                    "Best attacker",
-                    f"who knows that a word is one of {round(1 / found.blind)} frequent ones guesses it from what came out "
-                    f"{upward(100 * found.guess, 3)} % of the time; blindly {upward(100 * found.blind, 2)} %",
-                ),
-            ]
+        attacker = (
+            f"who knows that a word is one of {round(1 / found.blind)} frequent ones guesses it from what came out "
+            f"{upward(100 * found.guess, 3)} % of the time; blindly {upward(100 * found.blind, 2)} %"
+        )
+        self.promise.content = (
+            words.said(found.promise) + words.facts([("Best attacker", attacker)]) + words.proof(plainly(found.proved))
         )
         self.law.content = words.table(
             ("comes out", "probability"),
@@ -112,7 +111,8 @@ class _TextPage:
         )
         options = {name: text for name, text in self.given.items() if text or name == "keep_order"}
         task = Task("/text", ("text", "obfuscate", "note.txt", "-o", "released"), options)
-        self.elsewhere.show(task, text_code(self.given))
+        command = f"# the text above, saved as note.txt\n{task.command}"
+        self.elsewhere.show(task, text_code(self.text.value or "", self.given), command)
 
 
 def _spelled(these: tuple[str, ...], others: tuple[str, ...]) -> str:

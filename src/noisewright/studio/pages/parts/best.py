@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from nicegui import ui
 
 from noisewright.cli.shared.words import plainly
 from noisewright.studio.answers.best import LOSSES, Best, best, best_code, best_command
+from noisewright.studio.answers.design import LOSS_WORDS
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
-from noisewright.studio.look.fields import epsilon_field
+from noisewright.studio.look.fields import choice_field, epsilon_field
 from noisewright.studio.look.frame import is_dark
 from noisewright.studio.look.live import Live
+from noisewright.studio.look.plot import Plot
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.task import Task, with_option
 
 __all__ = ["BestPage"]
 
+CHOICES = {
+    "loss": ("an error is measured by", {name: LOSS_WORDS[name] for name in LOSSES}),
+    "objective": (
+        "what is to be small",
+        {"bayes": "the error on average over the prior", "minimax": "the error of the worst secret"},
+    ),
+}
 EXAMPLE = {"metric": "line:0..10", "epsilon": "1", "loss": "absolute"}
 NOTES = {
     "metric": "How far apart secrets are, and which there are: line:0..20, discrete:red,green,blue, euclidean:0:0,0:1,1:0.",
@@ -38,9 +49,8 @@ class BestPage:
                 ui.html("<h2>The question</h2>", sanitize=False)
                 self._text("metric", "metric and secrets *")
                 epsilon_field("epsilon *", self.given.get("epsilon", "1"), lambda text: self._change("epsilon", text))
-                for name, choices in (("loss", LOSSES), ("objective", ("bayes", "minimax"))):
-                    pick = ui.select(list(choices), label=name, value=self.given.get(name) or choices[0])
-                    pick.props("outlined dense").on_value_change(lambda e, name=name: self._change(name, e.value))
+                for name, (label, choices) in CHOICES.items():
+                    choice_field(label, choices, self.given.get(name, ""), partial(self._change, name))
                 self._text("prior", "prior")
                 self._text("shape", "shape")
             with ui.element("div").classes("nw-stack"):
@@ -49,12 +59,14 @@ class BestPage:
                 ):
                     ui.html("<h2>The best there is</h2>", sanitize=False)
                     self.promise = ui.html("", sanitize=False)
-                    button("Download the certificate", self._download, icon="download")
-                with ui.element("section").classes("nw-panel").props('aria-label="All probabilities"'):
+                    self.take = button("Download the certificate", self._download, icon="download")
+                self.map_panel = ui.element("section").classes("nw-panel").props('aria-label="All probabilities"')
+                with self.map_panel:
                     ui.html("<h2>All probabilities</h2>", sanitize=False)
-                    self.map = ui.plotly(figures.figure([], "", "", self.dark)).classes("nw-plot")
+                    self.map = Plot()
         self.elsewhere = SameElsewhere()
         self.live = Live(self._show, self._refuse)
+        self._there(False)
         self._ask()
 
     def _text(self, name: str, label: str) -> None:
@@ -71,7 +83,14 @@ class BestPage:
         self.live.ask(lambda: (best(given), given))
 
     def _refuse(self, sentence: str) -> None:
+        self.made = None
         self.promise.content = words.alarm(sentence)
+        self._there(False)
+        self.elsewhere.hide()
+
+    def _there(self, there: bool) -> None:
+        self.map_panel.set_visibility(there)
+        self.take.set_visibility(there)
 
     def _download(self) -> None:
         if self.made is not None:
@@ -79,6 +98,7 @@ class BestPage:
 
     def _show(self, answer: tuple[Best, dict[str, str]]) -> None:
         self.made, given = answer
+        self._there(True)
         made = self.made.mechanism
         which = "Expected loss" if made.objective == "bayes" else "Loss of the worst secret"
         rows = [
@@ -88,5 +108,5 @@ class BestPage:
         ]
         self.promise.content = words.said(made.in_words()) + words.facts(rows)
         channel = self.made.channel
-        self.map.update_figure(figures.heat_map(channel, self.dark))
+        self.map.show(figures.heat_map(channel, self.dark))
         self.elsewhere.show(Task("/design/best", ("design", "optimal"), given), best_code(given), best_command(given))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from nicegui import run, ui
+from nicegui import ui
 
-from noisewright.core.errors import NoisewrightError
 from noisewright.releases.output.proving import Verification
 from noisewright.studio.answers.checking import checked_folder, unpacked
 from noisewright.studio.answers.ledgers import LEDGERS
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
+from noisewright.studio.look.live import beside
 from noisewright.studio.look.proof import SameElsewhere
 from noisewright.studio.look.uploads import file_button
 from noisewright.studio.task import Task
@@ -61,7 +62,7 @@ class ReleaseCheck:
         self._show_elsewhere(self.path or "released")
 
     async def _packed(self, name: str, where: Path) -> None:
-        folder = await run.io_bound(unpacked, where, self.visit.place("unpacked"))
+        folder = await beside(self._refuse, unpacked, where, self.visit.place("unpacked"))
         if folder is not None:
             self.visit.names[name] = folder
             await self._check(str(folder), name)
@@ -75,18 +76,15 @@ class ReleaseCheck:
             await self._check(*self.thing)
 
     async def _open(self, path: str) -> None:
-        where = str(Path(path.strip() or ".").expanduser())
+        where = os.path.expanduser(path.strip() or ".")
         await self._check(where, where)
 
     async def _check(self, path: str, name: str) -> None:
         self.thing = (path, name)
         ledger = self.ledger[0] if Path(path).is_dir() else ""
-        try:
-            found = await run.io_bound(checked_folder, path, ledger)
-        except NoisewrightError as problem:
-            self._refuse(str(problem))
+        found = await beside(self._refuse, checked_folder, path, ledger)
+        if found is None:
             return
-        assert found is not None
         book = f", beside the ledger {self.ledger[1]}" if ledger else ""
         self.which.content = words.note(f"Opened: {name}{book}")
         self._show(found)

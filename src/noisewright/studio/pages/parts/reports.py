@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nicegui import ui
 
+from noisewright.cli.shared.words import plainly
 from noisewright.core.errors import NoisewrightError
 from noisewright.estimation.population.result import Estimate
 from noisewright.studio.answers.surveys import READERS, estimate_code, estimated, example_reports
@@ -48,6 +49,8 @@ class Reports:
                 file_button("Open the reports", tuple(READERS), self._reports, self._refuse)
                 file_button("Open the certificate", (".json",), self._mechanism, self._refuse)
                 button("Example: hours of sport", self._example, icon="science")
+                self.take = button("Download the example", self._download, icon="download")
+                self.take.set_visibility(False)
                 self.which = ui.html("", sanitize=False).props('role="status"')
                 for key, label, hint in FIELDS:
                     entry = ui.input(label, value=self.asked.get(key, ""))
@@ -83,6 +86,11 @@ class Reports:
         self.reports, self.mechanism, self.example = (reports.name, reports), (mechanism.name, mechanism), True
         self._ask()
 
+    def _download(self) -> None:
+        for one in (self.reports, self.mechanism):
+            if one is not None:
+                ui.download.file(one[1], one[0])
+
     def _type(self, key: str, text: str) -> None:
         self.asked = {k: v for k, v in {**self.asked, key: text}.items() if v.strip()}
         self._ask()
@@ -90,6 +98,7 @@ class Reports:
     def _ask(self) -> None:
         names = [pair[0] for pair in (self.reports, self.mechanism) if pair is not None]
         self.which.content = words.note(f"Open: {', '.join(names)}" if names else "")
+        self.take.set_visibility(self.example)
         if self.reports is None or self.mechanism is None:
             return
         reports, mechanism, asked = str(self.reports[1]), str(self.mechanism[1]), dict(self.asked)
@@ -122,7 +131,7 @@ class Reports:
         self.plot.show(drawing)
         facts = [
             ("Reports", f"{found.reports:,} of {found.mechanism}"),
-            ("Promise", f"of each report: {found.promise}; estimation does not change it"),
+            ("Promise", f"of each report: {plainly(found.promise or 'none')}; estimation does not change it"),
             ("Fit", found.certificate()),
             ("Band", f"{found.confidence_in_words} intervals, {found.scope}"),
         ]
