@@ -122,7 +122,7 @@ def test_all_orders_of_a_table_are_equally_often_drawn(size: int, monkeypatch: p
 @pytest.mark.parametrize("large", [1 << 20, 1])
 def test_all_orders_are_equally_often_drawn_where_keys_come_later(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """3 rows without a seed, 480 times, each a run of its own, and but 8 buckets: so rows often share one, and are then
-    sorted, or scattered again. System bits: chi square over 6 orders, false alarm with probability 1e-9."""
+    sorted, or scattered again. System bits: chi square over 6 orders, false alarm with probability 1e-12."""
     monkeypatch.setattr(_shuffling, "RUN", 1)
     monkeypatch.setattr(_shuffling, "LARGE", large)
     drawn = _shuffling._Scattered._digits
@@ -136,19 +136,19 @@ def test_all_orders_are_equally_often_drawn_where_keys_come_later(large: int, mo
         counts[tuple(n for batch in in_random_order(blocks, None) for n in batch.column("n").to_pylist())] += 1
     expected = times / factorial(3)
     assert set(counts) == set(permutations(range(3)))
-    assert sum((count - expected) ** 2 / expected for count in counts.values()) < chi2.isf(1e-9, 5)
+    assert sum((count - expected) ** 2 / expected for count in counts.values()) < chi2.isf(1e-12, 5)
 
 
 @pytest.mark.parametrize("run", [8 << 20, 200_000])
 def test_places_before_and_after_are_independent_without_a_seed(run: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """400,000 rows, in memory and through buckets, cut into 8 parts by their place before and after: chi square over the 64 cells
-    with 49 degrees of freedom, as both sums are fixed; system bits, false alarm with probability 1e-9."""
+    with 49 degrees of freedom, as both sums are fixed; system bits, false alarm with probability 1e-12."""
     monkeypatch.setattr(_shuffling, "RUN", run)
     rows = 400_000
     released = ENGINE.frame(source_of(pa.table({"n": np.arange(rows)})), keep("n"), NOBODY).column("n").to_numpy()
     assert np.array_equal(np.sort(released), np.arange(rows))
     cells = np.histogram2d(released, np.arange(rows), bins=8)[0]
-    assert ((cells - rows / 64) ** 2 / (rows / 64)).sum() < chi2.isf(1e-9, 49)
+    assert ((cells - rows / 64) ** 2 / (rows / 64)).sum() < chi2.isf(1e-12, 49)
 
 
 def keep(*names: str) -> list[Any]:
