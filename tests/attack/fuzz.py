@@ -36,7 +36,7 @@ Case = Callable[[random.Random, Path], None]
 """Try one input, in a folder of its own; refusals of ours may be raised, and whatever else is raised is a failure."""
 SECRET = "s3cr3t-cell"
 """Stands in tables; no message may hold it."""
-SECONDS = 60
+SECONDS = 300
 BYTES = 12 << 30
 """Of address space: mapped files and the stacks of threads count, too."""
 LONGEST = 2000

