@@ -20,7 +20,6 @@ shares of changed categories.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +31,7 @@ import numpy as np
 
 import noisewright as nw
 from experiments.report import Result, Row, Table, command
+from experiments.shared_data import shared_data
 from noisewright.learned.evaluation import Attack, attack_release
 from noisewright.learned.theory import FiniteGame, Joint, Mixture, direction_noise, estimates
 
@@ -122,9 +122,7 @@ def votes() -> dict[str, Any] | None:
 @cache
 def adult() -> Data | None:
     """Some of the people, with the private income; None where the file is not."""
-    folders = [Path(__file__).parents[2] / "shared" / "data"]
-    folders += [Path(part) for part in os.environ.get("NOISEWRIGHT_RESOURCES", "").split(os.pathsep) if part]
-    file = next((folder / "adult.csv" for folder in folders if (folder / "adult.csv").is_file()), None)
+    file = shared_data("adult.csv")
     if file is None:
         return None
     import pyarrow.csv

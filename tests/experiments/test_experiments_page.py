@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
 import pytest
 from experiment_support import quick_result, shares
+from experiments.shared_data import shared_data
 
 import experiments
 import noisewright as nw
@@ -29,6 +31,7 @@ from experiments import (
     learned_on_real_data,
     naive_bayes,
     noise_shapes,
+    noisy_photographs,
     noisy_pixels,
     private_hashing,
     recovering_a_distribution,
@@ -212,6 +215,7 @@ def test_noisy_photographs():
     found = quick_result("noisy_photographs")
     assert found.agrees
     assert len(found.compared) == 3
+    says("noisy_photographs", noisy_photographs.CLOSE)
     assert raw_ssim_windows(epsilon=10).audit() > 10.1  # the published promise
     assert "the published promise is false" in lines()["noisy_photographs"]
 
@@ -234,6 +238,21 @@ def test_faces_by_eigenfaces():
     says("faces_by_eigenfaces", faces_by_eigenfaces.SHARES)
     row = result.tables[0].rows[0].found
     says("faces_by_eigenfaces", row[1], row[2], row[7])
+
+
+def test_real_data_are_used_where_somebody_has_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("NOISEWRIGHT_RESOURCES", str(tmp_path))
+    (tmp_path / "made-up").mkdir()
+    assert shared_data("made-up") == tmp_path / "made-up"
+    assert shared_data("nobody has this") is None
+
+
+@pytest.mark.skipif(shared_data("orl") is None, reason="the photographs are not at hand")
+def test_faces_in_photographs():
+    people = faces_by_eigenfaces.photographed()
+    assert people.people == 20
+    few, many = (people.noisy(Fraction(epsilon)).attacks for epsilon in (30, 100))
+    says("faces_by_eigenfaces", few["best"], many["best"], many["naive"], many["parrot"])
 
 
 @shares("faces_by_identities")
