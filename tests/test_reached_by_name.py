@@ -43,11 +43,10 @@ def test_what_only_a_user_can_want_is_on_a_page(room: str) -> None:
             module = SOURCE.parent.joinpath(*home.split(".")).with_suffix(".py")
             if not module.exists() or f"\ndef {original}(" not in module.read_text(encoding="utf-8"):
                 continue
-            called = any(original in words for path, words in inside.items() if path != module)
-            names = (
-                node for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))) if isinstance(node, ast.Name)
-            )
-            if not called and all(node.id != original for node in names) and original not in on_pages:
+            if original in on_pages or any(original in words for path, words in inside.items() if path != module):
+                continue
+            tree = ast.parse(module.read_text(encoding="utf-8"))
+            if all(node.id != original for node in ast.walk(tree) if isinstance(node, ast.Name)):
                 lost.append(f"{package}.{name}")
     assert lost == []
 

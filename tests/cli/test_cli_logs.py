@@ -49,8 +49,9 @@ def test_the_steps_of_a_release_are_said(call: list[str], capsys: pytest.Capture
     places = [said.index(step) for step in steps]
     assert places == sorted(places)
     assert "INFO noisewright.releases.run: " in said
+    messages = "".join(line.partition(" noisewright.")[2] for line in said.splitlines())
     for word in ("secret", "31", "47"):
-        assert word not in "".join(line.partition(" noisewright.")[2] for line in said.splitlines())
+        assert word not in messages.replace(str(Path.cwd()), "")  # folders of tests have numbers
 
 
 def test_a_level_hides_what_is_below_it(call: list[str], capsys: pytest.CaptureFixture[str]) -> None:

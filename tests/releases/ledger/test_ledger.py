@@ -330,15 +330,15 @@ def test_the_largest_accounts_stay_whole_numbers(ledger):
 def test_accounts_are_named_by_a_keyed_hash_that_differs_between_datasets(ledger):
     for dataset in ("a", "b"):
         ledger.set_budget(dataset, 1, scope="unit")
-        ledger.spend(dataset, [part(1)], dataset, "", units=[b"ann"])
+        ledger.spend(dataset, [part(1)], dataset, "", units=[b"ann of the north ward"])
     db = inside(ledger.path)
     key = db.execute("SELECT key FROM secret").fetchone()[0]
     names = dict(db.execute("SELECT dataset, unit FROM units"))
     db.close()
     for number, dataset in ((1, "a"), (2, "b")):
         derived = hmac.digest(key, f"noisewright\0unit\0{dataset}".encode(), "sha256")
-        assert names[number] == hmac.digest(derived, b"ann", "sha256")[:16]
-    assert b"ann" not in ledger.path.read_bytes()
+        assert names[number] == hmac.digest(derived, b"ann of the north ward", "sha256")[:16]
+    assert b"ann of the north ward" not in ledger.path.read_bytes()
 
 
 def test_units_that_cannot_be_used(ledger):
