@@ -203,6 +203,21 @@ def test_large_games_open_a_few_outputs_first_and_find_the_same(loss: str, monke
     assert near[2].information < 1e-9
 
 
+@pytest.mark.parametrize(
+    ("n", "m", "loss", "given_", "large"),
+    [(10, 10, "alpha:20", "xy", 4000), (15, 15, "alpha:12", "xy", 4000), (15, 15, "log", "xy", 100)],
+)
+def test_large_orders_and_few_open_outputs_come_to_the_bound(
+    n: int, m: int, loss: str, given_: str, large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A solver that stops early goes in shorter steps, and outputs are not opened and closed round in circles."""
+    monkeypatch.setattr(games, "LARGE", large)
+    law = Joint(np.random.default_rng(n).dirichlet(np.full(n * m, 0.3)).reshape(n, m))
+    made = FiniteGame(law, "squared", given=given_).optimum(1, loss)
+    assert made.gap < 1e-6
+    assert made.spent <= 1
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 12))
 def test_for_three_private_values_the_closed_form_is_a_lower_bound(seed: int, tenth: int) -> None:

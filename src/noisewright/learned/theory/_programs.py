@@ -36,6 +36,8 @@ class Raw:
     matrix: Floats
     beliefs: Floats
     price: float
+    finished: bool = True
+    """Whether the solver came to its end."""
 
 
 @dataclass
@@ -53,14 +55,17 @@ class _Linear:
         self.signed = len(self.goal)
 
 
-def least_gain(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | None = None) -> Raw:
+def least_gain(
+    rows: GameRows, budget: float, loss: AdversaryLoss, most: float | None = None, share: float = 1.0
+) -> Raw:
     """The mechanism with which an adversary of this loss gains least, within the budget.
 
-    ``most``: her accuracy with the 0-1 loss must not be more than this besides; for the log loss.
+    ``most``: her accuracy with the 0-1 loss must not be more than this besides; for the log loss. ``share``: below 1 the
+    solver goes only so much of each step, and more of them, which helps near cones of large orders.
     """
     if isinstance(loss, SquaredLoss):
-        return _quadratic(rows, budget, loss)
-    return _linear(rows, budget) if loss.is_zero_one else _conic(rows, budget, loss, most)
+        return _quadratic(rows, budget, loss, share)
+    return _linear(rows, budget) if loss.is_zero_one else _conic(rows, budget, loss, most, share)
 
 
 def _linear(rows: GameRows, budget: float) -> Raw:
@@ -94,7 +99,7 @@ def _linear(rows: GameRows, budget: float) -> Raw:
     return Raw(moves.matrix(point[:n]), beliefs, price)
 
 
-def _conic(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | None) -> Raw:
+def _conic(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | None, share: float) -> Raw:
     import clarabel  # type: ignore[import-untyped]
 
     moves, scale = rows.moves, 1 / rows.mass.mean()
@@ -144,17 +149,17 @@ def _conic(rows: GameRows, budget: float, loss: AdversaryLoss, most: float | Non
     matrix = sparse.csc_matrix(sparse.vstack([*equal, *unequal, cones]))
     right = np.concatenate([totals, *rights, np.zeros(3 * cells)])
     kinds = [clarabel.ZeroConeT(len(totals)), clarabel.NonnegativeConeT(sum(len(r) for r in rights)), *[cone] * cells]
-    point, dual = _answer(goal, matrix, right, kinds)
+    point, dual, finished = _answer(goal, matrix, right, kinds, share)
     first = len(moves.totals) + 1
     gains = dual[first : first + cells].reshape(privates, outputs)
     if loss.is_log:
         beliefs = np.exp(gains - gains.max(axis=0, keepdims=True))
     else:
         beliefs = np.maximum(gains, 0.0) ** (loss.order / (loss.order - 1))
-    return Raw(moves.matrix(point[:n]), beliefs, float(dual[first - 1]))
+    return Raw(moves.matrix(point[:n]), beliefs, float(dual[first - 1]), finished)
 
 
-def _quadratic(rows: GameRows, budget: float, loss: SquaredLoss) -> Raw:
+def _quadratic(rows: GameRows, budget: float, loss: SquaredLoss, share: float) -> Raw:
     """The least sum of ``m[k]^2 / s[k]`` for the mass s of an output and its part m of the mean: cones of the second order."""
     import clarabel
 
@@ -191,25 +196,28 @@ def _quadratic(rows: GameRows, budget: float, loss: SquaredLoss) -> Raw:
     kinds = [clarabel.ZeroConeT(len(totals)), clarabel.NonnegativeConeT(n + 1)]
     kinds += [clarabel.SecondOrderConeT(3)] * outputs
     goal = np.concatenate([np.zeros(n + 1 + 2 * outputs), np.ones(outputs)])
-    point, dual = _answer(goal, matrix, right, kinds)
+    point, dual, finished = _answer(goal, matrix, right, kinds, share)
     first = len(moves.totals) + 1
     guesses = centre + spread * dual[first : first + outputs] / 2
-    return Raw(moves.matrix(point[:n]), guesses[None, :], spread**2 * float(dual[first - 1]))
+    return Raw(moves.matrix(point[:n]), guesses[None, :], spread**2 * float(dual[first - 1]), finished)
 
 
-def _answer(goal: Floats, matrix: Any, right: Floats, kinds: list[Any]) -> tuple[Floats, Floats]:
-    """The point and the multipliers of a conic program."""
+def _answer(goal: Floats, matrix: Any, right: Floats, kinds: list[Any], share: float) -> tuple[Floats, Floats, bool]:
+    """The point and the multipliers of a conic program, and whether the solver came to its end."""
     import clarabel
 
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
+    if share < 1:
+        settings.max_step_fraction, settings.max_iter = share, 600
+        settings.min_switch_step_length, settings.min_terminate_step_length = 1e-3, 1e-8
     none = sparse.csc_matrix((len(goal), len(goal)))
     found = clarabel.DefaultSolver(none, goal, matrix, right, kinds, settings).solve()
     point, dual = np.array(found.x), np.array(found.z)
     if not np.isfinite(point).all() or not np.isfinite(dual).all() or "Infeasible" in str(found.status):
         raise UnsolvedError(f"the program of this game could not be solved ({found.status}); use fewer values.")
-    return point, dual
+    return point, dual, str(found.status) == "Solved"
 
 
 def _solver(moves: Moves) -> str:

@@ -21,6 +21,7 @@ Reference: Huang, Kairouz, Chen, Sankar and Rajagopal, *Context-aware generative
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -53,6 +54,10 @@ LARGEST_GAME = 300_000
 
 LARGE, ROUNDS, PATIENCE, CLOSE = 4_000, 40, 5, 3e-7
 """Convex programs of more probabilities than this open a few outputs of each row, and more of them so often at most."""
+
+NEARER = 0.8
+SHARES = (1.0, 0.9, 0.7)
+"""What share of each step a solver goes, one after the other where whole ones led nowhere."""
 
 SATURATED = 1e-7
 """A mechanism whose adversary gains no more than this beyond blind guessing is looked for again among those that tell nothing."""
@@ -149,27 +154,31 @@ class FiniteGame:
         A large convex program is solved over a few outputs of each row first. The certificate is about all of them: it tells
         which others would help, and these are opened, until none is left that would.
         """
-        rows, limit = self.rows, float(budget)
+        rows, limit, best = self.rows, float(budget), _Best(self.rows, budget, loss)
         if rows.size <= LARGE or rows.pooled or loss.is_zero_one or loss.is_squared:
-            raw = least_gain(rows, limit, loss)
-            return raw.matrix, DualCertificate.best(rows, budget, loss, raw.beliefs, raw.price)
-        opened, best = _first_open(rows, limit), None
+            for share in SHARES:
+                raw = best.add(least_gain(rows, limit, loss, share=share))
+                if raw.finished or best.gap < CLOSE:
+                    break
+            return best.matrix, best.dual
+        opened, reached = _first_open(rows, limit), math.inf
         for number in range(ROUNDS):
-            raw = least_gain(replace(rows, open=opened), limit, loss)
-            dual = DualCertificate.best(rows, budget, loss, raw.beliefs, raw.price)
-            gap = loss.objective(_joint(rows, raw.matrix)) - dual.objective
-            if best is None or gap < best[0]:
-                best = gap, raw.matrix, dual
-            if gap < CLOSE:
+            for share in SHARES[:2]:
+                raw = best.add(least_gain(replace(rows, open=opened), limit, loss, share=share))
+                if raw.finished or best.gap < CLOSE:
+                    break
+            if best.gap < CLOSE:
                 break
-            if number == PATIENCE and dual.price == 0:
+            if number == PATIENCE and best.dual.price == 0:
                 # Still no better bound than that of a blind guess: what tells nothing may be affordable.
                 found = independent(rows)
                 if found is not None and rows.spent(found[0]) <= limit:
-                    return found[0], dual
-            opened = _next_open(rows, loss, raw, opened)
-        assert best is not None
-        return best[1], best[2]
+                    return found[0], best.dual
+            closing = (
+                best.gap < NEARER * reached
+            )  # where a round helped little, closing outputs would lead round in circles
+            opened, reached = _next_open(rows, loss, raw, opened, closing), best.gap
+        return best.matrix, best.dual
 
     def _budget(self, distortion: Exact) -> Fraction:
         budget, least = as_fraction(distortion, "distortion"), _spent(self.rows, _nearest(self.rows))
@@ -198,6 +207,32 @@ class FiniteGame:
         return full
 
 
+class _Best:
+    """The best mechanism of several attempts, and the best certificate of any of them."""
+
+    def __init__(self, rows: GameRows, budget: Fraction, loss: AdversaryLoss) -> None:
+        self.rows, self.budget, self.loss = rows, budget, loss
+        self.value = math.inf
+        self.matrix: Floats
+        self.dual: DualCertificate
+
+    @property
+    def gap(self) -> float:
+        """How much less any mechanism may let an adversary gain."""
+        return self.value - self.dual.objective
+
+    def add(self, raw: Raw) -> Raw:
+        """One more attempt."""
+        dual = DualCertificate.best(self.rows, self.budget, self.loss, raw.beliefs, raw.price)
+        matrix = _affordable(self.rows, raw.matrix, float(self.budget))
+        value = self.loss.objective(_joint(self.rows, matrix))
+        if self.value == math.inf or dual.objective > self.dual.objective:
+            self.dual = dual
+        if value < self.value:
+            self.value, self.matrix = value, matrix
+        return raw
+
+
 def _first_open(rows: GameRows, budget: float) -> NDArray[np.bool_]:
     """The two nearest outputs of each row, and three among those that the budget may well lead to."""
     order = np.argsort(rows.cost, axis=1, kind="stable")
@@ -208,12 +243,14 @@ def _first_open(rows: GameRows, budget: float) -> NDArray[np.bool_]:
     return opened
 
 
-def _next_open(rows: GameRows, loss: AdversaryLoss, raw: Raw, opened: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Outputs that are used or nearly so, and up to three of each row that would be better than those."""
+def _next_open(
+    rows: GameRows, loss: AdversaryLoss, raw: Raw, opened: NDArray[np.bool_], closing: bool
+) -> NDArray[np.bool_]:
+    """Outputs that are used or nearly so (or all, where none is closed), and up to three of each row that would be better."""
     beliefs = raw.beliefs / np.maximum(raw.beliefs.sum(axis=0), 1e-300)
     terms = rows.worth(np.maximum(loss.gain(beliefs), -1e3)) + raw.price * rows.cost
     worse = terms - np.where(opened, terms, np.inf).min(axis=1, keepdims=True)
-    kept = opened & ((raw.matrix > 1e-6) | (worse < 1e-3 * raw.price * float(rows.cost.max())))
+    kept = opened & (not closing or (raw.matrix > 1e-6) | (worse < 1e-3 * raw.price * float(rows.cost.max())))
     better = np.zeros_like(opened)
     np.put_along_axis(better, np.argsort(worse, axis=1)[:, :3], True, axis=1)
     nearest = rows.cost == rows.cost.min(axis=1, keepdims=True)  # so that there is a mechanism at all
@@ -237,6 +274,17 @@ def _cleaned(rows: GameRows, matrix: Floats, loss: AdversaryLoss, dual: DualCert
     sums = kept.sum(axis=1, keepdims=True)
     found = np.where(sums > 0.5, kept / np.where(sums > 0, sums, 1.0), matrix)
     return found if loss.objective(_joint(rows, found)) <= loss.objective(_joint(rows, matrix)) + 1e-9 else matrix
+
+
+def _affordable(rows: GameRows, matrix: Floats, budget: float) -> Floats:
+    """The matrix, with so much of the nearest outputs mixed in that it keeps to the budget; a solver may not."""
+    spent, least = rows.spent(matrix), rows.least
+    if not least < spent > budget:
+        return matrix
+    still = np.zeros(matrix.shape)
+    still[np.arange(len(still)), rows.cost.argmin(axis=1)] = 1.0
+    share = min(1.0, (spent - budget) / (spent - least))
+    return np.asarray((1 - share) * matrix + share * still)
 
 
 def _nearest(rows: GameRows) -> Integers:
