@@ -19,7 +19,8 @@ leave rightward :math:`a^{R+1} B`            ``j`` in a higher range
 ==============  ===========================  =========================================
 
 *Which event* is one comparison of a 64-bit word with thresholds in integer fixed point (:mod:`noisewright.noise.laws._powers`).
-A word within the error bound of a threshold, about one in ``2**56``, is settled with further bits and exact bounds.
+A word within the error bound of a threshold, about one in ``2**56``, is settled with further bits and exact bounds. Where a set
+has few points, and a column more, thresholds are computed once for every point, and looked up.
 
 *How far.* In each case the distance d is geometric, cut to the first M values: :math:`P(d) \propto a^d`. If G is an
 unbounded geometric number then ``G mod M`` has that law exactly, since :math:`\sum_k a^{d + kM} = a^d / (1 - a^M)`.
@@ -57,6 +58,9 @@ FEW = 16
 ENDLESS = 1 << 62
 """Stands for the number of points on a side that does not end."""
 
+TABLED = 1 << 20
+"""Thresholds are looked up if those of all points have at most so many bytes, which a processor keeps at hand."""
+
 Range = tuple[int | None, int | None]
 Bound = tuple[int, int]
 
@@ -90,6 +94,9 @@ class RangedSampler:
         # Thresholds are sums of at most three terms and the product word * total has at most four, each off by `error` of
         # a power and 4 units of a product with A or B; the rest is rounding.
         self.band = 8 * (self._powers.error + 4) + 8
+        self._finite = self.ranges[0][0] is not None and self.ranges[-1][1] is not None
+        self._span = int(self._lasts[-1]) - int(self._firsts[0]) + 1
+        self._tables: list[NDArray[Any]] | None = None
         if self._several:
             left, right = self._beyond(128)
             self._left, self._right = (_words([low for low, _ in side], 128) for side in (left, right))
@@ -105,6 +112,8 @@ class RangedSampler:
             given = np.searchsorted(self._firsts, flat, side="right") - 1 if components is None else components
             which = np.ascontiguousarray(given, dtype=np.intp).reshape(-1)
         result = np.empty(flat.size, dtype=np.int64)
+        if not self.unbounded:
+            self._prepare(flat.size)
         for start in range(0, flat.size, BLOCK):
             part = slice(start, start + BLOCK)
             if self.unbounded:
@@ -120,36 +129,29 @@ class RangedSampler:
         number = geometric_block(self._plan, i.size, bits).view(np.uint64)
         left = (i - (self._firsts[0] - 1)).view(np.uint64)  # the points up to i, itself included
         right = (self._lasts[0] - i).view(np.uint64)
-        leftward = self._one_minus(left)
-        total = leftward + (self._ratio - self._powers(right + np.uint64(1)).view(np.int64))
-        drawn = multiply_high(total.view(np.uint64), words).view(np.int64)
-        go_left = drawn < leftward
-        doubt = np.abs(drawn - leftward) <= self.band
+        lowered, total = self._weights(i, None)
+        beyond = multiply_high(total, words).view(np.int64) - lowered
+        go_left = beyond < self.band
+        # Within the band on either side; below it the number is negative, and so a huge word.
+        doubt = beyond.view(np.uint64) <= 2 * self.band
         if doubt.any():
             for spot in np.flatnonzero(doubt):
                 go_left[spot] = self._settle(int(i[spot]), 0, int(words[spot]), bits) < 2
-        away = (number % _room(np.where(go_left, left, right))).view(np.int64)
+        away = (number % self._room(np.where(go_left, left, right))).view(np.int64)
         # Leftward i - d is i + 1 + ~d, rightward it is i + 1 + d.
         return i + 1 + (away ^ -go_left.astype(np.int64))
 
     def _among_several(self, i: NDArray[np.int64], which: NDArray[np.intp], bits: Bits) -> NDArray[np.int64]:
         words = bits.words(i.size)
         number = geometric_block(self._plan, i.size, bits).view(np.uint64)
-        left = (i - (_at(self._firsts, which) - 1)).view(np.uint64)
-        right = (_at(self._lasts, which) - i).view(np.uint64)
-        below, above = self._powers(left), self._powers(right + np.uint64(1))
-        first = ONE - below.view(np.int64)
-        second = first + multiply_high(below, _at(self._left, which)).view(np.int64)
-        third = second + (self._ratio - above.view(np.int64))
-        total = third + multiply_high(above, _at(self._right, which)).view(np.int64)
-        drawn = multiply_high(total.view(np.uint64), words).view(np.int64)
+        *lowered, total, left, right = self._weights(i, which)
+        drawn = multiply_high(total, words).view(np.int64)
         event = np.zeros(i.size, dtype=np.uint8)
         doubt = np.zeros(i.size, dtype=np.bool_)
-        for threshold in (first, second, third):
+        for threshold in lowered:
             beyond = drawn - threshold
-            event += (beyond >= 0).view(np.uint8)
-            # Within the band on either side; below it the sum is negative, and so a huge word.
-            doubt |= (beyond + self.band).view(np.uint64) <= 2 * self.band
+            event += (beyond >= self.band).view(np.uint8)
+            doubt |= beyond.view(np.uint64) <= 2 * self.band
         if doubt.any():
             for spot in np.flatnonzero(doubt):
                 event[spot] = self._settle(int(i[spot]), int(which[spot]), int(words[spot]), bits)
@@ -157,7 +159,7 @@ class RangedSampler:
         target = self._cross(which, go_left, leave, bits)
         entered = np.where(go_left, _at(self._lasts, target), _at(self._firsts, target))
         start = np.where(leave, entered, i + ~go_left)
-        room = np.where(leave, _at(self._lengths, target), _room(np.where(go_left, left, right)))
+        room = np.where(leave, _at(self._lengths, target), self._room(np.where(go_left, left, right)))
         away = (number % room).view(np.int64)
         # Leftward start - d is start + 1 + ~d.
         return np.asarray(start + go_left + (away ^ -go_left.astype(np.int64)))
@@ -168,6 +170,8 @@ class RangedSampler:
         """The range in which each draw ends that leaves its own."""
         step = np.where(go_left, -1, 1)
         target = np.clip(which + step, 0, len(self.ranges) - 1)
+        if len(self.ranges) == 2:  # there is no range to cross
+            return target
         side = (~go_left).astype(np.intp)
         few = len(self.ranges) <= FEW
         active = np.arange(which.size) if few else np.flatnonzero(leave)
@@ -188,10 +192,48 @@ class RangedSampler:
             target[active] += np.where(walking, step[active], 0)
         return target
 
-    # Exact bounds --------------------------------------------------------------------------------------------------
+    # Thresholds ----------------------------------------------------------------------------------------------------
 
-    def _one_minus(self, exponents: NDArray[np.uint64]) -> NDArray[np.int64]:
-        return ONE - self._powers(exponents).view(np.int64)
+    def _prepare(self, count: int) -> None:
+        """Compute the thresholds of all points once, if they are few and a column asks for more than that."""
+        size = 8 * self._span * (6 if self._several else 2)
+        if self._tables is None and self._finite and size <= TABLED and count >= self._span:
+            points = np.arange(self._span) + self._firsts[0]
+            which = np.searchsorted(self._firsts, points, side="right") - 1 if self._several else None
+            self._tables = self._computed(points, which)
+
+    def _weights(self, i: NDArray[np.int64], which: NDArray[np.intp] | None) -> list[NDArray[Any]]:
+        """What :meth:`_computed` gives, looked up where it was prepared."""
+        if self._tables is None:
+            return self._computed(i, which)
+        place = i - self._firsts[0]
+        return [_at(table, place) for table in self._tables]
+
+    def _computed(self, i: NDArray[np.int64], which: NDArray[np.intp] | None) -> list[NDArray[Any]]:
+        """Thresholds of the events but the last, each lower by the band, and the sum of all weights, for every point.
+
+        Among several ranges also the points of its own one up to it, itself included, and those to its right.
+        """
+        if which is None:
+            below = self._powers((i - (self._firsts[0] - 1)).view(np.uint64))
+            above = self._powers((self._lasts[0] - i + 1).view(np.uint64))
+            leftward = ONE - below.view(np.int64)
+            return [leftward - self.band, (leftward + (self._ratio - above.view(np.int64))).view(np.uint64)]
+        left = (i - (_at(self._firsts, which) - 1)).view(np.uint64)
+        right = (_at(self._lasts, which) - i).view(np.uint64)
+        below, above = self._powers(left), self._powers(right + np.uint64(1))
+        first = ONE - below.view(np.int64)
+        second = first + multiply_high(below, _at(self._left, which)).view(np.int64)
+        third = second + (self._ratio - above.view(np.int64))
+        total = third + multiply_high(above, _at(self._right, which)).view(np.int64)
+        return [first - self.band, second - self.band, third - self.band, total.view(np.uint64), left, right]
+
+    def _room(self, points: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """The modulus for so many points; on an endless side 2**63, which no geometric number reaches."""
+        room = np.maximum(points, np.uint64(1))
+        return room if self._finite else np.where(room >= np.uint64(ENDLESS >> 1), np.uint64(1 << 63), room)
+
+    # Exact bounds --------------------------------------------------------------------------------------------------
 
     def _settle(self, i: int, k: int, word: int, bits: Bits) -> int:
         """The event for a uniform number whose first 64 bits are ``word``."""
@@ -273,12 +315,6 @@ def _feasible_below(rate: Fraction, ranges: Sequence[Range], bits: int) -> list[
 def _at(values: NDArray[Any], places: NDArray[np.intp]) -> NDArray[Any]:
     """``values[places]``; the places are in range, and ``clip`` only skips a slow check of that."""
     return values.take(places, mode="clip")
-
-
-def _room(points: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The modulus for so many points; on an endless side 2**63, which no geometric number reaches."""
-    room = np.maximum(points, np.uint64(1))
-    return np.where(room >= np.uint64(ENDLESS >> 1), np.uint64(1 << 63), room)
 
 
 def _times(x: Bound, y: Bound, bits: int) -> Bound:
