@@ -9,7 +9,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working
-from noisewright.cli.shared.words import plainly
+from noisewright.cli.shared.words import meaning_of, plainly
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -153,7 +153,7 @@ def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableT
             rows = [
                 ("Claim", plainly(result["claim"], str(result["mechanism"]))),
                 ("Distances", result["distances"]),
-                ("In words", plainly(result["reading"])),
+                ("In words", meaning_of(result["claim"], result["reading"])),
                 (
                     "Mechanism",
                     f"{_stated(result['mechanism'])}; the proof covers {PROOFS[result['proof']].covers}",

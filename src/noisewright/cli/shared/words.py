@@ -10,10 +10,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import cast
 
-__all__ = ["SAID", "STYLES", "plainly", "things_of"]
+__all__ = ["SAID", "STYLES", "meaning_of", "plainly", "things_of"]
 
 SAID = {
     "holds (exact)": "yes, proved",
@@ -31,6 +32,7 @@ CLAIM = re.compile(
     r"epsilon = (?P<epsilon>[0-9.e+-]+) (?:per unit of (?P<metric>.+?)|between neighbours \((?P<near>.+?) at most 1\))"
     r"(?P<more>(?:; |, (?:delta|in steps|over|between|unless|for|and|any|if)\b).*)?"
 )
+LEVEL = re.compile(r".*; level = (?P<epsilon>[0-9.e+-]+) (?P<between>between any two \S+ within .+? of each other).*")
 LATTICE = re.compile(r" between points of the lattice 2\^(-?[0-9]+)")
 
 
@@ -71,3 +73,26 @@ def plainly(claim: str, mechanism: str = "") -> str:
         metric.name = exact
     promise = Guarantee(float(found["epsilon"]), metric, scope=cast(Scope, scope))
     return promise.reading(things=things_of(mechanism)) + "".join(steps) + (found["more"] or "")
+
+
+def meaning_of(claim: str, reading: str) -> str:
+    """What a claim means: for places within their radius, and otherwise as it was read.
+
+    >>> claim = "epsilon = 0.005 per unit of euclidean; level = 1 between any two points within 200 of each other"
+    >>> meaning_of(claim, "")[:113]
+    'Whatever the output, the odds between any two points within 200 of each other change by a factor of at most 2.72.'
+    """
+    from noisewright.core.exact import percent, upward
+    from noisewright.core.guarantee import Guarantee
+    from noisewright.core.metrics.metric import Discrete
+
+    found = LEVEL.fullmatch(claim)
+    if found is None:
+        return plainly(reading)
+    promise = Guarantee(float(found["epsilon"]), Discrete())
+    things = found["between"].split()[3]
+    factor = f"e^{upward(promise.epsilon, 4)}" if promise.epsilon > 20 else upward(math.exp(promise.epsilon), 3)
+    return (
+        f"Whatever the output, the odds {found['between']} change by a factor of at most {factor}. A belief of 50 % in one of "
+        f"two such {things} can become at most {percent(promise.posterior(0.5))}."
+    )

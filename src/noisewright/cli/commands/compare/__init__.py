@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -112,17 +113,39 @@ def compare(
 
 def _two_files(first: str, second: str, metric: str | None, tol: str, details: bool, as_json: bool) -> None:
     from noisewright.adversary.orders.compare import compare as compared
+    from noisewright.core.errors import NoChannelError, ParameterError
     from noisewright.core.exact import as_fraction
     from noisewright.core.verdict import UNDECIDED
 
     off = float(as_fraction(check_number(tol, "tol"), "tol"))
     measure = None if metric is None else parse_metric(metric)
     with working("comparing"):
-        found = compared(load_thing(first), load_thing(second), metric=measure, tol=off)
+        things = [load_thing(file) for file in (first, second)]
+        try:
+            found = compared(*things, metric=measure, tol=off)
+        except NoChannelError as problem:
+            raise ParameterError(_without_channel((first, second), things, problem)) from None
     data = {"first": first, "second": second, "tol": off, **found.to_json()}
     emit(data, lambda: _page(first, second, found, details), as_json)
     if any(one.status == UNDECIDED for both in found.orders().values() for one in both):
         raise typer.Exit(1)
+
+
+def _without_channel(files: Sequence[str], things: Sequence[Any], problem: Exception) -> str:
+    """Which file has a mechanism of infinitely many outputs, and the option that helps."""
+    from noisewright.core.errors import NoChannelError
+
+    words = (
+        str(problem)
+        .replace("with within=(low, high).", "with within=.")
+        .replace("with within=.", "with noisewright design ... --within LOW:HIGH.")
+    )
+    for file, thing in zip(files, things, strict=True):
+        try:
+            thing.channel() if hasattr(thing, "channel") else None
+        except NoChannelError:
+            return f"{file}: {words}"
+    return words
 
 
 def _page(first: str, second: str, found: Comparison, details: bool) -> list[RenderableType]:

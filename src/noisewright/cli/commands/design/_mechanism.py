@@ -118,11 +118,18 @@ def _drawn(mechanism: Mechanism) -> Figure:
     return draw(mechanism)
 
 
+def _promised(entry: Entry, mechanism: Mechanism, proved: str) -> str:
+    """The guarantee in half a line; of places within a radius, what holds within that."""
+    if "; level = " in proved:
+        return plainly(proved, entry.name)
+    return mechanism.guarantee.reading(things=things_of(entry.name))
+
+
 def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[RenderableType]:
     from rich.text import Text
 
     rows = [
-        ("Guarantee", mechanism.guarantee.reading(things=things_of(entry.name))),
+        ("Guarantee", _promised(entry, mechanism, data["proved"] or "")),
         ("In words", data["reading"]),
         *([("Scale of the noise", _scale_words(data))] if data["scale"] is not None else []),
         ("Expected error", _error_words(data["error"])),
