@@ -269,3 +269,19 @@ def test_half_line_needs_rates():
     for tail, near in ((Fraction(0), NEAR), (TAIL, []), (TAIL, [Fraction(0)])):
         with pytest.raises(ParameterError):
             HalfLineSampler(tail, near)
+
+
+@pytest.mark.parametrize("ranges", [[(0, 300)], [(-5, 40), (44, 90)], [(0, 3), (5, 8), (12, 60)]])
+def test_thresholds_that_are_looked_up_are_those_that_are_computed(ranges):
+    """A column longer than the set has points draws as its rows would one by one; endless sets have nothing to look up."""
+    rate = Fraction(1, 17)
+    column = np.concatenate([np.arange(low, high + 1) for low, high in ranges] * 3)
+    tabled, plain = RangedSampler(rate, ranges), RangedSampler(rate, ranges)
+    plain._finite = False  # so that nothing is prepared
+    draws = [sampler.draw(column, rng=np.random.default_rng(8)) for sampler in (tabled, plain)]
+    assert tabled._tables is not None
+    assert plain._tables is None
+    assert draws[0].tolist() == draws[1].tolist()
+    endless = RangedSampler(rate, [(None, 3), (5, None)])
+    endless.draw(column, rng=np.random.default_rng(8))
+    assert endless._tables is None

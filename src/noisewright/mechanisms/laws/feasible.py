@@ -205,11 +205,13 @@ class Feasible:
             inside = bool(((given >= lows[0]) & (given <= highs[0])).all())
         else:
             component = _component(lows, given)
-            inside = bool(((given >= lows.take(component)) & (given <= highs.take(component))).all())
+            inside = bool(_among(lows, highs, component, given).all())
         if not inside:
             hint = ", clamp with outside='clamp'" if component is None else ""
             raise DataError(f"a value is outside the declared range; widen the range{hint}, or drop such rows.")
         indices = lattice.indices(given) if dither is None else lattice.indices_at_random(given, dither)
+        if self.aligned(lattice):  # between two lattice points, the nearest one and its neighbours are so, too
+            return indices, component
         firsts = np.array([-(1 << 62) if lo is None else lo for lo, _ in ranges], dtype=np.int64)
         lasts = np.array([1 << 62 if hi is None else hi for _, hi in ranges], dtype=np.int64)
         if component is None:  # the nearest point may lie just beyond an end that is not itself a lattice point
@@ -227,6 +229,18 @@ class Feasible:
 
     def __str__(self) -> str:
         return " and ".join(_text(component) for component in self.components)
+
+
+def _among(
+    lows: NDArray[np.float64], highs: NDArray[np.float64], component: NDArray[np.intp], values: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Whether each value lies in its interval: with few of them, within the ends of all and in no gap."""
+    if len(lows) > FEW:
+        return np.asarray((values >= lows.take(component)) & (values <= highs.take(component)))
+    inside = (values >= lows[0]) & (values <= highs[-1])
+    for end, start in zip(highs[:-1], lows[1:], strict=True):
+        inside &= (values <= end) | (values >= start)
+    return np.asarray(inside)
 
 
 def _component(lows: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -156,10 +156,15 @@ class RangedSampler:
             for spot in np.flatnonzero(doubt):
                 event[spot] = self._settle(int(i[spot]), int(which[spot]), int(words[spot]), bits)
         go_left, leave = event < 2, (event & 1).astype(np.bool_)
-        target = self._cross(which, go_left, leave, bits)
-        entered = np.where(go_left, _at(self._lasts, target), _at(self._firsts, target))
+        if len(self.ranges) == 2:  # whoever leaves enters the other one, from its nearer end
+            entered = np.where(go_left, self._lasts[0], self._firsts[1])
+            length = np.where(go_left, self._lengths[0], self._lengths[1])
+        else:
+            target = self._cross(which, go_left, leave, bits)
+            entered = np.where(go_left, _at(self._lasts, target), _at(self._firsts, target))
+            length = _at(self._lengths, target)
         start = np.where(leave, entered, i + ~go_left)
-        room = np.where(leave, _at(self._lengths, target), self._room(np.where(go_left, left, right)))
+        room = np.where(leave, length, self._room(np.where(go_left, left, right)))
         away = (number % room).view(np.int64)
         # Leftward start - d is start + 1 + ~d.
         return np.asarray(start + go_left + (away ^ -go_left.astype(np.int64)))
@@ -170,8 +175,6 @@ class RangedSampler:
         """The range in which each draw ends that leaves its own."""
         step = np.where(go_left, -1, 1)
         target = np.clip(which + step, 0, len(self.ranges) - 1)
-        if len(self.ranges) == 2:  # there is no range to cross
-            return target
         side = (~go_left).astype(np.intp)
         few = len(self.ranges) <= FEW
         active = np.arange(which.size) if few else np.flatnonzero(leave)
