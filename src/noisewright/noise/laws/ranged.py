@@ -139,7 +139,7 @@ class RangedSampler:
                 go_left[spot] = self._settle(int(i[spot]), 0, int(words[spot]), bits) < 2
         away = (number % self._room(np.where(go_left, left, right))).view(np.int64)
         # Leftward i - d is i + 1 + ~d, rightward it is i + 1 + d.
-        return i + 1 + (away ^ -go_left.astype(np.int64))
+        return np.asarray(i + 1 + (away ^ -go_left.astype(np.int64)))
 
     def _among_several(self, i: NDArray[np.int64], which: NDArray[np.intp], bits: Bits) -> NDArray[np.int64]:
         words = bits.words(i.size)
