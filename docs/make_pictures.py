@@ -737,8 +737,11 @@ def face_risks() -> None:
 
     noisy = [row(trial.noisy(Fraction(epsilon)), epsilon=epsilon) for epsilon in (10, 30, 100, 300, 1000)[:few]]
     others = [row(risk) for risk in (*map(trial.k_same, (2, 5, 10)[:few]), *trial.adhoc())]
-    pixels = [row(trial.pixels("laplace", Fraction(e)), kind="laplace", epsilon=e) for e in (30, 100, 300, 1000)[:few]]
-    pixels += [row(trial.pixels("windows", Fraction(e)), kind="windows", epsilon=e) for e in (30, 100, 300, 1000)[:few]]
+    pixels = [
+        row(trial.pixels(kind, Fraction(epsilon)), kind=kind, epsilon=epsilon)
+        for kind in ("laplace", "exponential", "windows")
+        for epsilon in (30, 100, 300, 1000)[:few]
+    ]
     clean = trial.attacks.clean().attacks["naive"]
     save_figure(draw_face_risks(noisy, others, trial.chance, clean, pixels=pixels), PICTURES / "face-risks.png")
 

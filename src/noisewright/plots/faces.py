@@ -29,6 +29,9 @@ LINE = 0.025
 """What a line of words needs, in SSIM."""
 LETTERING: Any = {"textcoords": "offset points", "fontsize": 8, "color": "#6b7680"}
 
+MARKERS = {"laplace": "P", "exponential": "d", "windows": "X"}
+"""Of noise on pixels, by its kind."""
+
 
 def draw_face_risks(
     noisy: Sequence[Row], others: Sequence[Row], chance: float, clean: float, *, pixels: Sequence[Row] = ()
@@ -56,7 +59,7 @@ def draw_face_risks(
         right.plot([row[key] for row in rows], kept, label=f"noise on codes, {name}", **_style(*look))
     for kind in dict.fromkeys(row["kind"] for row in pixels):
         own = [row for row in pixels if row["kind"] == kind]
-        style: Any = {"linestyle": "-.", "marker": "P" if kind == "laplace" else "X", "markersize": 5, "linewidth": 1.2}
+        style: Any = {"linestyle": "-.", "marker": MARKERS.get(kind, "x"), "markersize": 5, "linewidth": 1.2}
         name = f"noise on pixels, {kind}, {'best' if 'best' in own[0] else 'parrot'}"
         risks = [row.get("best", row["parrot"]) for row in own]
         right.plot(risks, [row["ssim"] for row in own], label=name, color="#6b7680", **style)

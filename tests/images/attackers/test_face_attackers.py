@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.images import pixel_windows
+from noisewright.images import pixel_exponential, pixel_windows
 from noisewright.images.attackers import (
     BayesAttacker,
     LabelledFaces,
+    LevelAttacker,
     Recogniser,
     WindowAttacker,
     gallery_risk,
@@ -106,7 +108,20 @@ def test_the_bound_of_a_gallery_at_its_ends() -> None:
             gallery_risk(wrong, 1)
 
 
-# On windows ---------------------------------------------------------------------------------------------------------------
+# On blocks ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("block", "levels"), [(1, 256), (2, 4)])
+def test_who_knows_the_table_of_levels_is_right_as_often_as_anybody_can_be(block: int, levels: int) -> None:
+    """A picture of one block and one channel: the largest entry of each column of the table."""
+    made = pixel_exponential(epsilon=5, width=block, height=block, block=block, levels=levels, colours="grey")
+    gallery = np.array([0, 80, 200, 255], np.uint8).repeat(block**2).reshape(4, block, block, 1)
+    rows = made.table.channel().matrix[[round(shade * (levels - 1) / 255) for shade in (0, 80, 200, 255)]]
+    attacker = LevelAttacker(replace(made, blur=2.0), gallery)
+    best, two = float(rows.max(0).sum()) / 4, float(np.einsum("ki,kj->kij", rows, rows).max(0).sum()) / 4
+    assert 0.4 < best < two <= attacker.bound
+    assert attacker.success(1000, rng()) == pytest.approx(best, abs=4 * 0.5 / math.sqrt(4000))
+    assert attacker.success(1000, rng(), releases=2) == pytest.approx(two, abs=4 * 0.5 / math.sqrt(4000))
 
 
 @pytest.mark.parametrize("epsilon", [4, 16])

@@ -7,6 +7,7 @@ from noisewright.core.loading.doors import door
 if TYPE_CHECKING:
     from noisewright.images.attackers.bayes import BayesAttacker as BayesAttacker
     from noisewright.images.attackers.bayes import gallery_risk as gallery_risk
+    from noisewright.images.attackers.on_blocks import LevelAttacker as LevelAttacker
     from noisewright.images.attackers.on_clusters import composed_guesses as composed_guesses
     from noisewright.images.attackers.on_clusters import intersections as intersections
     from noisewright.images.attackers.on_clusters import without as without

@@ -22,31 +22,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.arrays import Floats
-from noisewright.core.choices import is_whole
-from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.attackers.bayes import gallery_risk
+from noisewright.images.attackers.on_blocks import TOGETHER, BlockAttacker
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.similarity import ssim_of
 from noisewright.images.pixels.laplace import noisy_sums
 from noisewright.images.pixels.mechanism import TOP
 from noisewright.images.pixels.window_classes import every_window, level_values
 from noisewright.images.pixels.windows import PixelWindows
-from noisewright.noise.bits import bits_from
+from noisewright.noise.bits import Bits
 
 __all__ = ["WindowAttacker"]
 
-TOGETHER = 2048
-"""About so many pictures are drawn at once, and so many windows added up."""
 SAMPLED, LARGE = 1 << 14, 6
 """Sums are estimated from so many random windows, unless epsilon' is larger than this."""
 
 
-class WindowAttacker:
-    """Knows the mechanism, one picture of each person of a gallery, and that all of them are equally likely."""
+class WindowAttacker(BlockAttacker):
+    """On windows of cells, and on the cells beside them."""
 
     def __init__(self, mechanism: PixelWindows, gallery: Picture) -> None:
-        if len(gallery) < 2 or gallery.shape[1:] != mechanism.shape:
-            raise DataError("a gallery has two people or more, with one picture of the declared size for each.")
+        super().__init__(mechanism, gallery)
         self.mechanism = mechanism
         self._sums = mechanism.blocks.sums(gallery)
         means = self._sums / mechanism.blocks.areas[:, :, None]
@@ -55,28 +50,10 @@ class WindowAttacker:
         beside = ~mechanism.grid.covered
         self._edges = [(area, (areas == area) & beside[:, :, None]) for area in np.unique(areas[beside]).tolist()]
 
-    @property
-    def bound(self) -> float:
-        """What the guarantee allows any attacker on one release."""
-        return gallery_risk(1 - np.eye(len(self._sums)), self.mechanism.epsilon)
-
-    def success(self, copies: int, rng: np.random.Generator | None = None, *, releases: int = 1) -> float:
-        """The share of right guesses when every person of the gallery is released ``releases`` times, ``copies`` times over."""
-        if not all(is_whole(number) and number >= 1 for number in (copies, releases)):
-            raise ParameterError("copies and releases are whole numbers from 1 on.")
-        people, bits, right = len(self._sums), bits_from(rng), 0
-        together = max(1, TOGETHER // people)
-        for start in range(0, copies, together):
-            times = min(together, copies - start)
-            who = np.tile(np.arange(people), times)
-            logs = sum(self._likelihoods(who, bits) for _ in range(releases))
-            right += int((np.asarray(logs).argmax(1) == who).sum())
-        return right / (copies * people)
-
-    def _likelihoods(self, who: NDArray[Any], bits: Any) -> Floats:
-        """Everybody drawn once, and the logarithm of the likelihood of each candidate (a column), up to what they share."""
+    def likelihoods(self, who: NDArray[Any], bits: Bits) -> Floats:
+        """Windows by their weights, cells beside them by their distances."""
         made = self.mechanism
-        logs = np.zeros((len(who), len(self._sums)))
+        logs = np.zeros((len(who), self.people))
         for area, where in self._edges:
             true = self._sums[:, where].astype(np.float64)
             drawn = noisy_sums(self._sums[who][:, where], area, TOP * area / made.share, bits)

@@ -4,9 +4,8 @@ Attackers know several faces of each person; one more face of everybody is obfus
 attackers on pictures stands the *best* possible one, who inverts the decoder and knows the very codes of the gallery:
 
 * noise on codes: :class:`~noisewright.images.attackers.bayes.BayesAttacker`, after one release and after two;
-* Laplace noise on blocks of pixels: the same, since the sums of blocks are a code on a lattice; windows drawn by likeness:
-  :class:`~noisewright.images.attackers.on_windows.WindowAttacker`; for other choices of pixels the best attacker is not known,
-  and who learns from obfuscated pictures stands for it;
+* Laplace noise on blocks of pixels: the same, since the sums of blocks are a code on a lattice; levels drawn from a table, and
+  windows drawn by likeness: :mod:`noisewright.images.attackers.on_blocks` and :mod:`~noisewright.images.attackers.on_windows`;
 * what is not drawn at random: who runs the method on all candidates is wrong only among those with the same output, so is right
   about (number of outputs) / (number of people); for k-same, two releases of overlapping galleries leave the intersections of
   clusters (:mod:`noisewright.images.attackers.on_clusters`), and who knows half of the others not to be in a picture
@@ -34,7 +33,8 @@ from numpy.typing import NDArray
 
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.images.attackers.bayes import BayesAttacker, gallery_risk
+from noisewright.images.attackers.bayes import BayesAttacker
+from noisewright.images.attackers.on_blocks import BlockAttacker, LevelAttacker
 from noisewright.images.attackers.on_clusters import composed_guesses, intersections, without
 from noisewright.images.attackers.on_pictures import LabelledFaces, Obfuscate, PictureAttackers
 from noisewright.images.attackers.on_windows import WindowAttacker
@@ -45,6 +45,7 @@ from noisewright.images.faces.noisy_codes import NoisyCodes
 from noisewright.images.faces.obfuscator import LatentObfuscator
 from noisewright.images.pictures.reading import Picture
 from noisewright.images.pictures.similarity import mse, ssim
+from noisewright.images.pixels.exponential import PixelExponential
 from noisewright.images.pixels.laplace import PixelLaplace
 from noisewright.images.pixels.mechanism import TOP, BlockMechanism
 from noisewright.images.pixels.windows import PixelWindows
@@ -58,7 +59,7 @@ OWN = 7
 """Of so many people of a gallery, one is in the first of two releases alone, and one in the second."""
 
 FEWER = 8
-"""Windows take longer to draw than codes: so many times fewer of them are."""
+"""Levels and windows take longer to draw than codes: so many times fewer of them are."""
 
 KSame = Callable[[Picture, np.random.Generator], tuple[Picture, Clusters]]
 """One face for each person of a gallery, and the clusters, which are picked at random."""
@@ -149,12 +150,15 @@ class FaceAttacks:
             most = tuple((TOP * made.blocks.areas[..., None].repeat(made.channels, -1)).reshape(-1).tolist())
             space = CodeSpace((0.0,) * len(most), tuple(map(float, most)), most)
             return self._with_best(risk, BayesAttacker(NoisyCodes(made.epsilon, space), sums), rng)
+        best: BlockAttacker | None = None
         if isinstance(made, PixelWindows):
-            return self._with_best(risk, WindowAttacker(made, self.asked.pictures), rng, self.draws // FEWER)
-        return replace(risk, bound=gallery_risk(1 - np.eye(len(self._people)), made.epsilon))
+            best = WindowAttacker(made, self.asked.pictures)
+        elif isinstance(made, PixelExponential):
+            best = LevelAttacker(made, self.asked.pictures)
+        return risk if best is None else self._with_best(risk, best, rng, self.draws // FEWER)
 
     def _with_best(
-        self, risk: Risk, best: BayesAttacker | WindowAttacker, rng: np.random.Generator, draws: int | None = None
+        self, risk: Risk, best: BayesAttacker | BlockAttacker, rng: np.random.Generator, draws: int | None = None
     ) -> Risk:
         copies = -(-(draws or self.draws) // len(self._people))
         more = {

@@ -38,7 +38,7 @@ from noisewright.images.pixels.exponential import pixel_exponential
 from noisewright.images.pixels.laplace import pixel_laplace
 from noisewright.images.pixels.windows import pixel_windows
 
-__all__ = ["Trial"]
+__all__ = ["PIXELS", "Trial"]
 
 ASKED = "neutral"
 BLUR, BLOCK, SINGULAR = 2.0, 8, 1.0

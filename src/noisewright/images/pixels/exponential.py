@@ -108,17 +108,17 @@ class PixelExponential(BlockMechanism):
     def _parts(self, rng: np.random.Generator | None) -> Sequence[Part]:
         return [Part(FiniteMechanism(self.table).certificate(rng), self.blocks.count * self.channels)]
 
-    def _values(self, sums: NDArray[Any], bits: Bits) -> NDArray[Any]:
+    def nearest(self, sums: NDArray[Any]) -> NDArray[Any]:
+        """The levels that the means of blocks are nearest to, from their sums (pictures, rows, columns, channels)."""
         steps = self.levels - 1
-        nearest = sums
-        if self.block > 1 or steps < TOP:
-            area = self.blocks.areas[None, :, :, None]
-            nearest = (2 * steps * sums.astype(np.int64) + TOP * area) // (2 * TOP * area)
-        sampler, colours, flat = (
-            _sampler(self.share, self.quality, self.levels),
-            colours_of(self.levels),
-            nearest.reshape(-1),
-        )
+        if self.block == 1 and steps == TOP:
+            return sums
+        area = self.blocks.areas[None, :, :, None]
+        return np.asarray((2 * steps * sums.astype(np.int64) + TOP * area) // (2 * TOP * area))
+
+    def _values(self, sums: NDArray[Any], bits: Bits) -> NDArray[Any]:
+        sampler, colours = _sampler(self.share, self.quality, self.levels), colours_of(self.levels)
+        flat = self.nearest(sums).reshape(-1)
         result = np.empty(flat.size, np.uint8)
         for start in range(0, flat.size, TOGETHER):
             result[start : start + TOGETHER] = colours[sampler.draw(flat[start : start + TOGETHER], bits)]

@@ -51,7 +51,7 @@ def command(
     pixels: Annotated[
         str,
         typer.Option(
-            metavar="E,E,...", help="The epsilons to try for noise on blocks of pixels and for windows; '' for none."
+            metavar="E,E,...", help="The epsilons to try for noise on pixels, by levels and by windows; '' for none."
         ),
     ] = "30,100",
     k: Annotated[str, typer.Option(metavar="K,K,...", help="The sizes of clusters to try for k-same.")] = "2,5,10",
@@ -82,7 +82,7 @@ def command(
     best inverts the decoder and knows the codes of all candidates. The numbers are not private.
     """
     from noisewright.core.exact import positive_fraction
-    from noisewright.images.attackers.trials import Trial
+    from noisewright.images.attackers.trials import PIXELS, Trial
 
     as_json, picture = wants_json(context, as_json), picture_file(plot)
 
@@ -100,9 +100,7 @@ def command(
         clean = trial.attacks.clean()
         others = [*(trial.k_same(size) for size in sizes), *trial.adhoc()]  # first: a k too large is refused
         noisy = {word: trial.noisy(value, components) for word, value in budgets.items()}
-        painted = {
-            (kind, word): trial.pixels(kind, value) for kind in ("laplace", "windows") for word, value in larger.items()
-        }
+        painted = {(kind, word): trial.pixels(kind, value) for kind in PIXELS for word, value in larger.items()}
         if picture is not None:
             from noisewright.plots.faces import draw_face_risks
             from noisewright.plots.figure import save_figure
