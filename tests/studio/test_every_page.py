@@ -32,6 +32,12 @@ DRAWN = """() => document.querySelectorAll('.nw-plot:not(.hidden)').length
     == document.querySelectorAll('.nw-plot:not(.hidden) .main-svg:first-child').length"""
 
 
+def violations(page: Page) -> list[tuple[str, list[str]]]:
+    """What axe finds serious."""
+    found = Axe().run(page).response["violations"]
+    return [(v["id"], [n["html"][:160] for n in v["nodes"]]) for v in found if v["impact"] in SERIOUS]
+
+
 def settled(page: Page, path: str) -> None:
     """Wait until the page has answered and drawn."""
     if path not in NOTHING_YET:
@@ -44,17 +50,22 @@ def settled(page: Page, path: str) -> None:
 def test_a_page_is_accessible_and_fits(visit: Callable[..., Page], path: str, width: int, dark: bool) -> None:
     page = visit(path, width=width, dark=dark)
     settled(page, path)
-    found = Axe().run(page)
-    bad = [
-        (v["id"], [n["html"][:160] for n in v["nodes"]]) for v in found.response["violations"] if v["impact"] in SERIOUS
-    ]
-    assert not bad, bad
+    assert violations(page) == []
     assert page.get_by_role("alert").count() == 0
     assert page.locator("h1").count() == page.locator("main").count() == 1
     assert page.evaluate("document.documentElement.lang").startswith("en")
     for wide in (width, 1670 - width):
         page.set_viewport_size({"width": wide, "height": 900})
         page.wait_for_function(f"document.documentElement.scrollWidth <= {wide}")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_an_open_list_of_choices_is_accessible(visit: Callable[..., Page], dark: bool) -> None:
+    page = visit("/design", dark=dark)
+    settled(page, "/design")
+    page.get_by_label("mechanism", exact=True).click()
+    expect(page.get_by_role("option", name="staircase")).to_be_visible()
+    assert violations(page) == []
 
 
 def test_the_way_to_every_page_is_on_every_page(visit: Callable[..., Page]) -> None:

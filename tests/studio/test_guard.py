@@ -238,6 +238,8 @@ def test_a_file_keeps_its_ending_and_no_path(tmp_path: Path) -> None:
     other = visit.keep("other.csv", b"c\n3\n")
     assert [path.read_bytes() for path in (where, again, other)] == [b"a\n1\n", b"b\n2\n", b"c\n3\n"]
     assert visit.said(f"{again} has no column, {other.name} has") == "passwd.csv has no column, other.csv has"
+    visit.names["mine.zip"] = visit.place("unpacked") / "release"
+    assert visit.said(f"{visit.names['mine.zip']} is released") == "mine.zip is released"
     with pytest.raises(DataError, match="is wanted here"):
         visit.keep("model.pkl", b"")
     told: list[bool] = []

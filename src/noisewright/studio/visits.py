@@ -37,6 +37,8 @@ SUFFIXES = (
 )
 """What a file that somebody gives may end with: the end decides how it is read, and nothing is ever run."""
 
+GIVEN = "given-"
+"""How the names begin that the server makes up."""
 MOST_KEPT = 2**30
 """So many bytes of files one page keeps."""
 WAIT_AND_DELETE = 'read -r end; rm -rf -- "$1"'
@@ -69,7 +71,7 @@ class Visit:
             raise DataError("this page has been given as much as it keeps; open it anew for another file.")
         self.size += len(content)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        target = self.folder / f"given-{self.kept}{suffix}"
+        target = self.folder / f"{GIVEN}{self.kept}{suffix}"
         self.kept += 1
         target.write_bytes(content)
         self.names[Path(name.replace("\\", "/")).name] = target
@@ -77,8 +79,10 @@ class Visit:
 
     def said(self, sentence: str) -> str:
         """A sentence of the library in which files have the names that the person knows."""
-        for name, path in self.names.items():
-            sentence = sentence.replace(str(path), name).replace(path.name, name)
+        for name, path in sorted(self.names.items(), key=lambda pair: -len(str(pair[1]))):
+            sentence = sentence.replace(str(path), name)
+            if path.name.startswith(GIVEN):
+                sentence = sentence.replace(path.name, name)
         return sentence
 
     def place(self, name: str) -> Path:

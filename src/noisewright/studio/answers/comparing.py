@@ -211,14 +211,16 @@ def script_of(names: Sequence[str], given: Sequence[Mapping[str, str]], metric: 
         call = code_of(designed(name, options), registry[name]).split("mechanism = ")[1].split("\n")[0]
         lines.append(f"{letter} = {call}")
     asked = f', metric="{metric}"' if metric else ""
-    return "\n".join([*lines, *(f"print(nw.compare({i}, {j}{asked}))" for i, j in combinations(letters, 2))])
+    lines += [f"print(nw.compare({i}, {j}{asked}))" for i, j in combinations(letters, 2)]
+    each = ", ".join(f'"{letter.upper()}": {letter}' for letter in letters)
+    return "\n".join([*lines, f"print(nw.optimality.compare_utility({{{each}}}))"])
 
 
 def commands_of(designs: Sequence[str], metric: str = "") -> str:
     """The commands that compare the same; ``designs`` are those that design each."""
     asked, letters = f" --metric {metric}" if metric else "", LETTERS.lower()[: len(designs)]
     made = [f"{line} -o {letter}.json" for line, letter in zip(designs, letters, strict=True)]
-    pairs = (f"noisewright compare {i}.json {j}.json{asked}" for i, j in combinations(letters, 2))
+    pairs = (f"noisewright compare {i}.json {j}.json{asked} --details" for i, j in combinations(letters, 2))
     return "\n".join([*made, *pairs])
 
 

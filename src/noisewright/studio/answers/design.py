@@ -287,7 +287,7 @@ def posterior_of(
     return made.channel.inputs, hyper.inners[:, hyper.outputs.index(observed)]
 
 
-def code_of(made: Designed, entry: Entry, loss: str = "") -> str:
+def code_of(made: Designed, entry: Entry, loss: str = "", apart: float = 1.0) -> str:
     """Lines of Python that build the same mechanism, and say what it promises and how wrong it is."""
     import noisewright
 
@@ -304,7 +304,7 @@ def code_of(made: Designed, entry: Entry, loss: str = "") -> str:
     return (
         "import noisewright as nw\n\n"
         f"mechanism = {call}\n"
-        "print(mechanism.guarantee.in_words())\n"
+        f"print(mechanism.guarantee.in_words({'' if apart == 1 else f'{apart:g}'}))\n"
         "print(mechanism.certificate().verify())"
         + (f'\nprint(mechanism.error("{loss}"))' if loss in made.errors else "")
     )

@@ -148,10 +148,14 @@ class Gauge:
         return float(spent), float(min(1 - spent, self.asked / self.budget))
 
 
-def gauge_of(found: Plan) -> Gauge:
-    """The budget of a plan."""
+def gauge_of(found: Plan, made: bool = False) -> Gauge:
+    """The budget of a plan; ``made``: of one that was carried out, and asks for nothing any more."""
     budget, left = found.policy.budget.epsilon, found.budget
     assert left is not None
+    if made:
+        times = f"{left.releases} release{'' if left.releases == 1 else 's'}"
+        words = f"Of epsilon {upward(budget)} for {found.policy.dataset}: {upward(budget - left.epsilon)} spent in {times}, "
+        return Gauge(budget - left.epsilon, Fraction(0), budget, f"{words}{downward(left.epsilon)} left.")
     rest = max(left.epsilon - found.epsilon, Fraction(0))
     times = f"{left.releases} release{'' if left.releases == 1 else 's'}"
     before = f"{upward(budget - left.epsilon)} spent in {times}, " if left.recorded else "nothing spent yet, "

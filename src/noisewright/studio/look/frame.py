@@ -24,7 +24,7 @@ def frame(path: str, heading: str, lead: str, pages: Sequence[tuple[str, str]]) 
     client = ui.context.client
     dark = ui.dark_mode(value=client.request.cookies.get(THEME) == "dark")
     client._noisewright_dark = dark.value  # type: ignore[attr-defined]
-    ui.add_head_html('<link rel="stylesheet" href="/studio/studio.css">')
+    ui.add_head_html('<link rel="stylesheet" href="/studio/studio.css"><script src="/studio/studio.js" defer></script>')
     ui.colors(primary="#6fcfa9" if dark.value else "#1f6f54")
     with ui.header(elevated=False).classes("nw-header"):
         ui.html('<a class="nw-skip" href="#content">Skip to the page</a>', sanitize=False)

@@ -49,10 +49,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "",
 
     above = "".join(cell("th", i, text) for i, text in enumerate(head))
     below = "".join(f"<tr>{''.join(cell('td', i, t) for i, t in enumerate(row))}</tr>" for row in rows)
-    told = f"<caption>{escape(caption)}</caption>" if caption else ""
+    told = f'<p class="nw-caption">{escape(caption)}</p>' if caption else ""
+    name = escape(caption or "table")
     return (
-        f'<div class="nw-scroll" tabindex="0" role="group" aria-label="{escape(caption or "table")}">'
-        f'<table class="nw-table">{told}<thead><tr>{above}</tr></thead><tbody>{below}</tbody></table></div>'
+        f'{told}<div class="nw-scroll" tabindex="0" role="group" aria-label="{name}"><table class="nw-table" aria-label="{name}">'
+        f"<thead><tr>{above}</tr></thead><tbody>{below}</tbody></table></div>"
     )
 
 

@@ -59,7 +59,7 @@ class _AuditPage:
                         ),
                         sanitize=False,
                     )
-                    self.example = button("Download the example", self._download_example, icon="download")
+                    self.example = button("Download the example", self._download_example, icon="download", quiet=True)
                     field = ui.input("metric between secrets", value=self.metric, placeholder="line, discrete, ...")
                     field.props("outlined dense debounce=400 stack-label")
                     field.on_value_change(lambda e: self._measure(e.value or ""))

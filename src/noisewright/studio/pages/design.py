@@ -321,7 +321,7 @@ class _Design:
         task = Task(
             f"/design/{self.kind}", ("design", self.name), dict(made.given), {"mechanism": self.name, **self.shown}
         )
-        self.elsewhere.show(task, code_of(made, registry[self.name], answer.loss))
+        self.elsewhere.show(task, code_of(made, registry[self.name], answer.loss, distance_of(self._apart)))
 
     def _draw_law(self, made: Designed, law: Law | None, around: Map | None) -> None:
         if law is not None and not law.edges:

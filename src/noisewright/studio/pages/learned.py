@@ -67,7 +67,7 @@ class _LearnedPage:
                     sanitize=False,
                 ).props('role="status"')
                 self.example = button(
-                    "Download the example", lambda: ui.download.file(self.path, self.name), icon="download"
+                    "Download the example", lambda: ui.download.file(self.path, self.name), icon="download", quiet=True
                 )
                 self.private = ui.select([], label="private column *").props("outlined dense")
                 self._offer(columns_of(self.path))

@@ -62,7 +62,7 @@ class _MatchingPage:
                     words.note("Loaded: how 240 made-up people like 40 films. Yours: names first, then numbers."),
                     sanitize=False,
                 )
-                self.example = button("Download the example", self._download_example, icon="download")
+                self.example = button("Download the example", self._download_example, icon="download", quiet=True)
                 epsilon_field(
                     "epsilon of every bit *", self.given["epsilon"], lambda text: self._change("epsilon", text)
                 )

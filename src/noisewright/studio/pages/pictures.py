@@ -54,7 +54,7 @@ class _PicturePage:
                 ui.html("<h2>The picture</h2>", sanitize=False)
                 file_button("Open a picture", ALLOWED, self._taken, self._refuse)
                 self.which = ui.html(words.note("Loaded: a drawn face of nobody."), sanitize=False)
-                self.example = button("Download the example", self._download_example, icon="download")
+                self.example = button("Download the example", self._download_example, icon="download", quiet=True)
                 choice_field("method", METHODS, self.given.get("method", ""), lambda name: self._change("method", name))
                 epsilon_field(
                     "epsilon *",
@@ -142,9 +142,10 @@ class _PicturePage:
         self.block.set_visibility(not faces)
         self.risk_panel.set_visibility(not faces)
         alike = f"{found.alike:.2f} (structural similarity; 1 for the same picture)" if found.alike is not None else ""
-        self.promise.content = words.said(found.promise) + words.proof(plainly(found.proved, "faces"))
-        self.promise.content += words.facts([("Likeness", alike)]) if alike else ""
-        self.promise.content += words.listed(found.measured, "Measured on public faces") if found.measured else ""
+        shown = words.said(found.promise) + (words.facts([("Likeness", alike)]) if alike else "")
+        shown += words.proof(plainly(found.proved, "faces"))
+        shown += words.listed(found.measured, "Measured on public faces") if found.measured else ""
+        self.promise.content = shown
         used = ("method", "epsilon") if faces else ("method", "epsilon", "block")
         options = {name: self.given[name] for name in used if self.given.get(name)}
         more = {"resize": ""} if faces else {}

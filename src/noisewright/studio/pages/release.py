@@ -210,7 +210,12 @@ class _ReleasePage:
             self.book.on_value_change(self._ask)
             choice_field("format of the released table", FORMATS, self.format, self._choose_format)
             if given.example:
-                button("Download the example", lambda: ui.download.file(given.path, given.name), icon="download")
+                button(
+                    "Download the example",
+                    lambda: ui.download.file(given.path, given.name),
+                    icon="download",
+                    quiet=True,
+                )
         if self.here:
             with ui.element("div").classes("nw-box").props('role="group" aria-label="answers"'):
                 ui.html("<h3>Answers beside the rows</h3>", sanitize=False)
@@ -292,15 +297,16 @@ class _ReleasePage:
 
     def _show_plan(self, found: Plan) -> None:
         self.plan = found
-        budget = gauge_of(found)
+        folder = self._folder()
+        made = self.done is not None and self.done.folder == folder
+        budget = gauge_of(found, made)
         parts = words.table(PARTS, part_rows(found), "What each part costs, and how far off it will be", numbers=(1,))
         shown = words.said(found.in_words()) + words.note(f"Between {found.between}.") + parts
         shown += f"<h3>Budget</h3>{words.gauge(budget.shares, budget.words)}"
-        made = self.done is not None and self.done.folder == self._folder()
         refusals = [one for one in (found.refusal, found.budget.refusal if found.budget else None) if one and not made]
         shown += "".join(words.alarm(self.visit.said(one)) for one in refusals)
         shown += words.said("This is released; see below. Drawing it anew would cost its price again.") if made else ""
-        cautions = [self.visit.said(one) for one in found.warnings]
+        cautions = [self.visit.said(one) for one in found.warnings if folder not in one]
         self.promise.content = shown + (words.listed(cautions, "To think about") if cautions else "")
         self.go.set_enabled(found.fits and not made and not self.work.busy)
         price = f"for epsilon {upward(found.epsilon)}" if found.claims else "with no epsilon"

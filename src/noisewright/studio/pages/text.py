@@ -22,7 +22,7 @@ __all__ = ["build"]
 
 def build(request: Request) -> None:
     """A text, its words before and after, and what is promised."""
-    _TextPage(read_query(request.query_params) or {"epsilon": "1.5", "size": "20"}).build()
+    _TextPage(read_query(request.query_params) or {"epsilon": "2", "size": "20"}).build()
 
 
 class _TextPage:
@@ -38,7 +38,7 @@ class _TextPage:
                 ui.html(words.note("It stays in this page, and is in no link."), sanitize=False)
                 epsilon_field(
                     "epsilon *",
-                    self.given.get("epsilon", "1.5"),
+                    self.given.get("epsilon", "2"),
                     lambda text: self._change("epsilon", text),
                     ends=(0.2, 20.0),
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from nicegui import ui
@@ -103,11 +104,13 @@ class ReleaseCheck:
         self.panel.set_visibility(True)
 
     def _show_elsewhere(self, name: str) -> None:
-        folder = name.removesuffix(".zip")
+        packed = name.lower().endswith(".zip")
+        folder = f"{name[:-4]}/release" if packed else name
         options = {"ledger": self.ledger[1]} if self.ledger[1] else {}
         book = f", ledger={self.ledger[1]!r}" if self.ledger[1] else ""
         code = f"import noisewright as nw\n\nprint(nw.verify({folder!r}{book}))"
         shown = {"release": name} if self.here and Path(name).is_absolute() else {}
-        self.elsewhere.show(
-            Task("/release/check", ("verify", folder), {}, shown), code, Task("", ("verify", folder), options).command
-        )
+        command = Task("", ("verify", folder), options).command
+        if packed:
+            command = f"{shlex.join(['unzip', name, '-d', name[:-4]])}\n{command}"
+        self.elsewhere.show(Task("/release/check", ("verify", folder), {}, shown), code, command)

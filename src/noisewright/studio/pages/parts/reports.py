@@ -49,7 +49,7 @@ class Reports:
                 file_button("Open the reports", tuple(READERS), self._reports, self._refuse)
                 file_button("Open the certificate", (".json",), self._mechanism, self._refuse)
                 button("Example: hours of sport", self._example, icon="science")
-                self.take = button("Download the example", self._download, icon="download")
+                self.take = button("Download the example", self._download, icon="download", quiet=True)
                 self.take.set_visibility(False)
                 self.which = ui.html("", sanitize=False).props('role="status"')
                 for key, label, hint in FIELDS:
