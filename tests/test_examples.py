@@ -115,7 +115,7 @@ def test_friends(tmp_path):
     found = float(re.search(r"recall of 9 neighbours: ([\d.]+)", done.stdout)[1])
     expected = float(re.search(r"50 of them alone: ([\d.]+)", done.stdout)[1])
     assert 0.85 < found < 0.94
-    assert abs(found - expected) < 0.03
+    assert abs(found - expected) < 0.05  # 0.02, with a deviation of 0.002 over seeds
     assert "10,000 codes of 32 bytes" in done.stdout
     sent = sum(path.stat().st_size for path in (tmp_path / "friends").glob("batch-*.nwc"))
     assert sent < 10_000 * (32 + 8 + 12) + 5 * 300  # codes and names, no profile: those have 800 bytes each
