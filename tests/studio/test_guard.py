@@ -21,8 +21,8 @@ from tools.serving import running
 
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.studio import visits
-from noisewright.studio.security import Guard
-from noisewright.studio.server import LARGEST_FILE, names_of, serve
+from noisewright.studio.security import LARGEST_FILE, Guard
+from noisewright.studio.server import names_of, serve
 from noisewright.studio.visits import Visit
 
 pytestmark = pytest.mark.xdist_group("studio")

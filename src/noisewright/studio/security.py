@@ -19,7 +19,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-__all__ = ["COOKIE", "Guard", "policy_of"]
+__all__ = ["COOKIE", "LARGEST_FILE", "Guard", "policy_of"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -28,6 +28,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "noisewright-studio"
+LARGEST_FILE = 200 * 2**20
+"""So many bytes a file may have that is given to a page."""
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
 
 

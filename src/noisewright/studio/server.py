@@ -9,10 +9,10 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from noisewright.core.errors import MissingPartError, ParameterError
+from noisewright.studio.security import LARGEST_FILE, Guard
 
-__all__ = ["LARGEST_FILE", "names_of", "serve"]
+__all__ = ["names_of", "serve"]
 
-LARGEST_FILE = 200 * 2**20
 PATIENCE = 15.0
 """So many seconds a page that was closed is kept, for a browser that lost its connection."""
 EVERYWHERE = ("0.0.0.0", "::", "[::]")
@@ -47,7 +47,6 @@ def serve(host: str | None = None, port: int = 8080, token: str | None = None, s
         raise ParameterError(
             "a token has at least 16 characters out of letters, digits, - and _; --token new makes one."
         )
-    from noisewright.studio.security import Guard
     from noisewright.studio.site import PAGES
     from noisewright.studio.visits import clear_all
 

@@ -9,7 +9,7 @@ from nicegui import events, ui
 
 from noisewright.cli.app import sentence
 from noisewright.studio.look.buttons import button
-from noisewright.studio.server import LARGEST_FILE
+from noisewright.studio.security import LARGEST_FILE
 from noisewright.studio.visits import visit_here
 
 __all__ = ["file_button"]
