@@ -15,6 +15,8 @@ GUESSES = {
     "nw.laplace(1)": "laplace takes its parameters by name; write laplace(epsilon=1).",
     "nw.laplace(epsilon=1, lower=0)": "laplace has no parameter 'lower'; write the range as within=(low, high).",
     "nw.geometric(epsilon=1, low=0)": "geometric has no parameter 'low'; write the range as within=(low, high).",
+    "nw.laplace(scale=2)": "laplace has no parameter 'scale', which is sensitivity / epsilon; write "
+    "laplace(epsilon=1, sensitivity=1).",
     "nw.geometric(eps=1)": "geometric has no parameter 'eps'; did you mean epsilon?",
     "nw.randomised_response(['a'], 1)": "randomised_response takes its parameters by name; write "
     "randomised_response(['yes', 'no'], epsilon=1).",

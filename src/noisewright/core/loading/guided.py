@@ -47,6 +47,8 @@ ENDS = {
     "interval",
 }
 """How other libraries call the ends of a range."""
+SCALES = {"scale", "b"}
+"""How other libraries call the width of Laplace noise."""
 MEANT = {
     "eps": "epsilon",
     "privacy_budget": "epsilon",
@@ -86,6 +88,9 @@ def _sentence(name: str, signature: inspect.Signature, args: tuple[object, ...],
         if given not in known:
             if given in ENDS and "within" in known:
                 return f"{name} has no parameter {given!r}; write the range as within=(low, high)."
+            if given in SCALES and "sensitivity" in known:
+                call = f"{name}(epsilon=1, sensitivity=1)"
+                return f"{name} has no parameter {given!r}, which is sensitivity / epsilon; write {call}."
             near = MEANT.get(given) if MEANT.get(given) in known else nearest_name(given, list(known))
             hint = f"did you mean {near}?" if near else f"it takes {', '.join(known)}."
             return f"{name} has no parameter {given!r}; {hint}"
