@@ -11,9 +11,6 @@ from tools.browser import FLAGS
 from tools.browser import browser as find_browser
 from tools.serving import running
 
-PATIENCE = 60_000
-"""Milliseconds that are waited for whatever a test expects to see: a slow machine is no failure."""
-expect.set_options(timeout=PATIENCE)
 HIDDEN_PLOT = "Resize must be passed a displayed plot div element."
 """What Plotly says of a picture that is hidden in the moment between a resize and its drawing: nobody sees it."""
 PATIENCE = 180_000
