@@ -65,7 +65,7 @@ def spent(ledger: Path) -> None:
     age = {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": "1/2"}
     table = pa.table({"age": [44, 31, 58]})
     for _ in range(2):
-        nw.release({"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [age]}, table, ledger=ledger)
+        nw.release({"dataset": "clinic", "budget": {"epsilon": 3}, "columns": [age]}, table, ledger=ledger, again=True)
 
 
 def main() -> None:
