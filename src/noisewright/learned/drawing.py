@@ -22,7 +22,7 @@ from noisewright.noise.table import TableSampler
 __all__ = ["Drawer", "NetworkDrawer", "ShiftDrawer", "TableDrawer", "drawer_of", "normals"]
 
 SLOPE = np.float32(0.2)
-ROWS = 8192
+ROWS = 4096
 """So many rows go through a network together: what layers pass on to each other stays near the processor."""
 TABLE_BITS = 40
 
@@ -112,15 +112,17 @@ class NetworkDrawer(Drawer):
         finite = [np.isfinite(array).all() for array in self.layers.values()]
         if self.leaning.shape != (len(categories),) or not all(finite) or not np.isfinite(self.leaning).all():
             raise ValueError("layers")
-        # what skips the network and its first layer read the same rows: one product for both
-        self.first = np.concatenate([self.layers["w0"], self.layers["skip"]], axis=1)
-        self.hidden = hidden
+        # each row ends in a 1, so that what is added to a sum is one more row of its matrix
+        own = self.layers
+        self.first = np.concatenate([own["w0"], own["b0"]])
+        self.past = np.concatenate([own["skip"], own["b2"]])
 
     def draw(self, numeric: Floats, codes: Codes, truth: Codes | None, bits: Bits) -> tuple[Floats, Codes]:
-        changes, new = np.empty(numeric.shape), np.empty_like(codes)
+        changes, new = np.empty(numeric.shape, order="F"), np.empty_like(codes)
+        room = _Room(min(ROWS, len(numeric)), *self.first.shape, self.past.shape[1])
         for start in range(0, len(numeric), ROWS):
             some = slice(start, start + ROWS)
-            out = self._out(numeric[some], codes[some], None if truth is None else truth[some], bits)
+            out = self._out(numeric[some], codes[some], None if truth is None else truth[some], bits, room)
             changes[some] = out[:, : self.numbers]
             place = self.numbers
             for column, many in enumerate(self.categories):
@@ -130,30 +132,40 @@ class NetworkDrawer(Drawer):
                 place += many
         return changes, new
 
-    def _out(self, numeric: Floats, codes: Codes, truth: Codes | None, bits: Bits) -> NDArray[np.float32]:
-        many, own = len(numeric), self.layers
-        rows = np.zeros((many, len(self.first)), np.float32)
+    def _out(self, numeric: Floats, codes: Codes, truth: Codes | None, bits: Bits, room: _Room) -> NDArray[np.float32]:
+        many = len(numeric)
+        rows, within, other, slope, out, past = (array[:many] for array in room.arrays)
         rows[:, : self.numbers] = numeric
-        place, every = self.numbers, np.arange(many)
-        for column, size in enumerate(self.categories):
-            rows[every, place + codes[:, column]] = 1
-            place += size
+        place = _marked(rows, self.numbers, codes, self.categories)
         rows[:, place : place + self.noise] = normals(bits, many * self.noise).reshape(many, -1)
-        place += self.noise
         if truth is not None:
-            for column, size in enumerate(self.beside):
-                rows[every, place + truth[:, column]] = 1
-                place += size
-        both = rows @ self.first
-        within = both[:, : self.hidden] + own["b0"]
-        np.maximum(within, SLOPE * within, out=within)
-        within = within @ own["w1"]
-        within += own["b1"]
-        np.maximum(within, SLOPE * within, out=within)
-        out: NDArray[np.float32] = within @ own["w2"]
-        out += own["b2"]
-        out += both[:, self.hidden :]
+            _marked(rows, place + self.noise, truth, self.beside)
+        rows[:, -1] = 1
+        np.matmul(rows, self.first, out=within)
+        np.maximum(within, np.multiply(within, SLOPE, out=slope), out=within)
+        np.matmul(within, self.layers["w1"], out=other)
+        other += self.layers["b1"]
+        np.maximum(other, np.multiply(other, SLOPE, out=slope), out=other)
+        np.matmul(other, self.layers["w2"], out=out)
+        out += np.matmul(rows, self.past, out=past)
         return out
+
+
+class _Room:
+    """What the layers write into, block after block: new memory for each would cost as much as the layers."""
+
+    def __init__(self, rows: int, inputs: int, hidden: int, shown: int) -> None:
+        widths = (inputs, hidden, hidden, hidden, shown, shown)
+        self.arrays = tuple(np.empty((rows, width), np.float32) for width in widths)
+
+
+def _marked(rows: NDArray[np.float32], place: int, codes: Codes, sizes: tuple[int, ...]) -> int:
+    """A 1 in the column of each code, behind ``place``; the place behind them all."""
+    for column, size in enumerate(sizes):
+        rows[:, place : place + size] = 0
+        rows[np.arange(len(rows)), place + codes[:, column]] = 1
+        place += size
+    return place
 
 
 def drawer_of(

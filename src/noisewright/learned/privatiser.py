@@ -50,7 +50,7 @@ from noisewright.learned._preparing import (
     truth_of,
 )
 from noisewright.learned.certified_noise import CertifiedPrivatiser, certified
-from noisewright.learned.columns import Codes, Columns, as_columns
+from noisewright.learned.columns import Codes, Columns, as_columns, like
 from noisewright.learned.drawing import Drawer, TableDrawer, drawer_of
 from noisewright.learned.measuring import (
     WATCHING,
@@ -239,7 +239,8 @@ class GAPPrivatiser:
         if len(self.points_) != 1:
             raise ParameterError("this is a curve of several budgets; pick one with .at(distortion).")
         bits = bits_from(rng)
-        numeric, codes = self.columns_.encode(X)
+        given = as_columns(X)
+        numeric, codes = self.columns_.encode(given)
         truth = None
         if self.given == "xy":
             if y is None:
@@ -249,7 +250,7 @@ class GAPPrivatiser:
             truth = truth_of(y, self.private_)
             if len(truth) != len(numeric):
                 raise DataError("X and y must have one row for each record.")
-        return self.columns_.decode(X, *self._drawer(0).draw(numeric, codes, truth, bits))
+        return like(X, self.columns_.decode(given, *self._drawer(0).draw(numeric, codes, truth, bits)))
 
     def transform(self, X: Any) -> Any:
         """The same as :meth:`release`, for pipelines."""
