@@ -119,7 +119,8 @@ class NetworkDrawer(Drawer):
 
     def draw(self, numeric: Floats, codes: Codes, truth: Codes | None, bits: Bits) -> tuple[Floats, Codes]:
         changes, new = np.empty(numeric.shape, order="F"), np.empty_like(codes)
-        room = _Room(min(ROWS, len(numeric)), *self.first.shape, self.past.shape[1])
+        (inputs, hidden), shown = self.first.shape, self.past.shape[1]
+        room = _Room(min(ROWS, len(numeric)), inputs, hidden, shown)
         for start in range(0, len(numeric), ROWS):
             some = slice(start, start + ROWS)
             out = self._out(numeric[some], codes[some], None if truth is None else truth[some], bits, room)

@@ -119,6 +119,8 @@ class Labels:
             return self.array[codes]
         if form == "coded" and self.kind == "string":  # every label is in the dictionary, whether it was drawn or not
             return pa.DictionaryArray.from_arrays(arrow_array(codes.astype(self._narrow)), self.column)
+        if pa.types.is_boolean(self.column.type) and codes.ndim == 1 and not self.column.null_count:
+            return arrow_array(numpy_array(self.column).take(codes))
         return pc.call_function("take", [self.column, arrow_array(codes)])
 
     @cached_property
@@ -160,12 +162,22 @@ class Labels:
                 raise DataError(_OTHER_KIND)
             return self.encode(numpy_array(column))[0]
         if pa.types.is_dictionary(column.type):  # what is in the dictionary but not in the column need not be declared
-            found = self._found(column.dictionary).take(column.indices)
-        else:
-            found = self._found(column)
+            return self._looked_up(column.dictionary, numpy_array(column.indices))
+        if pa.types.is_boolean(column.type):
+            return self._looked_up(pa.array([False, True]), numpy_array(column).view(np.uint8))
+        found = self._found(column)
         if found.null_count:
             raise DataError(_NOT_DECLARED)
         return np.asarray(numpy_array(found), dtype=np.intp)
+
+    def _looked_up(self, known: Any, places: NDArray[Any]) -> Codes:
+        """Row numbers of the values at these places of a short list."""
+        found = self._found(known)
+        rows = np.asarray(numpy_array(found.fill_null(-1)), dtype=np.intp)
+        codes = rows.take(places)
+        if found.null_count and codes.size and codes.min() < 0:
+            raise DataError(_NOT_DECLARED)
+        return codes
 
     def _found(self, column: Any) -> Any:
         """The position of each value among the labels, null where it is none of them."""

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
 from noisewright.core.errors import ParameterError
 
-__all__ = ["Bits", "GeneratorBits", "Rng", "SystemBits", "bits_from", "half_words"]
+__all__ = ["Bits", "GeneratorBits", "Rng", "SystemBits", "bits_from", "half_words", "quarter_words"]
 
 REKEY_WORDS = 1 << 23
 """A system stream takes a new key after this many 64-bit words (64 MiB)."""
@@ -132,6 +132,11 @@ def half_words(bits: Bits, count: int) -> NDArray[np.uint32]:
     """``count`` uniform 32-bit words: the two halves of each 64-bit word, the lower one first on little-endian
     machines."""
     return np.ascontiguousarray(bits.words((count + 1) // 2)).view(np.uint32)[:count]
+
+
+def quarter_words(bits: Bits, count: int) -> NDArray[np.uint16]:
+    """``count`` uniform 16-bit words: the four quarters of each 64-bit word."""
+    return np.ascontiguousarray(bits.words((count + 3) // 4)).view(np.uint16)[:count]
 
 
 class _Stream:

@@ -26,9 +26,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.core.exact import ceil_div
 from noisewright.noise.bits import Bits
 
-__all__ = ["Enclosure", "Lookup", "decide"]
+__all__ = ["Enclosure", "Lookup", "decide", "whole_thresholds"]
 
 GUIDE_BYTES = 32 << 20
 """The guide table is kept below this size."""
@@ -50,6 +51,23 @@ def decide(enclosure: Enclosure, prefix: int, width: int, bits: Bits) -> int:
             return outcome
         prefix = (prefix << 64) | int(bits.words(1)[0])
         width += 64
+
+
+def whole_thresholds(thresholds: Sequence[int], own: int) -> Enclosure:
+    """The thresholds ``thresholds[i] / 2**own``, exact from that width on.
+
+    >>> whole_thresholds([1, 3], 2)(1), whole_thresholds([1, 3], 2)(3)
+    (([0, 1], [1, 2]), ([2, 6], [2, 6]))
+    """
+
+    def enclosure(width: int) -> tuple[list[int], list[int]]:
+        if width >= own:
+            exact = [c << (width - own) for c in thresholds]
+            return exact, exact
+        unit = 1 << (own - width)
+        return [c // unit for c in thresholds], [ceil_div(c, unit) for c in thresholds]
+
+    return enclosure
 
 
 class Lookup:

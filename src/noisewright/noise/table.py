@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import ceil_div
 from noisewright.noise._blocks import BLOCK
 from noisewright.noise.bits import Bits, Rng, bits_from
-from noisewright.noise.search import Lookup, decide
+from noisewright.noise.search import Lookup, decide, whole_thresholds
 
 __all__ = ["TableSampler"]
 
@@ -96,15 +95,7 @@ class TableSampler:
     def _settle(self, row: int, word: int, bits: Bits) -> int:
         """The outcome in ``row`` of a uniform number whose first 64 bits are ``word``."""
         thresholds = list(accumulate(self._rows[row]))[:-1]
-
-        def enclosure(width: int) -> tuple[list[int], list[int]]:
-            if width >= self.width:
-                exact = [c << (width - self.width) for c in thresholds]
-                return exact, exact
-            unit = 1 << (self.width - width)
-            return [c // unit for c in thresholds], [ceil_div(c, unit) for c in thresholds]
-
-        return decide(enclosure, word, 64, bits)
+        return decide(whole_thresholds(thresholds, self.width), word, 64, bits)
 
     def _first_words(self, entries: tuple[int, ...], index: int) -> list[int]:
         """The thresholds of a row, cut to 64 bits; the last one is 1 and never reached, so it is left out."""

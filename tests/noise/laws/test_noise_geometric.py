@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -51,65 +52,84 @@ def test_tails_have_the_right_weight() -> None:
     assert stats.poisson.sf(hits - 1, expected) > LEVEL / 2
 
 
-@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(40)])
-def test_the_coins_of_the_plan_multiply_to_the_law(rate: Fraction) -> None:
-    """For every k below 2**L the digits, the sign and the last coin give the law to 60 decimal places."""
+@pytest.mark.parametrize("rate", [Fraction(1, 900), Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(40)])
+def test_the_parts_of_the_plan_multiply_to_the_law(rate: Fraction) -> None:
+    """For every k below 2**L the parts and the sign give the law to 60 decimal places."""
     plan = geometric_plan(rate)
     with localcontext() as context:
         context.prec = 100
 
-        def number(p: object) -> Decimal:
-            low, high = p.bounds(250)
+        def middle(low: int, high: int) -> Decimal:
+            assert 0 <= high - low <= 3
             return Decimal(low + high) / 2 / (1 << 250)
 
         a, one = expm(rate, 100), Decimal(1)
-        for k in range(1 << len(plan.digits)):
-            weight = one - number(plan.more)
-            for i, digit in enumerate(plan.digits):
-                p = number(digit)
-                weight *= p if k >> i & 1 else one - p
+        parts = []
+        for place, size in enumerate(plan.parts):
+            ends = [Decimal(0), *map(middle, *plan.enclosure(place)(250))]
+            last = place == len(plan.parts) - 1
+            assert len(ends) == (1 << size) + last
+            parts.append([after - before for before, after in pairwise(ends if last else [*ends, one])])
+        negative = middle(*plan.negative.bounds(250))
+        for k in range(1 << plan.digits):
+            weight, rest = one, k
+            for size, part in zip(plan.parts, parts, strict=True):
+                weight *= part[rest % (1 << size)]
+                rest >>= size
             assert abs(weight - (1 - a) * a**k) < Decimal(10) ** -60
-            positive, negative = weight * (one - number(plan.negative)), weight * number(plan.negative)
-            assert abs(positive - (1 - a) / (1 + a) * a**k) < Decimal(10) ** -60
-            assert abs(negative - (1 - a) / (1 + a) * a ** (k + 1)) < Decimal(10) ** -60
-        # and one more 2**L costs exactly the ratio of the law there
-        assert abs(number(plan.more) - a ** (1 << len(plan.digits))) < Decimal(10) ** -60
+            assert abs(weight * (one - negative) - (1 - a) / (1 + a) * a**k) < Decimal(10) ** -60
+            assert abs(weight * negative - (1 - a) / (1 + a) * a ** (k + 1)) < Decimal(10) ** -60
+        # and what is above all of them weighs what is left; another 2**L costs exactly the ratio of the law there
+        assert abs(one - sum(parts[-1]) - a ** (1 << plan.digits)) < Decimal(10) ** -60
+        assert abs(middle(*plan.more.bounds(250)) - a ** (1 << plan.digits)) < Decimal(10) ** -60
+
+
+def uniform(number: int) -> list[int]:
+    """The words that make a uniform number with these first 64 bits: sixteen of them, then the others."""
+    return [number >> 48, (number & (1 << 48) - 1) << 16]
 
 
 def test_the_part_above_the_digits_is_counted_exactly() -> None:
-    """Rate 1 has five digits, and 32 is added for each success of a coin with probability e**-32."""
-    digits = [HEAD, TAIL, HEAD, TAIL, TAIL]  # 1 + 4
-    first, second, third = words_of(leading_bits(expm(Fraction(32)), 160), 32, 3)
-    assert first == 0
-    assert geometric(1, rng=Scripted([*digits, 1])) == 5
-    assert geometric(1, rng=Scripted([*digits, 0, second + 1])) == 5
-    assert geometric(1, rng=Scripted([*digits, 0, second, third + 1])) == 5
-    assert geometric(1, rng=Scripted([*digits, 0, second, third - 1, 1])) == 5 + 32
-    assert geometric(1, rng=Scripted([*digits, 0, second - 1, 1])) == 5 + 32
-    assert geometric(1, rng=Scripted([*digits, 0, 0, 0, 0, 0, second - 1, TAIL])) == 5 + 3 * 32
+    """Rate 1 has five digits: 31 or less below 1 - e**-32, above it 32, and 32 for each success of a coin with e**-32."""
+    with localcontext() as context:
+        context.prec = 400
+        first, second, third = words_of(leading_bits(1 - expm(Fraction(32)), 192), 64, 3)
+    assert geometric(1, rng=Scripted(uniform(first - 1))) == 31
+    assert geometric(1, rng=Scripted([*uniform(first), second - 1])) == 31
+    assert geometric(1, rng=Scripted([*uniform(first), second, third - 1])) == 31
+    assert geometric(1, rng=Scripted([*uniform(first), second, third + 1, TAIL])) == 32
+    assert geometric(1, rng=Scripted([*uniform(first), second + 1, TAIL])) == 32
+    assert geometric(1, rng=Scripted([*uniform(first + 1), TAIL])) == 32
+    coin, following = words_of(leading_bits(expm(Fraction(32)), 96), 32, 2)
+    assert coin == 0
+    assert geometric(1, rng=Scripted([*uniform(first + 1), 0, following - 1, 0, following + 1])) == 32 + 32
 
 
 def test_a_rate_without_digits_counts_coins_alone() -> None:
-    assert geometric_plan(Fraction(30)).digits == ()
-    assert geometric(30, rng=Scripted([0, 0, 0, 0, TAIL])) == 2
+    assert geometric_plan(Fraction(30)).parts == (0,)
+    assert geometric(30, rng=Scripted([HEAD])) == 0
+    assert geometric(30, rng=Scripted([*uniform((1 << 64) - 1), 0, 0, TAIL])) == 2
 
 
 def test_the_sign_complements_the_number() -> None:
-    zeros = [TAIL] * 5
-    assert discrete_laplace(1, rng=Scripted([TAIL, *zeros, TAIL])) == 0
-    assert discrete_laplace(1, rng=Scripted([HEAD, *zeros, TAIL])) == -1
-    assert discrete_laplace(1, rng=Scripted([HEAD, HEAD, *zeros[1:], TAIL])) == -2
-    assert discrete_laplace(1, rng=Scripted([TAIL, HEAD, *zeros[1:], TAIL])) == 1
-    assert discrete_laplace(1, rng=Scripted([HEAD, *zeros, 0, 0, TAIL])) == -33
+    """At rate 1, 0 ends at (1 - e**-1) / (1 - e**-32), and 1 at (1 - e**-2) / (1 - e**-32)."""
+    zero, one = HEAD, (1 << 15) + (1 << 14)
+    assert discrete_laplace(1, rng=Scripted([TAIL, zero])) == 0
+    assert discrete_laplace(1, rng=Scripted([HEAD, zero])) == -1
+    assert discrete_laplace(1, rng=Scripted([HEAD, one])) == -2
+    assert discrete_laplace(1, rng=Scripted([TAIL, one])) == 1
+    assert discrete_laplace(1, rng=Scripted([HEAD, *uniform((1 << 64) - 1), TAIL])) == -33
 
 
 def test_a_draw_outside_64_bits_is_refused_rather_than_wrapped() -> None:
     plan = geometric_plan(1 / Fraction(MAX_SCALE))
-    assert len(plan.digits) == 61
-    top = [HEAD] * 61
-    assert geometric(1 / Fraction(MAX_SCALE), rng=Scripted([*top, 0, 0, TAIL])) == 2**62 - 1
+    assert plan.digits == 61
+    largest = (1 << 64) - 1
+    bits = Scripted([], filler=largest)  # the largest of every part, and no more coins
+    assert geometric(1 / Fraction(MAX_SCALE), rng=bits) == 2**61 + 2 ** (61 - plan.parts[-1]) - 1
+    parts = [largest] * (bits.used - 1)
     with pytest.raises(ParameterError, match="64-bit"):
-        geometric(1 / Fraction(MAX_SCALE), rng=Scripted([*top, *[0, 0] * 4, TAIL]))
+        geometric(1 / Fraction(MAX_SCALE), rng=Scripted([*parts, *[0, 0] * 3, TAIL]))
 
 
 def test_moments_of_a_wide_laplace() -> None:

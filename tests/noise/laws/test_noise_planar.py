@@ -335,12 +335,11 @@ def test_as_many_points_are_kept_as_the_formula_says() -> None:
 
 def test_the_tail_is_reached_and_nothing_is_nothing() -> None:
     plan = made(Fraction(1, 7))
-    lose = (1 << 64) - 1  # every coin of a geometric number fails, so it is 0
     for word, expected in ((0, [[plan.border, 0]]), ((1 << 32) - 1, [])):
-        bits = Scripted([TAIL << 18, 0, word, 0], filler=lose)
+        bits = Scripted([TAIL << 18, 0, word, 0], filler=0)  # a geometric number from zeros is 0
         assert cells_block(plan, 1, bits).tolist() == expected
     assert cells_block(plan, 1, Scripted([NOTHING << 18, 0, 0])).tolist() == []
-    flipped = Scripted([TAIL << 18, 0, 0, 0b111], filler=lose)
+    flipped = Scripted([TAIL << 18, 0, 0, 0b111], filler=0)
     assert cells_block(plan, 1, flipped).tolist() == [[-1, ~plan.border]]
 
 

@@ -136,8 +136,7 @@ def first_words(p, count):
 
 def script(rate, first, *settling):
     """The event's word, then words that make the geometric number 0, then what settles the event."""
-    coins = len(geometric_plan(rate).digits) + 1
-    return Scripted([first, *[HIGH] * coins, *settling], filler=HIGH)
+    return Scripted([first, *[0] * len(geometric_plan(rate).parts), *settling], filler=HIGH)
 
 
 @pytest.mark.parametrize("i", [0, 4, 8])
@@ -150,7 +149,7 @@ def test_a_word_on_the_threshold_is_settled_by_further_bits_inside_one_range(i):
     for near, wanted in ((word - 2, i), (word + 2, i + 1)):  # inside the error band, but settled without more bits
         bits = script(rate, near)
         assert sampler.draw(np.array([i]), rng=bits).tolist() == [wanted]
-        assert bits.used == 1 + len(geometric_plan(rate).digits) + 1
+        assert bits.used == 1 + len(geometric_plan(rate).parts)
 
 
 def test_a_point_at_the_end_of_its_range_never_goes_beyond_it():
@@ -259,10 +258,8 @@ def test_half_line_side_is_settled_by_further_bits():
         a, b = expm(TAIL, 150), expm(NEAR[2], 150)
         near = b + b**2 + b**3
         word, following = first_words(near / (near + 1 / (1 - a)), 2)
-    coins = len(geometric_plan(TAIL).digits) + 1
     for more, wanted in ((following - 1, 2), (following + 1, 3)):
-        bits = Scripted([word, *[HIGH] * coins, more], filler=HIGH)
-        assert sampler.draw(np.array([3]), rng=bits).tolist() == [wanted]
+        assert sampler.draw(np.array([3]), rng=script(TAIL, word, more)).tolist() == [wanted]
 
 
 def test_half_line_needs_rates():
@@ -271,17 +268,64 @@ def test_half_line_needs_rates():
             HalfLineSampler(tail, near)
 
 
-@pytest.mark.parametrize("ranges", [[(0, 300)], [(-5, 40), (44, 90)], [(0, 3), (5, 8), (12, 60)]])
-def test_thresholds_that_are_looked_up_are_those_that_are_computed(ranges):
-    """A column longer than the set has points draws as its rows would one by one; endless sets have nothing to look up."""
-    rate = Fraction(1, 17)
-    column = np.concatenate([np.arange(low, high + 1) for low, high in ranges] * 3)
-    tabled, plain = RangedSampler(rate, ranges), RangedSampler(rate, ranges)
-    plain._finite = False  # so that nothing is prepared
-    draws = [sampler.draw(column, rng=np.random.default_rng(8)) for sampler in (tabled, plain)]
-    assert tabled._tables is not None
-    assert plain._tables is None
-    assert draws[0].tolist() == draws[1].tolist()
-    endless = RangedSampler(rate, [(None, 3), (5, None)])
-    endless.draw(column, rng=np.random.default_rng(8))
-    assert endless._tables is None
+TABLED = {"one range": (Fraction(1, 17), [(0, 300)]), "two ranges": (Fraction(1, 17), [(-5, 40), (44, 90)])}
+
+
+@pytest.mark.parametrize("name", TABLED)
+def test_a_column_longer_than_the_set_is_looked_up_and_follows_the_law(name):
+    rate, ranges = TABLED[name]
+    sampler = RangedSampler(rate, ranges)
+    for i in {end for pair in ranges for end in pair} | {20}:
+        draws = sampler.draw(np.full(60_000, i), rng=np.random.default_rng(21))
+        law = law_of(rate, ranges, i)
+        assert sampler._tables is not None
+        assert set(np.unique(draws).tolist()) <= set(law)
+        assert chi_square(draws, lambda j, law=law: law.get(j, 0.0), range(min(law), max(law) + 1)) > LEVEL
+
+
+@pytest.mark.parametrize("name", TABLED)
+@pytest.mark.parametrize("event", [0, 1, 2])
+def test_a_word_on_a_threshold_of_a_table_is_settled_by_further_bits(name, event):
+    """All points at once, each with 32 bits just below, on and just above its own threshold; the geometric number is 0."""
+    rate, ranges = TABLED[name]
+    event = event if len(ranges) > 1 else 0
+    points = [j for lo, hi in ranges for j in range(lo, hi + 1)]
+    column = np.array(points * 2)
+    sampler = RangedSampler(rate, ranges)
+    exact = [thresholds(rate, ranges, i) for i in points]
+    firsts = [first_words(ends[event], 2)[0] >> 32 if ends[event] < 1 else (1 << 32) - 1 for ends in exact]
+    for off in (-2, -1, 0, 1, 2):
+        for more in (0, HIGH):
+            words = [min(max(first + off, 0), (1 << 32) - 1) for first in firsts * 2]
+            pairs = [low | high << 32 for low, high in zip(words[::2], words[1::2], strict=True)]
+            zeros = [0] * -(-len(column) // 4)
+            bits = Scripted([*pairs, *zeros], filler=more)
+            found = sampler.draw(column, rng=bits).tolist()
+            wanted = [
+                end_of(ranges, i, ends, word << 64 | more) for i, ends, word in zip(points, exact, words, strict=False)
+            ]
+            assert found == wanted * 2
+            assert off != -2 or bits.used == len(pairs) + len(zeros)  # nothing is in doubt
+
+
+def end_of(ranges, i, ends, number):
+    """Where a draw ends that goes to the nearest point, for the first 96 bits of a uniform number and exact thresholds."""
+    with localcontext() as context:
+        context.prec = 150
+        place = sum(Decimal(number) / (1 << 96) >= end for end in ends)
+    below = [hi for _, hi in ranges if hi < i]
+    above = [lo for lo, _ in ranges if lo > i]
+    return [i, below[-1] if below else i, i + 1, above[0] if above else i][place]
+
+
+def test_endless_sets_long_ones_and_those_of_many_ranges_have_no_tables():
+    column = np.full(100_000, 1)
+    for rate, ranges in (
+        (Fraction(1, 17), [(None, 3), (5, None)]),
+        (Fraction(1, 17), [(0, 3), (5, 8), (12, 60)]),
+        (Fraction(1, 17), [(0, 90_000)]),
+        (Fraction(1, 10**12), [(0, 5)]),  # so flat that fixed point has too few digits
+    ):
+        sampler = RangedSampler(rate, ranges)
+        sampler.draw(column, rng=np.random.default_rng(8))
+        assert sampler._tables is None

@@ -249,15 +249,12 @@ def test_no_more_is_sorted_at_once_for_a_longer_table(times: int, monkeypatch: p
     monkeypatch.setattr(_shuffling, "RUN", 4_000)
     monkeypatch.setattr(_shuffling, "LARGE", 4_000)
     monkeypatch.setattr(_shuffling, "DIGIT", 4)
-    monkeypatch.setattr(_shuffling, "BUCKETS", 16)
-    monkeypatch.setattr(_shuffling, "INDEX", 8 * 17)
-    monkeypatch.setattr(_shuffling, "REST", 60)
     monkeypatch.setattr(
         _shuffling,
         "_sorted",
-        lambda parts, narrow, seed: (
+        lambda parts, narrow, seed, digit: (
             sizes.append(sum(narrow.size(rows) for _, rows in parts)),
-            sort(parts, narrow, seed),
+            sort(parts, narrow, seed, digit),
         )[1],
     )
     rows = 5_000 * times

@@ -21,6 +21,7 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,9 +42,12 @@ from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import LARGEST_COUNT, Labels, check_dense
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
+from noisewright.noise.bits import bits_from
 from noisewright.noise.integers import uniform_below
+from noisewright.noise.inversion import MOST, Inversion
 from noisewright.noise.probability import bernoulli
 from noisewright.noise.response import response_integers
+from noisewright.noise.search import whole_thresholds
 
 __all__ = [
     "LARGEST_PLAIN",
@@ -92,7 +96,7 @@ class ResponseMechanism(OverCategories):
 
     @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
-        """One exact draw for every value: replaced by a uniform category (perhaps the same) or kept."""
+        """One exact draw for every value."""
         return draw_response(self, self._labels, values, rng)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
@@ -143,11 +147,22 @@ class Response(Protocol):
 
 
 def draw_response(response: Response, labels: Labels, values: Any, rng: np.random.Generator | None) -> Any:
-    """One exact draw for every value: with probability ``k other`` a uniform category (perhaps the same), else the truth."""
+    """One exact draw for every value."""
     codes, form = labels.encode(values)
-    replaced = np.asarray(bernoulli(Fraction(len(labels) * response.other, 1 << response.width), codes.shape, rng))
-    fresh = np.asarray(uniform_below(len(labels), codes.shape, rng))
-    return labels.decode(np.where(replaced, fresh, codes), form)
+    size, bits = len(labels), bits_from(rng)
+    if size > MOST + 1:  # with probability k other a uniform category, perhaps the same, else the truth
+        replaced = np.asarray(bernoulli(Fraction(size * response.other, 1 << response.width), codes.shape, bits))
+        return labels.decode(np.where(replaced, uniform_below(size, codes.shape, bits), codes), form)
+    drawn = _further(size, response.width, response.keep, response.other).column(codes.shape, bits)
+    drawn += codes
+    drawn -= size * (drawn >= size)
+    return labels.decode(drawn, form)
+
+
+@lru_cache(maxsize=64)
+def _further(size: int, width: int, keep: int, other: int) -> Inversion:
+    """How many categories farther, around in a circle, the reported one is: 0 for the truth, and all others alike."""
+    return Inversion(whole_thresholds([keep + place * other for place in range(size - 1)], width))
 
 
 def response_proof(response: Response, precision: int) -> dict[str, Any]:

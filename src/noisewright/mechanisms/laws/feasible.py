@@ -195,9 +195,7 @@ class Feasible:
         given = exact_floats(values)  # before any comparison or clipping, which would round wider numbers
         if np.isnan(given).any():
             raise DataError("the values must be finite numbers; drop or replace the others first.")
-        lows = np.array([-math.inf if lo is None else float_up(lo) for lo, _ in self.components])
-        highs = np.array([math.inf if hi is None else float_down(hi) for _, hi in self.components])
-        # Floats compare with these as exact numbers compare with the ends: no float lies between an end and its float.
+        lows, highs = self._floats
         if outside == "clamp":
             given = np.clip(given, lows[0], highs[-1])
         if len(lows) == 1:
@@ -217,6 +215,15 @@ class Feasible:
         if component is None:  # the nearest point may lie just beyond an end that is not itself a lattice point
             return np.clip(indices, firsts[0], lasts[0]), None
         return np.minimum(np.maximum(indices, firsts.take(component)), lasts.take(component)), component
+
+    @cached_property
+    def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """All lower and all upper ends as floats.
+
+        Floats compare with these as exact numbers compare with the ends: no float lies between an end and its float.
+        """
+        lows = np.array([-math.inf if lo is None else float_up(lo) for lo, _ in self.components])
+        return lows, np.array([math.inf if hi is None else float_down(hi) for _, hi in self.components])
 
     def to_json(self) -> list[list[str | None]]:
         """The ends as exact text, None where open."""

@@ -5,10 +5,11 @@ Laplace law with scale t is :math:`P(k) = \frac{1 - a}{1 + a}\, a^{|k|}` on all 
 Discrete Laplace noise on an integer query of sensitivity s gives s/t differential privacy (A. Ghosh, T. Roughgarden and
 M. Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009).
 
-*Digits.* The binary digits of a geometric number are independent, and digit i is 1 with probability
-:math:`1/(1 + e^{2^i \text{rate}})` (C. Dwork, K. Kenthapadi, F. McSherry, I. Mironov and M. Naor, Eurocrypt 2006). The
-first L digits are drawn as exact coins; what is above them, the geometric number of ratio :math:`a^{2^L}`, is zero for
-all but one draw in billions and is counted exactly, coin by coin, when it is not.
+*Digits.* The binary digits of a geometric number are independent (C. Dwork, K. Kenthapadi, F. McSherry, I. Mironov and
+M. Naor, Eurocrypt 2006). Neighbouring digits are drawn together: n of them from digit s on are a number below N = 2**n with
+:math:`P(D < d) = (1 - A^d) / (1 - A^N)`, :math:`A = a^{2^s}`, one draw by inversion (:mod:`~noisewright.noise.inversion`). The
+last ones, with :math:`P(D < d) = 1 - A^d`, have one outcome more, N and above: it is drawn by one in billions, and what is
+above is then counted exactly, coin by coin.
 
 *Sign.* If S = 1 with probability a/(1 + a) and G is geometric, then G where S = 0 and -1 - G where S = 1 is discrete
 Laplace: the two halves weigh 1/(1 + a) and a/(1 + a), and each is geometric. On two's complement machines -1 - G is
@@ -19,22 +20,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, positive_fraction
+from noisewright.core.exact import Exact, ceil_div, positive_fraction
 from noisewright.noise._blocks import Size, draw_blocks
 from noisewright.noise.bits import Bits, Rng, bits_from
+from noisewright.noise.inversion import Inversion
 from noisewright.noise.probability import Probability, coins
+from noisewright.noise.search import Enclosure
 
 __all__ = ["GeometricPlan", "discrete_laplace", "geometric", "geometric_block", "geometric_plan", "laplace_block"]
 
 MAX_SCALE = (1 << 62) // 70
 """Up to this scale a draw leaves 2**62 with probability below e**-70 < 2**-100."""
+
+TOGETHER = 10
+"""So many digits are drawn together at most."""
+
+SPARE = 128
+"""Bits beyond those of a threshold: one minus a power may begin with sixty zeros, and a power is a product of 2**10 factors."""
 
 
 @overload
@@ -71,50 +80,85 @@ def discrete_laplace(scale: Exact, size: Size | None = None, rng: Rng = None) ->
 
 @dataclass(frozen=True)
 class GeometricPlan:
-    """The coins that make a geometric number."""
+    """How a geometric number is drawn."""
 
-    digits: tuple[Probability, ...]
-    more: Probability
-    """Whether to add another 2**L, with L the number of digits."""
-    negative: Probability
-    """The sign that makes it a discrete Laplace number."""
+    rate: Fraction
+    parts: tuple[int, ...]
+    """How many binary digits are drawn together, from the lowest up."""
+
+    @property
+    def digits(self) -> int:
+        """How many digits are drawn in all; what is above them hardly ever is not zero."""
+        return sum(self.parts)
+
+    @cached_property
+    def negative(self) -> Probability:
+        """The sign that makes it a discrete Laplace number."""
+        return Probability.logistic(self.rate)
+
+    @cached_property
+    def more(self) -> Probability:
+        """Whether to add another ``2**digits``."""
+        return Probability.exp(self.rate * (1 << self.digits))
+
+    @cached_property
+    def samplers(self) -> tuple[Inversion, ...]:
+        """One for each of the parts."""
+        return tuple(Inversion(self.enclosure(place)) for place in range(len(self.parts)))
+
+    def enclosure(self, place: int) -> Enclosure:
+        """Bounds of the thresholds of one part: those of its numbers but 0, and for the last part that of all above."""
+        size, rate = 1 << self.parts[place], self.rate * (1 << sum(self.parts[:place]))
+        last = place == len(self.parts) - 1
+
+        def bounds(width: int) -> tuple[list[int], list[int]]:
+            work = width + SPARE
+            one, (below, above) = 1 << work, Probability.exp(rate).bounds(work)
+            powers = [(one, one)]  # of A, from both sides
+            for _ in range(size):
+                low, high = powers[-1]
+                powers.append((low * below >> work, min(ceil_div(high * above, one), one)))
+            if last:
+                return [one - high >> SPARE for _, high in powers[1:]], [
+                    ceil_div(one - low, 1 << SPARE) for low, _ in powers[1:]
+                ]
+            least, most = one - powers[-1][1], one - powers[-1][0]
+            return (
+                [((one - high) << width) // most for _, high in powers[1:-1]],
+                [min(ceil_div((one - low) << width, least), 1 << width) for low, _ in powers[1:-1]],
+            )
+
+        return bounds
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def geometric_plan(rate: Fraction) -> GeometricPlan:
-    """The coins for ``rate``; a rate so small that draws might not fit in 64 bits is refused."""
+    """The plan for ``rate``; a rate so small that draws might not fit in 64 bits is refused."""
     if rate * MAX_SCALE < 1:
         raise ParameterError(
             f"the scale 1/rate = {_short(1 / rate)} is above {float(MAX_SCALE):.3g}, where noise may leave 64-bit "
             "integers; use a coarser lattice, so that the same noise takes fewer steps."
         )
-    # e**-24 is below 2**-32: the coin for more is False at the first word for all but one draw in 2**32.
+    # e**-24 is below 2**-32: there is nothing above the digits for all but one draw in 2**32.
     digits = 0
     while rate * (1 << digits) < 24:
         digits += 1
-    return GeometricPlan(
-        digits=tuple(Probability.logistic(rate * (1 << i)) for i in range(digits)),
-        more=Probability.exp(rate * (1 << digits)),
-        negative=Probability.logistic(rate),
-    )
+    parts = max(1, ceil_div(digits, TOGETHER))
+    return GeometricPlan(rate, tuple((digits + place) // parts for place in range(parts)))
 
 
 def geometric_block(plan: GeometricPlan, count: int, bits: Bits) -> NDArray[np.int64]:
     """``count`` geometric numbers: their digits from the lowest up, then what is above all digits."""
-    result = np.zeros(count, dtype=np.int64)
-    # Eight digits are gathered in bytes before they are widened, which moves an eighth of the memory; and the bytes in words of
-    # eight, which are shifted at once: a coin is 0 or 1, so no bit leaves its byte.
-    coin = np.zeros(-(-count // 8) * 8, dtype=np.bool_)
-    for start in range(0, len(plan.digits), 8):
-        octets = np.zeros(coin.size // 8, dtype=np.uint64)
-        for place, digit in enumerate(plan.digits[start : start + 8]):
-            coin[:count] = coins(digit, count, bits)
-            octets |= coin.view(np.uint64) << np.uint64(place)
-        result |= octets.view(np.uint8)[:count].astype(np.int64) << start
-    more = coins(plan.more, count, bits)
-    if more.any():
-        for position in np.flatnonzero(more):
-            result[position] = _above_digits(plan, int(result[position]), bits)
+    first, *others = plan.samplers
+    drawn = first.draw(count, bits)
+    result = drawn.astype(np.int64)
+    shift = plan.parts[0]
+    for size, sampler in zip(plan.parts[1:], others, strict=True):
+        drawn = sampler.draw(count, bits)
+        result |= drawn.astype(np.int64) << shift
+        shift += size
+    for position in np.flatnonzero(drawn == 1 << plan.parts[-1]):
+        result[position] = _above_digits(plan, int(result[position]), bits)
     return result
 
 
@@ -124,12 +168,12 @@ def laplace_block(plan: GeometricPlan, count: int, bits: Bits) -> NDArray[np.int
     return geometric_block(plan, count, bits) ^ -negative.astype(np.int64)
 
 
-def _above_digits(plan: GeometricPlan, low: int, bits: Bits) -> int:
-    """``low + 2**L * (1 + further successes)``: a geometric number counts coins until the first failure."""
-    times = 1
+def _above_digits(plan: GeometricPlan, drawn: int, bits: Bits) -> int:
+    """``drawn + 2**digits * further successes``: a geometric number counts coins until the first failure."""
+    times = 0
     while coins(plan.more, 1, bits)[0]:
         times += 1
-    result = low + (times << len(plan.digits))
+    result = drawn + (times << plan.digits)
     if result >= 1 << 63:
         raise ParameterError("a draw left the 64-bit integers, which has probability below 2**-100; lower the scale.")
     return result

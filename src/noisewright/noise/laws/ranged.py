@@ -20,7 +20,8 @@ leave rightward :math:`a^{R+1} B`            ``j`` in a higher range
 
 *Which event* is one comparison of a 64-bit word with thresholds in integer fixed point (:mod:`noisewright.noise.laws._powers`).
 A word within the error bound of a threshold, about one in ``2**56``, is settled with further bits and exact bounds. Where a set
-has few points, and a column more, thresholds are computed once for every point, and looked up.
+of one or two ranges has few points, and a column more, all that depends on a point is computed once for each, and looked up
+(:mod:`noisewright.noise.laws._point_tables`).
 
 *How far.* In each case the distance d is geometric, cut to the first M values: :math:`P(d) \propto a^d`. If G is an
 unbounded geometric number then ``G mod M`` has that law exactly, since :math:`\sum_k a^{d + kM} = a^d / (1 - a^M)`.
@@ -45,7 +46,8 @@ from numpy.typing import NDArray
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import ceil_div
 from noisewright.noise._blocks import BLOCK
-from noisewright.noise.bits import Bits, Rng, bits_from
+from noisewright.noise.bits import Bits, Rng, bits_from, half_words
+from noisewright.noise.laws._point_tables import BYTES, PointTables
 from noisewright.noise.laws._powers import ONE, UNIT_BITS, FixedPowers, PowerBounds, multiply_high
 from noisewright.noise.laws.geometric import geometric_block, geometric_plan, laplace_block
 from noisewright.noise.search import decide
@@ -57,9 +59,6 @@ FEW = 16
 
 ENDLESS = 1 << 62
 """Stands for the number of points on a side that does not end."""
-
-TABLED = 1 << 20
-"""Thresholds are looked up if those of all points have at most so many bytes, which a processor keeps at hand."""
 
 Range = tuple[int | None, int | None]
 Bound = tuple[int, int]
@@ -96,7 +95,7 @@ class RangedSampler:
         self.band = 8 * (self._powers.error + 4) + 8
         self._finite = self.ranges[0][0] is not None and self.ranges[-1][1] is not None
         self._span = int(self._lasts[-1]) - int(self._firsts[0]) + 1
-        self._tables: list[NDArray[Any]] | None = None
+        self._tables: PointTables | None = None
         if self._several:
             left, right = self._beyond(128)
             self._left, self._right = (_words([low for low, _ in side], 128) for side in (left, right))
@@ -108,28 +107,39 @@ class RangedSampler:
         bits = bits_from(rng)
         flat = np.ascontiguousarray(indices, dtype=np.int64).reshape(-1)
         which: NDArray[np.intp] | None = None
-        if not self.unbounded and self._several:
-            given = np.searchsorted(self._firsts, flat, side="right") - 1 if components is None else components
-            which = np.ascontiguousarray(given, dtype=np.intp).reshape(-1)
-        result = np.empty(flat.size, dtype=np.int64)
         if not self.unbounded:
             self._prepare(flat.size)
+            if self._several and self._tables is None:
+                which = self._range_of(flat) if components is None else components
+                which = np.ascontiguousarray(which, dtype=np.intp).reshape(-1)
+        result = np.empty(flat.size, dtype=np.int64)
         for start in range(0, flat.size, BLOCK):
             part = slice(start, start + BLOCK)
             if self.unbounded:
                 result[part] = flat[part] + laplace_block(self._plan, flat[part].size, bits)
+            elif self._tables is not None:
+                result[part] = self._looked_up(self._tables, flat[part], bits)
             elif which is None:
                 result[part] = self._inside_one(flat[part], bits)
             else:
                 result[part] = self._among_several(flat[part], which[part], bits)
         return result.reshape(np.shape(indices))
 
+    def _looked_up(self, tables: PointTables, i: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+        words = half_words(bits, i.size)
+        number = geometric_block(self._plan, i.size, bits).view(np.uint64)
+        place, event, doubt = tables.events(i, words)
+        for spot in doubt:
+            settled = self._settle(int(i[spot]), int(self._range_of(i[spot])), int(words[spot]), bits, 32)
+            event[spot] = settled if self._several else settled // 2
+        return tables.outputs(place, event, number)
+
     def _inside_one(self, i: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
         words = bits.words(i.size)
         number = geometric_block(self._plan, i.size, bits).view(np.uint64)
         left = (i - (self._firsts[0] - 1)).view(np.uint64)  # the points up to i, itself included
         right = (self._lasts[0] - i).view(np.uint64)
-        lowered, total = self._weights(i, None)
+        lowered, total = self._computed(i, None)
         beyond = multiply_high(total, words).view(np.int64) - lowered
         go_left = beyond < self.band
         # Within the band on either side; below it the number is negative, and so a huge word.
@@ -144,7 +154,7 @@ class RangedSampler:
     def _among_several(self, i: NDArray[np.int64], which: NDArray[np.intp], bits: Bits) -> NDArray[np.int64]:
         words = bits.words(i.size)
         number = geometric_block(self._plan, i.size, bits).view(np.uint64)
-        *lowered, total, left, right = self._weights(i, which)
+        *lowered, total, left, right = self._computed(i, which)
         drawn = multiply_high(total, words).view(np.int64)
         event = np.zeros(i.size, dtype=np.uint8)
         doubt = np.zeros(i.size, dtype=np.bool_)
@@ -198,19 +208,33 @@ class RangedSampler:
     # Thresholds ----------------------------------------------------------------------------------------------------
 
     def _prepare(self, count: int) -> None:
-        """Compute the thresholds of all points once, if they are few and a column asks for more than that."""
-        size = 8 * self._span * (6 if self._several else 2)
-        if self._tables is None and self._finite and size <= TABLED and count >= self._span:
-            points = np.arange(self._span) + self._firsts[0]
-            which = np.searchsorted(self._firsts, points, side="right") - 1 if self._several else None
-            self._tables = self._computed(points, which)
+        """Make tables of all points, if they are few and a column asks for more than that."""
+        events = 4 if self._several else 2
+        if self._tables is not None or not self._finite or len(self.ranges) > 2 or count < self._span:
+            return
+        if PointTables.size(self._span, events) > BYTES:
+            return
+        places = np.arange(self._span) + self._firsts[0]
+        i = np.minimum(
+            places, self._lasts[self._range_of(places)]
+        )  # in the gap, for which nobody asks, the point before it
+        which = self._range_of(i) if self._several else None
+        *lowered, total = self._computed(i, which)[:events]
+        thresholds = PointTables.thresholds([part + self.band for part in lowered], total, self.band)
+        if thresholds is None:
+            return
+        first, last = (self._firsts[0], self._lasts[0]) if which is None else (self._firsts[which], self._lasts[which])
+        starts, rooms = [i, i + 1], [i - first + 1, last - i]
+        if which is not None:  # whoever leaves enters the other range, from its nearer end
+            lengths = self._lasts - self._firsts + 1
+            starts = [i, np.full_like(i, self._lasts[0]), i + 1, np.full_like(i, self._firsts[1])]
+            rooms = [rooms[0], np.full_like(i, lengths[0]), rooms[1], np.full_like(i, lengths[1])]
+        room = np.maximum(np.stack(rooms, axis=1), 1)
+        self._tables = PointTables(int(self._firsts[0]), thresholds, np.stack(starts, axis=1), room)
 
-    def _weights(self, i: NDArray[np.int64], which: NDArray[np.intp] | None) -> list[NDArray[Any]]:
-        """What :meth:`_computed` gives, looked up where it was prepared."""
-        if self._tables is None:
-            return self._computed(i, which)
-        place = i - self._firsts[0]
-        return [_at(table, place) for table in self._tables]
+    def _range_of(self, i: Any) -> NDArray[np.intp]:
+        """The number of the range that each point is in."""
+        return np.asarray(np.searchsorted(self._firsts, i, side="right") - 1)
 
     def _computed(self, i: NDArray[np.int64], which: NDArray[np.intp] | None) -> list[NDArray[Any]]:
         """Thresholds of the events but the last, each lower by the band, and the sum of all weights, for every point.
@@ -238,9 +262,9 @@ class RangedSampler:
 
     # Exact bounds --------------------------------------------------------------------------------------------------
 
-    def _settle(self, i: int, k: int, word: int, bits: Bits) -> int:
-        """The event for a uniform number whose first 64 bits are ``word``."""
-        return decide(lambda width: self._thresholds(i, k, width), word, 64, bits)
+    def _settle(self, i: int, k: int, word: int, bits: Bits, width: int = 64) -> int:
+        """The event for a uniform number whose first ``width`` bits are ``word``."""
+        return decide(lambda wide: self._thresholds(i, k, wide), word, width, bits)
 
     def _thresholds(self, i: int, k: int, width: int) -> tuple[list[int], list[int]]:
         """Bounds of the probabilities of the first one, two and three events, over ``2**width``."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from noisewright.core.errors import DataError
 from noisewright.releases.columns.plan import ColumnPlan
 
-__all__ = ["check_block", "in_blocks", "joined"]
+__all__ = ["check_block", "in_blocks", "in_pieces", "joined"]
 
 KEPT = 16 << 20
 
@@ -36,6 +36,21 @@ def in_blocks(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Recor
             rows += rest.num_rows
     if waiting:
         yield joined(waiting)
+
+
+def in_pieces(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The same rows in batches of at most ``size`` rows, none of them copied, each with the number of rows before it.
+
+    >>> [(start, piece.num_rows) for start, piece in in_pieces(pa.table({"x": range(10)}).to_batches(max_chunksize=7), 4)]
+    [(0, 4), (4, 3), (7, 3)]
+    """
+    _keep_freed_memory()
+    before = 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, size):
+            piece = batch.slice(start, size)
+            yield before, piece
+            before += piece.num_rows
 
 
 def joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

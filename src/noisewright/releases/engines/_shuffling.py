@@ -8,13 +8,13 @@ what is scattered again) changes no comparison. Keys are words of 64 bits from t
 (:mod:`noisewright.noise.bits`); no bound is drawn below, so there is no bias to remove.
 
 **How it is done in constant memory.** Rows come in blocks, in few bytes (:mod:`noisewright.releases.engines._narrowing`), and are
-collected to *runs* of ``RUN`` bytes. A table of one run is sorted in memory. Otherwise every run is scattered by the first ten
-bits of the keys into 1,024 buckets, which are independent of the rows, and written to a file without a name
-(:class:`~noisewright.files.scratch.Spool`), which the system frees however the process ends. Then neighbouring buckets, together
-about half a run, are read and sorted. A bucket of more than a run, in a table of many gigabytes, is scattered by the next ten
-bits. So no more than a run is ever sorted, and what stays in memory of a run is where it begins. Only released values are
-ever written there: without a seed not even keys, whose first bits are known from the bucket, and whose others are drawn when
-it is read.
+collected to *runs* of ``RUN`` bytes. A table of one run is sorted in memory. Otherwise every run is scattered by the first bits
+of the keys (ten, or fewer where few rows are expected) into buckets, which are independent of the rows, and written to a file
+without a name (:class:`~noisewright.files.scratch.Spool`), which the system frees however the process ends. Then neighbouring
+buckets, together about half a run, are read and sorted. A bucket of more than a run, in a table of many gigabytes, is scattered
+by the next ten bits. So no more than a run is ever sorted, and what stays in memory of a run is where it begins. Only released
+values are ever written there: without a seed not even keys, whose first bits are known from the bucket, and whose others are
+drawn when it is read.
 
 Under a test seed keys follow from the seed and the number of the block, so that every engine finds the same order.
 
@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from noisewright.core.errors import FileFormatError
 from noisewright.files.scratch import Spool
 from noisewright.mechanisms.arrow import arrow_array, numpy_array
-from noisewright.noise.bits import Bits, bits_from
+from noisewright.noise.bits import Bits, bits_from, quarter_words
 from noisewright.releases.engines._narrowing import Narrow
 from noisewright.releases.engines._threads import through
 
@@ -51,14 +51,8 @@ RUN = 8 << 20
 LARGE = RUN
 """A bucket of more bytes is scattered once more."""
 DIGIT = 10
-"""Bits of a key that rows are scattered by at once."""
-BUCKETS = 1 << DIGIT
-LEVELS = 6
-"""Digits of a key: after so many there is nothing left to scatter by."""
-REST = 64 - DIGIT
-"""Bits of a key after its first digit."""
-INDEX = 8 * (BUCKETS + 1)
-"""Bytes before a run that say where its buckets begin, and where the last one ends."""
+"""Bits of a key that rows are scattered by at once, at most."""
+KEY_BITS = 64
 AHEAD = 2
 ORDER = 3
 """The first number of the order's place among all streams of a seed; the columns and the answers have others."""
@@ -81,13 +75,19 @@ def keyed(block: pa.RecordBatch, number: int, seed: int | None) -> pa.RecordBatc
 
 
 def in_random_order(
-    blocks: Iterable[pa.RecordBatch], seed: int | None, told: Callable[[int], None] = lambda rows: None
+    blocks: Iterable[pa.RecordBatch],
+    seed: int | None,
+    told: Callable[[int], None] = lambda rows: None,
+    rows: int | None = None,
 ) -> Generator[pa.RecordBatch]:
-    """The rows of keyed blocks without their keys, in the order of these; ``told`` hears of rows that were read."""
+    """The rows of keyed blocks without their keys, in the order of these; ``told`` hears of rows that were read.
+
+    ``rows``: about how many there are, if that is known, which saves time and changes nothing else.
+    """
     rest = iter(blocks)
     for first in rest:
         narrow = Narrow(pa.schema([*list(first.schema)[: None if seed is None else -1], KEY]))
-        yield from _ordered(_narrowed(chain([first], rest), narrow, told), narrow, seed, 0)
+        yield from _ordered(_narrowed(chain([first], rest), narrow, told), narrow, seed, 0, rows)
 
 
 def random_places(keys: NDArray[np.int64], more: Bits) -> NDArray[np.int64]:
@@ -135,30 +135,40 @@ def _narrowed(
 
 
 def _ordered(
-    batches: Iterable[pa.RecordBatch], narrow: Narrow, seed: int | None, level: int
+    batches: Iterable[pa.RecordBatch], narrow: Narrow, seed: int | None, used: int, rows: int | None = None
 ) -> Generator[pa.RecordBatch]:
-    """Narrow rows that agree in the first ``level`` digits of their keys, in order, as they were and without keys."""
-    runs = _runs(batches, narrow)
-    first = list(_few(runs, 2 if level < LEVELS else None))
-    if len(first) < 2 or level == LEVELS:
+    """Narrow rows that agree in the first ``used`` bits of their keys, in order, as they were and without keys."""
+    runs, ended = _runs(batches, narrow), used + DIGIT > KEY_BITS
+    first = list(_few(runs, None if ended else 2))
+    if len(first) < 2 or ended:
         if first:
-            yield _sorted([(0, run) for run in first], narrow, seed)
+            yield _sorted([(0, run) for run in first], narrow, seed, DIGIT)
         return
-    with _Scattered(narrow, seed, level) as scattered:
+    with _Scattered(narrow, seed, used, _digit(narrow, first[0], rows)) as scattered:
         for written in through(lambda run, _: scattered.write(run), chain(first, runs), AHEAD):
             scattered.add(*written)
         first.clear()
         pa.default_memory_pool().release_unused()  # blocks were larger than what is sorted now
 
         def work(group: range, _: int) -> pa.RecordBatch | range:
-            return group if scattered.size(group) > LARGE else _sorted(list(scattered.read(group)), narrow, seed)
+            if scattered.size(group) > LARGE:
+                return group
+            return _sorted(list(scattered.read(group)), narrow, seed, scattered.digit)
 
         with closing(through(work, scattered.groups(), AHEAD)) as found:
             for one in found:
                 if isinstance(one, range):
-                    yield from _ordered((rows for _, rows in scattered.read(one)), narrow, seed, level + 1)
+                    yield from _ordered((part for _, part in scattered.read(one)), narrow, seed, scattered.used_here)
                 else:
                     yield one
+
+
+def _digit(narrow: Narrow, run: pa.RecordBatch, rows: int | None) -> int:
+    """By how many bits to scatter so many rows like these: into buckets that are sorted one by one, or as many as can be."""
+    if rows is None:
+        return DIGIT
+    expected = narrow.size(run) * rows // run.num_rows
+    return min(DIGIT, max(1, int(2 * expected // RUN).bit_length()))
 
 
 def _few(runs: Iterator[pa.RecordBatch], most: int | None) -> Iterator[pa.RecordBatch]:
@@ -183,12 +193,13 @@ def _runs(batches: Iterable[pa.RecordBatch], narrow: Narrow) -> Iterator[pa.Reco
         yield narrow.joined(waiting)
 
 
-def _sorted(parts: list[tuple[int, pa.RecordBatch]], narrow: Narrow, seed: int | None) -> pa.RecordBatch:
+def _sorted(parts: list[tuple[int, pa.RecordBatch]], narrow: Narrow, seed: int | None, digit: int) -> pa.RecordBatch:
     """The rows of some buckets, each part with the number of its own, in the order of their keys."""
     whole = narrow.joined([rows for _, rows in parts])
     if seed is None:
-        begin = np.repeat([bucket - BUCKETS // 2 << REST for bucket, _ in parts], [rows.num_rows for _, rows in parts])
-        keys = _words(whole.num_rows) & (1 << REST) - 1 | begin
+        rest, middle = KEY_BITS - digit, 1 << digit - 1
+        begin = np.repeat([bucket - middle << rest for bucket, _ in parts], [rows.num_rows for _, rows in parts])
+        keys = _words(whole.num_rows) & (1 << rest) - 1 | begin
     else:
         keys, whole = _keys(whole), whole.select(range(whole.num_columns - 1))
     return narrow.widen(_taken(whole, random_places(keys, _bits(seed))))
@@ -204,17 +215,23 @@ def _keys(batch: pa.RecordBatch) -> NDArray[np.int64]:
 
 
 class _Scattered:
-    """Runs in a file without a name, where each lies by the digit ``level`` of its keys: a stream with a batch for each bucket.
+    """Runs in a file without a name, where each lies by the ``digit`` bits of its keys that follow the first ``used`` ones: a
+    stream with a batch for each bucket.
 
     Before the stream of a run it is written where that has its head and its buckets. Without a seed the digit is drawn here, and
     the others when a bucket is read; none of them is written.
     """
 
-    def __init__(self, narrow: Narrow, seed: int | None, level: int) -> None:
-        self.narrow, self.seed, self.level = narrow, seed, level
+    def __init__(self, narrow: Narrow, seed: int | None, used: int, digit: int) -> None:
+        self.narrow, self.seed, self.used, self.digit = narrow, seed, used, digit
+        self.buckets = 1 << digit
+        self.used_here = used + digit
+        """The bits in which the rows of a bucket agree."""
+        self._index = 8 * (self.buckets + 1)
+        """Bytes before a run that say where its buckets begin, and where the last one ends."""
         self.runs: list[int] = []
         """Where each run begins."""
-        self.sizes = np.zeros(BUCKETS)
+        self.sizes = np.zeros(self.buckets)
         """The bytes of each bucket in all runs, as they will lie in memory."""
         self._length, self._lock = 0, Lock()
 
@@ -240,24 +257,24 @@ class _Scattered:
         with pa.ipc.new_stream(sink, run.schema) as writer:
             writer.write_batch(rows.slice(0, 0))
             places = [sink.tell()]
-            for count in np.bincount(digits, minlength=BUCKETS).tolist():
+            for count in np.bincount(digits, minlength=self.buckets).tolist():
                 if count:
                     writer.write_batch(rows.slice(start, count))
                 start += count
                 places.append(sink.tell())
         content, index = sink.getvalue(), np.array(places)
         with self._lock:
-            begin, self._length = self._length, self._length + INDEX + len(content)
+            begin, self._length = self._length, self._length + self._index + len(content)
         self._put(memoryview(index.tobytes()), begin)
-        self._put(memoryview(content), begin + INDEX)
+        self._put(memoryview(content), begin + self._index)
         return begin, np.diff(index) * (self.narrow.size(run) / len(content))
 
     def _digits(self, run: pa.RecordBatch) -> NDArray[np.uint16]:
         if self.seed is None:
-            return _words(-(-run.num_rows // 4)).view(np.uint16)[: run.num_rows] & np.uint16(BUCKETS - 1)
-        middle = BUCKETS // 2 if self.level == 0 else 0  # keys have a sign, so their first digit begins below zero
-        found = (_keys(run) >> 64 - DIGIT * (self.level + 1)) + middle
-        return (found & (BUCKETS - 1)).astype(np.uint16)
+            return quarter_words(_bits(None), run.num_rows) & np.uint16(self.buckets - 1)
+        middle = self.buckets // 2 if self.used == 0 else 0  # keys have a sign, so their first digit begins below zero
+        found = (_keys(run) >> KEY_BITS - self.used_here) + middle
+        return (found & (self.buckets - 1)).astype(np.uint16)
 
     def _put(self, content: memoryview, place: int) -> None:
         try:
@@ -277,8 +294,8 @@ class _Scattered:
     def groups(self) -> Iterator[range]:
         """Neighbouring buckets that together make about half a run: sorted rows meet those that wait to be written."""
         start = 0
-        for stop in range(1, BUCKETS + 1):
-            if stop == BUCKETS or self.size(range(start, stop + 1)) > RUN // 2:
+        for stop in range(1, self.buckets + 1):
+            if stop == self.buckets or self.size(range(start, stop + 1)) > RUN // 2:
                 if self.size(range(start, stop)):
                     yield range(start, stop)
                 start = stop
@@ -291,8 +308,8 @@ class _Scattered:
             first, last = int(places[0]), int(places[-1])
             if first < last:
                 content = pa.allocate_buffer(int(head) + last - first)
-                os.preadv(self._file, [memoryview(content)[:head]], begin + INDEX)
-                os.preadv(self._file, [memoryview(content)[head:]], begin + INDEX + first)
+                os.preadv(self._file, [memoryview(content)[:head]], begin + self._index)
+                os.preadv(self._file, [memoryview(content)[head:]], begin + self._index + first)
                 _, *batches = pa.ipc.open_stream(content)
                 filled = np.flatnonzero(np.diff(places)) + group.start
                 yield from zip(filled.tolist(), batches, strict=True)

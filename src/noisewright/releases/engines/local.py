@@ -24,7 +24,7 @@ import pyarrow.ipc
 from noisewright.core.errors import DataError, FileFormatError, NoisewrightError, ParameterError, PolicyError
 from noisewright.releases.columns.blocks import block_rows, output_schema, perturb_block
 from noisewright.releases.columns.plan import ColumnPlan
-from noisewright.releases.engines._cutting import check_block, in_blocks
+from noisewright.releases.engines._cutting import check_block, in_blocks, in_pieces
 from noisewright.releases.engines._shuffling import in_random_order, keyed
 from noisewright.releases.engines._threads import through
 from noisewright.releases.engines.engine import OutputFormat, Progress
@@ -72,10 +72,11 @@ class LocalEngine:
         if plans:
             size = block_rows(plans)
 
-            def look(block: pa.RecordBatch, number: int) -> None:
-                check_block(plans, block, None if unit.drops else number * size)
+            def look(piece: tuple[int, pa.RecordBatch], number: int) -> None:
+                before, rows = piece
+                check_block(plans, rows, None if unit.drops else before)
 
-            with closing(through(look, in_blocks(_rows(source, unit, plans, size), size))) as checked:
+            with closing(through(look, in_pieces(_rows(source, unit, plans, size), size))) as checked:
                 for _ in checked:
                     pass
 
@@ -170,7 +171,7 @@ class LocalEngine:
 
         with closing(through(work, in_blocks(_rows(source, unit, plans, size), size))) as drawn:
             if order == "random":
-                yield from in_random_order(drawn, seed, told)
+                yield from in_random_order(drawn, seed, told, None if unit.drops else source.rows)
                 return
             for block in drawn:
                 told(block.num_rows)
