@@ -84,50 +84,41 @@ def test_the_parts_of_the_plan_multiply_to_the_law(rate: Fraction) -> None:
         assert abs(middle(*plan.more.bounds(250)) - a ** (1 << plan.digits)) < Decimal(10) ** -60
 
 
-def uniform(number: int) -> list[int]:
-    """The words that make a uniform number with these first 64 bits: sixteen of them, then the others."""
-    return [number >> 48, (number & (1 << 48) - 1) << 16]
-
-
 def test_the_part_above_the_digits_is_counted_exactly() -> None:
-    """Rate 1 has five digits: 31 or less below 1 - e**-32, above it 32, and 32 for each success of a coin with e**-32."""
+    """Rate 1 has five digits, 33 outcomes in 64 columns: 32 is said by the first 64 e**-32 of its own column."""
+    column = 32 << 58
     with localcontext() as context:
         context.prec = 400
-        first, second, third = words_of(leading_bits(1 - expm(Fraction(32)), 192), 64, 3)
-    assert geometric(1, rng=Scripted(uniform(first - 1))) == 31
-    assert geometric(1, rng=Scripted([*uniform(first), second - 1])) == 31
-    assert geometric(1, rng=Scripted([*uniform(first), second, third - 1])) == 31
-    assert geometric(1, rng=Scripted([*uniform(first), second, third + 1, TAIL])) == 32
-    assert geometric(1, rng=Scripted([*uniform(first), second + 1, TAIL])) == 32
-    assert geometric(1, rng=Scripted([*uniform(first + 1), TAIL])) == 32
+        first, second, third = words_of(leading_bits(64 * expm(Fraction(32)), 186), 58, 3)
+    for script in ([first + 1], [first, second + 1], [first, second, third + 1]):
+        assert geometric(1, rng=Scripted([column + script[0], *script[1:]])) < 32
+    for script in ([0], [first - 1], [first, second - 1], [first, second, third - 1]):
+        assert geometric(1, rng=Scripted([column + script[0], *script[1:], TAIL])) == 32
     coin, following = words_of(leading_bits(expm(Fraction(32)), 96), 32, 2)
     assert coin == 0
-    assert geometric(1, rng=Scripted([*uniform(first + 1), 0, following - 1, 0, following + 1])) == 32 + 32
+    assert geometric(1, rng=Scripted([column, 0, following - 1, 0, following + 1])) == 32 + 32
 
 
 def test_a_rate_without_digits_counts_coins_alone() -> None:
     assert geometric_plan(Fraction(30)).parts == (0,)
     assert geometric(30, rng=Scripted([HEAD])) == 0
-    assert geometric(30, rng=Scripted([*uniform((1 << 64) - 1), 0, 0, TAIL])) == 2
+    assert geometric(30, rng=Scripted([1 << 63, 0, 0, TAIL])) == 2
 
 
 def test_the_sign_complements_the_number() -> None:
-    """At rate 1, 0 ends at (1 - e**-1) / (1 - e**-32), and 1 at (1 - e**-2) / (1 - e**-32)."""
-    zero, one = HEAD, (1 << 15) + (1 << 14)
+    zero, one, above = 0, 1 << 58, 32 << 58
     assert discrete_laplace(1, rng=Scripted([TAIL, zero])) == 0
     assert discrete_laplace(1, rng=Scripted([HEAD, zero])) == -1
     assert discrete_laplace(1, rng=Scripted([HEAD, one])) == -2
     assert discrete_laplace(1, rng=Scripted([TAIL, one])) == 1
-    assert discrete_laplace(1, rng=Scripted([HEAD, *uniform((1 << 64) - 1), TAIL])) == -33
+    assert discrete_laplace(1, rng=Scripted([HEAD, above, TAIL])) == -33
 
 
 def test_a_draw_outside_64_bits_is_refused_rather_than_wrapped() -> None:
     plan = geometric_plan(1 / Fraction(MAX_SCALE))
     assert plan.digits == 61
-    largest = (1 << 64) - 1
-    bits = Scripted([], filler=largest)  # the largest of every part, and no more coins
-    assert geometric(1 / Fraction(MAX_SCALE), rng=bits) == 2**61 + 2 ** (61 - plan.parts[-1]) - 1
-    parts = [largest] * (bits.used - 1)
+    parts = [(1 << size) - 1 << 64 - size for size in plan.parts[:-1]] + [1 << 63]  # the largest of each
+    assert geometric(1 / Fraction(MAX_SCALE), rng=Scripted([*parts, TAIL])) == 2**61 + 2 ** (61 - plan.parts[-1]) - 1
     with pytest.raises(ParameterError, match="64-bit"):
         geometric(1 / Fraction(MAX_SCALE), rng=Scripted([*parts, *[0, 0] * 3, TAIL]))
 

@@ -298,7 +298,7 @@ def test_a_word_on_a_threshold_of_a_table_is_settled_by_further_bits(name, event
         for more in (0, HIGH):
             words = [min(max(first + off, 0), (1 << 32) - 1) for first in firsts * 2]
             pairs = [low | high << 32 for low, high in zip(words[::2], words[1::2], strict=True)]
-            zeros = [0] * -(-len(column) // 4)
+            zeros = [0] * len(column)
             bits = Scripted([*pairs, *zeros], filler=more)
             found = sampler.draw(column, rng=bits).tolist()
             wanted = [

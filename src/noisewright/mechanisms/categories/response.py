@@ -42,9 +42,9 @@ from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.label_columns import LARGEST_COUNT, Labels, check_dense
 from noisewright.mechanisms.losses import expected_loss
 from noisewright.mechanisms.registry import Entry
+from noisewright.noise.alias import MOST, Alias
 from noisewright.noise.bits import bits_from
 from noisewright.noise.integers import uniform_below
-from noisewright.noise.inversion import MOST, Inversion
 from noisewright.noise.probability import bernoulli
 from noisewright.noise.response import response_integers
 from noisewright.noise.search import whole_thresholds
@@ -150,7 +150,7 @@ def draw_response(response: Response, labels: Labels, values: Any, rng: np.rando
     """One exact draw for every value."""
     codes, form = labels.encode(values)
     size, bits = len(labels), bits_from(rng)
-    if size > MOST + 1:  # with probability k other a uniform category, perhaps the same, else the truth
+    if size > MOST:  # with probability k other a uniform category, perhaps the same, else the truth
         replaced = np.asarray(bernoulli(Fraction(size * response.other, 1 << response.width), codes.shape, bits))
         return labels.decode(np.where(replaced, uniform_below(size, codes.shape, bits), codes), form)
     drawn = _further(size, response.width, response.keep, response.other).column(codes.shape, bits)
@@ -160,9 +160,9 @@ def draw_response(response: Response, labels: Labels, values: Any, rng: np.rando
 
 
 @lru_cache(maxsize=64)
-def _further(size: int, width: int, keep: int, other: int) -> Inversion:
+def _further(size: int, width: int, keep: int, other: int) -> Alias:
     """How many categories farther, around in a circle, the reported one is: 0 for the truth, and all others alike."""
-    return Inversion(whole_thresholds([keep + place * other for place in range(size - 1)], width))
+    return Alias(whole_thresholds([keep + place * other for place in range(size - 1)], width))
 
 
 def response_proof(response: Response, precision: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ M. Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009)
 
 *Digits.* The binary digits of a geometric number are independent (C. Dwork, K. Kenthapadi, F. McSherry, I. Mironov and
 M. Naor, Eurocrypt 2006). Neighbouring digits are drawn together: n of them from digit s on are a number below N = 2**n with
-:math:`P(D < d) = (1 - A^d) / (1 - A^N)`, :math:`A = a^{2^s}`, one draw by inversion (:mod:`~noisewright.noise.inversion`). The
+:math:`P(D < d) = (1 - A^d) / (1 - A^N)`, :math:`A = a^{2^s}`, one draw by the alias method (:mod:`~noisewright.noise.alias`). The
 last ones, with :math:`P(D < d) = 1 - A^d`, have one outcome more, N and above: it is drawn by one in billions, and what is
 above is then counted exactly, coin by coin.
 
@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, ceil_div, positive_fraction
 from noisewright.noise._blocks import Size, draw_blocks
+from noisewright.noise.alias import Alias
 from noisewright.noise.bits import Bits, Rng, bits_from
-from noisewright.noise.inversion import Inversion
 from noisewright.noise.probability import Probability, coins
 from noisewright.noise.search import Enclosure
 
@@ -102,9 +102,9 @@ class GeometricPlan:
         return Probability.exp(self.rate * (1 << self.digits))
 
     @cached_property
-    def samplers(self) -> tuple[Inversion, ...]:
+    def samplers(self) -> tuple[Alias, ...]:
         """One for each of the parts."""
-        return tuple(Inversion(self.enclosure(place)) for place in range(len(self.parts)))
+        return tuple(Alias(self.enclosure(place)) for place in range(len(self.parts)))
 
     def enclosure(self, place: int) -> Enclosure:
         """Bounds of the thresholds of one part: those of its numbers but 0, and for the last part that of all above."""
@@ -150,12 +150,11 @@ def geometric_plan(rate: Fraction) -> GeometricPlan:
 def geometric_block(plan: GeometricPlan, count: int, bits: Bits) -> NDArray[np.int64]:
     """``count`` geometric numbers: their digits from the lowest up, then what is above all digits."""
     first, *others = plan.samplers
-    drawn = first.draw(count, bits)
-    result = drawn.astype(np.int64)
+    result = drawn = first.draw(count, bits)
     shift = plan.parts[0]
     for size, sampler in zip(plan.parts[1:], others, strict=True):
         drawn = sampler.draw(count, bits)
-        result |= drawn.astype(np.int64) << shift
+        result = result | drawn << shift
         shift += size
     for position in np.flatnonzero(drawn == 1 << plan.parts[-1]):
         result[position] = _above_digits(plan, int(result[position]), bits)

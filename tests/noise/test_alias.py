@@ -1,0 +1,91 @@
+"""The alias method: its law by enumeration, by its shares and by chi-square (error rate 1e-6 each), borderline words by script."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from noise_support import LEVEL, Scripted, chi_square
+
+from noisewright.noise.alias import Alias
+from noisewright.noise.bits import bits_from
+from noisewright.noise.laws.geometric import geometric_plan
+from noisewright.noise.probability import Probability
+from noisewright.noise.search import whole_thresholds
+
+WORD = 64
+FIVES = 0x5555_5555_5555_5555  # a third of 2**64, rounded down
+
+
+def of(*thresholds: Probability) -> Alias:
+    def enclosure(width: int) -> tuple[list[int], list[int]]:
+        lows, highs = zip(*(one.bounds(width) for one in thresholds), strict=True)
+        return list(lows), list(highs)
+
+    return Alias(enclosure)
+
+
+@pytest.mark.parametrize("weights", [[1, 2, 3, 4], [0, 5, 0, 0, 1], [10**4, 1], [1] * 1000, [3] * 4000 + [9000]])
+def test_draws_follow_the_law(weights: list[int]) -> None:
+    total, sums = sum(weights), np.cumsum(weights).tolist()
+    made = of(*(Probability.fraction(Fraction(part, total)) for part in sums[:-1]))
+    draws = made.column(1_000_000, bits_from(np.random.default_rng(9)))
+    assert not np.isin(draws, [k for k, weight in enumerate(weights) if not weight]).any()
+    assert chi_square(draws, lambda k: weights[k] / total, range(len(weights))) > LEVEL
+
+
+@given(st.lists(st.integers(0, 1 << 12), min_size=1, max_size=20))
+def test_all_words_together_have_the_law_exactly(ends: list[int]) -> None:
+    """Whole numbers over 2**12: the first 12 bits decide, and so many of all words have each outcome; some may be impossible."""
+    ordered = sorted(ends)
+    made = Alias(whole_thresholds(ordered, 12))
+    for rest in (0, (1 << 52) - 1):
+        script = [first << 52 | rest for first in range(1 << 12)]
+        counts = np.bincount(made.draw(1 << 12, Scripted(script)), minlength=len(ends) + 1)
+        assert counts.tolist() == np.diff([0, *ordered, 1 << 12]).tolist()
+
+
+@pytest.mark.parametrize("rate", ["1/3000", "1/7", "2"])
+@pytest.mark.parametrize("place", [0, -1])
+def test_shares_of_columns_add_up_to_irrational_probabilities(rate: str, place: int) -> None:
+    """What an outcome has in all columns is its probability, to 50 decimal places, and no column gives more than it has."""
+    plan, width = geometric_plan(Fraction(rate)), 180
+    enclosure = plan.enclosure(range(len(plan.parts))[place])
+    made, columns = Alias(enclosure), 1 << len(enclosure(1)[0]).bit_length()
+    low, high = made._shares(width)
+    assert all(0 <= least <= most <= min(least + 2, 1 << width) for least, most in zip(low, high, strict=True))
+    others = made._outcomes[:columns]
+    held = [0] * columns
+    for column in range(columns):
+        held[column] += low[column]
+        held[others[column]] += (1 << width) - low[column]
+    lows, highs = enclosure(width)
+    truth = np.diff([0, *((a + b) // 2 for a, b in zip(lows, highs, strict=True)), 1 << width]).tolist()
+    for wanted, found in zip(truth, held, strict=False):
+        assert abs(wanted * columns - found) < 1 << width - 166  # 10**-50
+    assert not any(held[len(truth) :])
+
+
+def test_a_word_on_a_share_is_settled_by_further_bits() -> None:
+    """A third against two: the first of two columns is shared 2 to 1, and 2/3 has the digits 1010 and so on without end."""
+    made, end = of(Probability.fraction("1/3")), (2 << 63) // 3
+    for script, wanted in (
+        ([end - 1], 0),
+        ([end + 1], 1),
+        ([end, FIVES - 1], 0),
+        ([end, FIVES + 1], 1),
+        ([end, FIVES, FIVES - 1], 0),
+        ([end, FIVES, FIVES + 1], 1),
+    ):
+        bits = Scripted(script)
+        assert made.draw(1, bits).tolist() == [wanted]
+        assert bits.used == len(script)
+
+
+def test_bounds_that_never_tell_are_refused() -> None:
+    """Two outcomes of a half each, if they were, but all that is said of them is that they are nearly so."""
+    with pytest.raises(ArithmeticError, match="too wide"):
+        Alias(lambda width: ([(1 << width - 1) - 1], [(1 << width - 1) + 1]))
