@@ -1,4 +1,4 @@
-"""The alias method: its law by enumeration, by its shares and by chi-square (error rate 1e-6 each), borderline words by script."""
+"""The alias method: its law by enumeration, by shares and by chi-square (error rate 1e-6 each), borderline words by script."""
 
 from __future__ import annotations
 
