@@ -417,10 +417,15 @@ SAID = {
             """the most that one unit changes the answer
                                                              (stated)""",
         ),
+        ("at most 7 apart", "at most 7 days apart"),
+        ("20095 to 20300 or from 20332 to 20441", "2025-01-07 to 2025-07-31 or from 2025-09-01 to 2025-12-19"),
+        ("at most 7200 apart", "at most 2 hours apart"),
+        ("at most 900 apart", "at most 15 minutes apart"),
+        ("within 500 of each other", "within 500 metres of each other"),
     )
 }
-"""What is printed otherwise now: a factor that was named by the float below it is read as the exact one that was proved, and
-names from the file are in quotation marks."""
+"""What is printed otherwise now: a factor that was named by the float below it is read as the exact one that was proved, names
+from the file are in quotation marks, and distances and dates are in the unit of the column."""
 OLD_DIGEST = json.loads((KEPT / "release" / "simulated" / "certificate.json").read_text())["digest"]
 
 

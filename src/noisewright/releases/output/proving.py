@@ -228,7 +228,10 @@ def _release(document: dict[str, Any]) -> Verification:
     facts = {
         "epsilon": None if found["epsilon"] is None else str(found["epsilon"]),
         "delta": None if found["delta"] is None else str(found["delta"]),
-        "parts": [{**part, "price": str(part["price"]), "delta": str(part["delta"])} for part in found["parts"]],
+        "parts": [
+            {**part, "protects": stated["protects"], "price": str(part["price"]), "delta": str(part["delta"])}
+            for part, stated in zip(found["parts"], document["parts"], strict=True)
+        ],
         "not_protected": found["kept"]
         + [name for one in found["context_aware"] for name in one["columns"]]
         + found["exact"],
