@@ -23,7 +23,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -55,10 +55,13 @@ PERSON = re.compile(
     re.IGNORECASE,
 )
 """Names of columns that point to a person."""
+DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+(?:[. ][0-9]{3})*,[0-9]+")
+"""A number as it is written in much of Europe; a table with types, and every number of a policy, has a point."""
 NORTH, EAST = ("lat", "latitude"), ("lon", "lng", "long", "longitude")
 
 PUBLIC = "make this public knowledge yourself"
 COPIED = f"COPIED FROM THE DATA: {PUBLIC}"
+COMMAS = "numbers with a decimal comma: save the table with points, as in 31.5, and start again"
 UNKNOWN_LENGTH = " of unknown length"
 
 
@@ -90,7 +93,7 @@ def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = 
     categories from the data, which tells values of people in it; the text says so.
     """
     source, types, guessed = _typed(data, from_data)
-    columns = _blocks(types)
+    columns = _blocks(types, _with_commas(source, types))
     called = _title(data, source) if dataset is None else dataset
     known = _known(source, columns) if from_data else {}
     share = _share(sum(column.mechanism is not None for column in columns))
@@ -132,6 +135,19 @@ def _likely(cells: pa.Array) -> pa.DataType:
         if len(seen) and hits >= MOST * len(seen):
             return type_
     return pa.string()
+
+
+def _with_commas(source: Source, types: Mapping[str, pa.DataType]) -> set[str]:
+    """The columns of text of a file without types that hold numbers with a decimal comma."""
+    texts = [name for name, type_ in types.items() if pa.types.is_string(type_)] if source.format == "csv" else []
+    first = next(iter(source.batches(texts)), None) if texts else None
+    found = set()
+    for name in texts if first is not None else []:
+        seen = [cell.strip() for cell in first.column(name).drop_null()[:LOOKED_AT].to_pylist()]
+        numbers = [cell for cell in seen if DECIMAL_COMMA.fullmatch(cell) or cell.isdecimal()]
+        if any("," in cell for cell in numbers) and len(numbers) >= MOST * len(seen):
+            found.add(name)
+    return found
 
 
 def _known(source: Source, columns: Iterable[Proposal]) -> dict[str, Any]:
@@ -244,7 +260,7 @@ _MECHANISMS = {
 }
 
 
-def _blocks(types: Mapping[str, pa.DataType]) -> list[Proposal]:
+def _blocks(types: Mapping[str, pa.DataType], with_commas: Set[str]) -> list[Proposal]:
     """Every column in the order of the table; a latitude and a longitude are one place."""
     place = _place(types)
     found = []
@@ -252,6 +268,9 @@ def _blocks(types: Mapping[str, pa.DataType]) -> list[Proposal]:
         if name in place:
             if name == place[0]:
                 found.append(Proposal(place, "place", "latitude and longitude, in degrees", "geo-laplace"))
+            continue
+        if name in with_commas:
+            found.append(Proposal((name,), "number", COMMAS))
             continue
         kind = kind_of(type_)
         mechanism = None if kind is None else _MECHANISMS.get(kind.name)
