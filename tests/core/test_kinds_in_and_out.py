@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
+from noisewright.core.errors import DataError
 
 AGES = nw.geometric(epsilon=1, within=(0, 100))
 YES = nw.randomised_response(["yes", "no"], epsilon=1)
@@ -84,3 +85,32 @@ def test_what_is_loaded_releases(tmp_path: Any) -> None:
     given = pd.Series([30, 41], index=[5, 6], dtype="int16")
     drawn = nw.load(tmp_path / "age.json").release(given, np.random.default_rng(3))  # type: ignore[union-attr]
     pd.testing.assert_series_equal(drawn, AGES.release(given, np.random.default_rng(3)))
+
+
+@pytest.mark.parametrize(
+    "values", [pd.Index([3, 4]), pd.array([3, 4]), pd.Index(["yes", "no"]), pd.Categorical(["no"])]
+)
+def test_values_of_pandas_without_an_index_come_back_as_an_array(values: Any) -> None:
+    mechanism = AGES if values.dtype.kind == "i" else YES
+    drawn = mechanism.release(values)
+    assert isinstance(drawn, np.ndarray)
+    assert len(drawn) == len(values)
+
+
+def test_reports_with_two_parts_come_back_as_a_table_and_are_estimated_from() -> None:
+    words = nw.mechanisms.local_hashing(["red", "green", "blue"], epsilon=2)
+    given = pd.Series(["red", "blue", "red"] * 50, index=range(150, 300), name="word")
+    frame = words.release(given, np.random.default_rng(3))
+    assert list(frame.columns) == ["hash", "bucket"]
+    pd.testing.assert_index_equal(frame.index, given.index)
+    structs = words.release(pl.Series("word", given.tolist()), np.random.default_rng(3))
+    assert (structs.name, structs.struct.fields) == ("word", ["hash", "bucket"])
+    plain = words.release(given.tolist(), np.random.default_rng(3))
+    wanted = nw.estimate(plain, words).probabilities.tolist()
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    turned = table.select(["bucket", "hash"])
+    for reports in (frame, frame[["bucket", "hash"]], pl.from_pandas(frame), structs, table, turned.to_struct_array()):
+        assert nw.estimate(reports, words).probabilities.tolist() == wanted
+    for bad in (frame.astype(float), frame["hash"], frame.rename(columns={"hash": "h"})):
+        with pytest.raises(DataError):
+            nw.estimate(bad, words)
