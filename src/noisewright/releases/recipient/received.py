@@ -93,7 +93,10 @@ class Received:
             raise ParameterError(f"{self.folder.name} has no released table, only answers; they need no estimate.")
         types = dict(zip(compiled.outputs, compiled.output_types, strict=True))
         return estimate_column(
-            compiled, lambda: written_batches(self._table_file, types, compiled.outputs), self.lock.simulated
+            self._within_range(compiled),
+            lambda: written_batches(self._table_file, types, compiled.outputs),
+            self.lock.simulated,
+            clamped=self.policy.columns[compiled.position].parameters.get("outside") == "clamp",
         )
 
     def estimates(self) -> list[ColumnEstimate]:
@@ -124,6 +127,14 @@ class Received:
         near = nearest_name(column, self.columns)
         hint = f"did you mean {near!r}?" if near else f"choose one of {', '.join(self.columns)}."
         raise ParameterError(f"{self.folder.name} has no released column {column!r}; {hint}")
+
+    def _within_range(self, column: ColumnPlan) -> ColumnPlan:
+        """The same column for values of its range alone: beyond it, a value that was moved to an end is like that end."""
+        one = self.policy.columns[column.position]
+        if one.parameters.get("outside") != "clamp":
+            return column
+        inside = one.model_copy(update={"outside": "refuse"})
+        return compile_column(inside, column.position, self.lock.types, self.policy)
 
     def _check(self, column: ColumnPlan) -> None:
         """Refuse a certificate that is not about the column as the policy in the lock has it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,7 +101,11 @@ def estimate(
     table = None if output is None else target_file(output, "a table of shares", (".csv",))
     if mechanism is None:
         given = {"--by": by, "--intervals": intervals, "--within": within, "--plot": plot, "--iterations": iterations}
-        _of_release(reports, column, table, [name for name, value in given.items() if value is not None], as_json)
+        given |= {"--master": master, "--joint": joint or None, "--diagnostics": diagnostics or None}
+        changed = {"--method": method != "auto", "--confidence": confidence != 0.95, "--outside": outside != "refuse"}
+        changed |= {"--gap": gap != 0.1, "--engine": engine != "local"}
+        named = [name for name, value in given.items() if value is not None]
+        _of_release(reports, column, table, [*named, *(name for name, so in changed.items() if so)], as_json)
         return
     one_of(method, "--method", METHODS)
     one_of(outside, "--outside", ("refuse", "drop"))
@@ -161,6 +166,11 @@ def _of_release(
     from noisewright.releases.recipient.received import receive
 
     if len(reports) != 1 or not (Path(reports[0]) / LOCK).is_file():
+        if len(reports) == 1 and Path(reports[0]).is_file() and (Path(reports[0]).parent / LOCK).is_file():
+            folder = shlex.quote(str(Path(reports[0]).parent))
+            raise ParameterError(
+                f"{reports[0]} is in the folder of a release, which is enough: noisewright estimate {folder}"
+            )
         raise ParameterError("missing option '--mechanism'; noisewright estimate --help says what to give.")
     if given:
         raise ParameterError(f"{given[0]} is for reports of a mechanism, not for a release; leave it out.")
