@@ -43,7 +43,7 @@ from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
 from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, spend
 from noisewright.releases.ledger.ledger import Balance, Input, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.earlier import Written, converted, find_written, in_place, read_folder
+from noisewright.releases.output.earlier import Written, converted, find_written, in_place, paid_before, read_folder
 from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files
 from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest
@@ -187,7 +187,8 @@ def release(
         if output is not None:
             staging = stack.enter_context(Staging(output, replace or again, belongs=partial(belongs_to, book)))
         exact = check_data(plan, runner, source, spends=seed is None)
-        cautions = (*plan.warnings, *without_rows(plan, exact), *data_cautions(plan, source, runner))
+        twice = [] if book is None or again else paid_before(plan, book)
+        cautions = (*twice, *plan.warnings, *without_rows(plan, exact), *data_cautions(plan, source, runner))
         if warn is not None:
             for caution in cautions:
                 warn(caution)
