@@ -68,6 +68,15 @@ class Changed:
 
 ONE_WORD = "places have an epsilon, perhaps within a radius, and no level beside it"
 
+LAPLACE = (
+    "nw.Policy.from_dict({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'columns': [{'name': 'age', 'mechanism': 'laplace', "
+    "'within': [0, 120], 'epsilon': 1"
+)
+UNDECLARED = (
+    "column 'ward': a value is not one of the declared secrets; add it to categories, or say other = \"...\" to count all such "
+    "values as one public category."
+)
+
 CHANGED = {
     "nw.Policy.from_dict({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'columns': [{'name': 'age', 'within': [0, 120], "
     "'epsilon': 1}]})": Changed(
@@ -209,6 +218,36 @@ CHANGED = {
             "bundle.json is the certificate of a whole release, behind which there is no single mechanism; prove it with "
             "noisewright.verify.",
         ),
+    ),
+    **{
+        f"{LAPLACE}, '{key}': 2}}]}})": Changed(
+            "the number that was given is proposed",
+            ("PolicyError", f"policy: columns[0].{key} = 2 is set by {meant}; write {meant} = 2, {means}."),
+        )
+        for key, meant, means in (
+            ("sensitivity", "protect", "the distance within which two values are to look alike"),
+            ("radius", "protect", "the distance within which two values are to look alike"),
+            ("level", "epsilon", "the loss between two values that are protected from each other"),
+        )
+    },
+    **{
+        f"{LAPLACE}, 'protect': {given!r}}}]}})": Changed(
+            "units of distances are named",
+            (
+                "PolicyError",
+                f'policy: columns[0].protect = {json.dumps(given)} must be a distance greater than 0 or "any"; write a number '
+                'such as 5 (of places, in metres), or "7 days" (or hours, minutes, seconds).',
+            ),
+        )
+        for given in (0, "7 weeks")
+    },
+    "nw.release({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'columns': [{'name': 'ward', 'mechanism': "
+    "'randomised-response', 'categories': ['north', 'west'], 'epsilon': 1}]}, "
+    'pyarrow.table({"age": [31, 62, 40], "ward": ["north", "south", "north"]}), seed=1)': Changed(
+        "the refusal names the keys that help", ("DataError", UNDECLARED)
+    ),
+    "release smoker.toml small.csv -o out --seed 1": Changed(
+        "the refusal names the keys that help", (2, "", f"noisewright: {UNDECLARED}\n")
     ),
 }
 

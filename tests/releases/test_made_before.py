@@ -128,7 +128,10 @@ def test_other_bytes_under_the_same_policy_are_paid_for_and_said_to_be(visits: P
     said: list[str] = []
     second = nw.release(POLICY, packed, output=tmp_path / "next", warn=said.append, **how)
     assert said[0] == second.warnings[0]
-    assert f"to {tmp_path}/out), from other bytes, and this release costs its price again" in said[0]
+    assert f"to {tmp_path}/out), from other bytes, and a release costs its price again" in said[0]
     assert str(tmp_path) not in (tmp_path / "next" / "report.html").read_text()
+    (tmp_path / "more.csv").write_text(VISITS + "60\n")
+    assert "from other bytes" in nw.plan(POLICY, tmp_path / "more.csv", **how).warnings[-1]
+    assert "these data were released under this policy already" in nw.plan(POLICY, packed, **how).warnings[-1]
     third = nw.release(POLICY, packed, output=tmp_path / "third", again=True, **how)
     assert not any("under this policy before" in caution for caution in third.warnings)

@@ -36,7 +36,7 @@ from noisewright.core.exact import in_words
 from noisewright.core.labels import as_labels
 from noisewright.mechanisms.arrow import arrow_array, numpy_array, pc
 
-__all__ = ["COLUMNS", "EXTRA", "Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
+__all__ = ["COLUMNS", "EXTRA", "NOT_DECLARED", "Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
 
 Codes = NDArray[np.intp]
 
@@ -44,7 +44,7 @@ Form = Literal["one", "array", "arrow", "coded"]
 """How values were given, and so how they come back: a single one, numpy's array, or a column of Arrow, of texts also coded."""
 COLUMNS = ("arrow", "coded")
 
-_NOT_DECLARED = "a value is not one of the declared secrets; map, clamp or drop such values first."
+NOT_DECLARED = "a value is not one of the declared secrets; map, clamp or drop such values first."
 
 _OTHER_KIND = "the values are not of the kind of the declared secrets; convert the column first."
 
@@ -99,16 +99,16 @@ class Labels:
         if given.size and not (
             self._sorted[0].item() <= given.min().item() and given.max().item() <= self._sorted[-1].item()
         ):
-            raise DataError(_NOT_DECLARED)  # also when a value is not a number
+            raise DataError(NOT_DECLARED)  # also when a value is not a number
         if self.kind == "integer":
             given = given.astype(np.int64)
         elif given.dtype.kind in "iu" and any(int(float(v)) != v for v in given[_beyond_floats(given)].tolist()):
-            raise DataError(_NOT_DECLARED)  # a whole number that no float is equal to
+            raise DataError(NOT_DECLARED)  # a whole number that no float is equal to
         if self._first is not None:
             return np.asarray(given - self._first, dtype=np.intp), _form(given)
         spot = np.minimum(np.searchsorted(self._sorted, given), len(self._sorted) - 1)
         if not np.array_equal(self._sorted[spot], given):
-            raise DataError(_NOT_DECLARED)
+            raise DataError(NOT_DECLARED)
         return np.asarray(self._order[spot], dtype=np.intp), _form(given)
 
     def decode(self, codes: Codes, form: Form) -> Any:
@@ -164,7 +164,7 @@ class Labels:
         else:
             found = self._found(column)
         if found.null_count:
-            raise DataError(_NOT_DECLARED)
+            raise DataError(NOT_DECLARED)
         return np.asarray(numpy_array(found), dtype=np.intp)
 
     def _found(self, column: Any) -> Any:
@@ -189,9 +189,9 @@ class Labels:
         except pa.ArrowException:
             raise DataError(_OTHER_KIND) from None
         except UnicodeError:  # no label has half of a character
-            raise DataError(_NOT_DECLARED) from None
+            raise DataError(NOT_DECLARED) from None
         if found.null_count:
-            raise DataError(_NOT_DECLARED)
+            raise DataError(NOT_DECLARED)
         return numpy_array(found).astype(np.intp).reshape(given.shape), _form(given)
 
     def _one_by_one(self, values: Any) -> tuple[Codes, Form]:
@@ -203,7 +203,7 @@ class Labels:
         try:
             codes = np.array([self._index[_hashable(v)] for v in items], dtype=np.intp)
         except (KeyError, TypeError):
-            raise DataError(_NOT_DECLARED) from None
+            raise DataError(NOT_DECLARED) from None
         return codes.reshape((-1,) if shape is None else shape), "one" if shape == () else "array"
 
     def _items(self, values: Any) -> tuple[Iterable[Any], tuple[int, ...] | None]:
@@ -258,7 +258,7 @@ class _Tuples:
         wanted = self._joined([part.encode(field)[0] for part, field in fields])
         spot = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         if not np.array_equal(self.keys[spot], wanted):
-            raise DataError(_NOT_DECLARED)
+            raise DataError(NOT_DECLARED)
         return self.order[spot]
 
     def _joined(self, codes: list[Codes]) -> Codes:

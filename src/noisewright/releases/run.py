@@ -34,6 +34,7 @@ import pyarrow as pa
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.guided import guided
 from noisewright.core.verdict import card
 from noisewright.releases.columns.types import check_spelling, source_for
 from noisewright.releases.curator.cautions import data_cautions
@@ -131,6 +132,7 @@ class Release:
         return card(f"Release of {self.plan.policy.dataset}", facts, head, rows)
 
 
+@guided
 def release(
     policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
     data: Any,

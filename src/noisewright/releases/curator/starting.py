@@ -33,6 +33,7 @@ import pyarrow as pa
 
 from noisewright.releases.kinds.casts import fits
 from noisewright.releases.kinds.registry import describe, kind_of
+from noisewright.releases.policy.parameters import EAST, NORTH
 from noisewright.releases.policy.placeholders import PLACEHOLDER
 from noisewright.releases.sources.delimited import LADDER
 from noisewright.releases.sources.duck import identifier, quiet
@@ -57,7 +58,6 @@ PERSON = re.compile(
 """Names of columns that point to a person."""
 DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+(?:[. ][0-9]{3})*,[0-9]+")
 """A number as it is written in much of Europe; a table with types, and every number of a policy, has a point."""
-NORTH, EAST = ("lat", "latitude"), ("lon", "lng", "long", "longitude")
 
 PUBLIC = "make this public knowledge yourself"
 COPIED = f"COPIED FROM THE DATA: {PUBLIC}"

@@ -118,8 +118,8 @@ def _gone(earlier: Earlier) -> str:
 def paid_before(plan: Plan, book: Ledger) -> list[str]:
     """What to think about where other data, or the same rows in other bytes, were released under this policy before."""
     return [
-        f"{plan.policy.dataset!r} was released under this policy before ({earlier.in_words()}), from other bytes, and this "
-        "release costs its price again; of the same rows in another file, use that release: --format copies it for nothing."
+        f"{plan.policy.dataset!r} was released under this policy before ({earlier.in_words()}), from other bytes, and a release "
+        "costs its price again; of the same rows in another file, use that one: --format copies it for nothing."
         for earlier in book.made_under(plan.policy.digest())[:1]
     ]
 
