@@ -114,3 +114,20 @@ def test_reports_with_two_parts_come_back_as_a_table_and_are_estimated_from() ->
     for bad in (frame.astype(float), frame["hash"], frame.rename(columns={"hash": "h"})):
         with pytest.raises(DataError):
             nw.estimate(bad, words)
+
+
+def test_days_in_a_column_of_times_come_back_as_such() -> None:
+    days = pd.date_range("2024-01-01", periods=30)
+    year = [days[0].date(), days[-1].date()]
+    column = {
+        "name": "day",
+        "mechanism": "laplace",
+        "within": year,
+        "protect": "7 days",
+        "epsilon": 1,
+        "missing": "keep",
+    }
+    frame = pd.DataFrame({"day": days}).where(lambda table: table["day"] > days[0])
+    drawn = nw.release({"dataset": "d", "budget": {"epsilon": 1}, "columns": [column]}, frame, seed=1).data
+    assert drawn["day"].dtype == frame["day"].dtype
+    assert drawn["day"].isna().sum() == 1

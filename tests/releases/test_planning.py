@@ -258,7 +258,7 @@ def test_common_guesses_of_names_are_answered():
         nw.mechanisms.build("Laplce", epsilon=1)
 
 
-def test_a_filter_that_no_row_passes_is_spoken_of(tmp_path: Path) -> None:
+def test_a_filter_that_no_row_passes_is_spoken_of(tmp_path):
     asked = {"name": "n", "aggregate": "mean", "column": "age", "within": [0, 110], "epsilon": 1}
     for where, none in (("age > 200", True), ("age > 0", False)):
         policy = {"dataset": "clinic", "budget": {"epsilon": 3}, "queries": [{**asked, "where": where}]}

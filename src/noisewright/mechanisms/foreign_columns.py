@@ -69,6 +69,9 @@ def as_dtype(series: Any, dtype: Any) -> Any:
     kinds = pandas.api.types
     if isinstance(dtype, pandas.CategoricalDtype):
         return series.astype("category")
+    if kinds.is_datetime64_dtype(dtype) and kinds.is_object_dtype(series.dtype):  # days, which pandas has no dtype for
+        with suppress(ValueError, TypeError):
+            return pandas.to_datetime(series).astype(dtype)
     for sort in (
         kinds.is_bool_dtype,
         kinds.is_integer_dtype,
