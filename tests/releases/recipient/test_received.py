@@ -301,3 +301,21 @@ def test_estimates_stay_in_the_declared_range(tmp_path: Path) -> None:
     assert repr(found).startswith("<Estimate of 'pay': 500 rows, mean ")
     assert len(repr(found)) < 120
     assert "<th>median</th>" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ({"queries": POLICY["queries"]}, "has no released table, only answers, which have their intervals with them"),
+        ({"columns": [{"name": "ward", "keep": True}]}, "has no column with noise of a known law"),
+    ],
+)
+def test_a_release_with_nothing_to_estimate_says_so(
+    policy: dict[str, Any], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = {"dataset": "clinic", "budget": {"epsilon": 20}, **policy}
+    nw.release(whole, table(), output=tmp_path / "out", seed=1)
+    for words in ([], ["-o", str(tmp_path / "shares.csv")]):
+        assert run(["estimate", str(tmp_path / "out"), *words]) == 2
+        assert told in capsys.readouterr().err
+    assert not (tmp_path / "shares.csv").exists()

@@ -187,9 +187,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     if result.get("problems"):
         verdict = heading(result["file"], "NOT the files of one release", "bold red")
     elif result["proved"]:
-        verdict = heading(
-            result["file"], f"release, proved in all {plural(len(result['parts']), 'part')}", "bold green"
-        )
+        verdict = heading(result["file"], f"release, proved in {_all_parts(len(result['parts']))}", "bold green")
     elif not result["parts"]:
         verdict = heading(result["file"], "release, nothing is claimed, so nothing is proved", "bold red")
     else:
@@ -223,6 +221,10 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
         between = part_plainly(part["between"], part["protects"], known=result.get("problems") == [])
         table.add_row(Text(printable(part["title"])), Text(price), Text(printable(between)), said)
     return [*page, Padding(table, (1, 0, 0, 2))]
+
+
+def _all_parts(count: int) -> str:
+    return "its only part" if count == 1 else f"all {count:,} parts"
 
 
 def _stated(words: str) -> str:
