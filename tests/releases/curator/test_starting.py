@@ -220,6 +220,14 @@ def test_numbers_with_a_decimal_comma_are_said_to_be_some(tmp_path, capsys):
     assert "income (numbers with a decimal comma" in " ".join(capsys.readouterr().out.split())
 
 
-def test_lists_in_text_are_not_numbers_with_a_comma(tmp_path):
-    (tmp_path / "t.csv").write_text('codes\n"1,2,3"\n"4,5,6"\n')
-    assert starting_policy(str(tmp_path / "t.csv")).columns == ("codes",)
+@pytest.mark.parametrize("cell", ["31.12.2024", "12/31/24", "1.2.2024 08:30"])
+def test_dates_in_another_order_are_said_to_be_some(cell, tmp_path):
+    (tmp_path / "t.csv").write_text(f"seen;ward\n{cell};n\n{cell};s\n")
+    start = starting_policy(str(tmp_path / "t.csv"))
+    assert (start.columns, start.left_out) == (("ward",), ("seen",))
+    assert '# - "seen": dates in another order: save the table with dates like 2024-02-29' in start.text
+
+
+def test_lists_and_versions_in_text_are_neither_numbers_nor_dates(tmp_path):
+    (tmp_path / "t.csv").write_text('codes;version\n"1,2,3";1.2.3\n"4,5,6";10.0.12345\n')
+    assert starting_policy(str(tmp_path / "t.csv")).columns == ("codes", "version")

@@ -23,7 +23,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -56,12 +56,19 @@ PERSON = re.compile(
     re.IGNORECASE,
 )
 """Names of columns that point to a person."""
-DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+(?:[. ][0-9]{3})*,[0-9]+")
-"""A number as it is written in much of Europe; a table with types, and every number of a policy, has a point."""
+SPELLINGS = {
+    re.compile(
+        r"[-+]?[0-9]+(?:[. ][0-9]{3})*,[0-9]+"
+    ): "numbers with a decimal comma: save the table with points, as in 31.5, and start again",
+    re.compile(
+        r"[0-9]{1,2}([./-])[0-9]{1,2}\1(?:[0-9]{2}|[0-9]{4})(?:[ T][0-9:.]+)?"
+    ): "dates in another order: save the table with dates like 2024-02-29, and start again",
+}
+"""Numbers and dates as they are written in many places, and what is to be done: a policy and a table without types have one
+spelling of each."""
 
 PUBLIC = "make this public knowledge yourself"
 COPIED = f"COPIED FROM THE DATA: {PUBLIC}"
-COMMAS = "numbers with a decimal comma: save the table with points, as in 31.5, and start again"
 UNKNOWN_LENGTH = " of unknown length"
 
 
@@ -93,7 +100,7 @@ def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = 
     categories from the data, which tells values of people in it; the text says so.
     """
     source, types, guessed = _typed(data, from_data)
-    columns = _blocks(types, _with_commas(source, types))
+    columns = _blocks(types, _respelled(source, types))
     called = _title(data, source) if dataset is None else dataset
     known = _known(source, columns) if from_data else {}
     share = _share(sum(column.mechanism is not None for column in columns))
@@ -137,16 +144,17 @@ def _likely(cells: pa.Array) -> pa.DataType:
     return pa.string()
 
 
-def _with_commas(source: Source, types: Mapping[str, pa.DataType]) -> set[str]:
-    """The columns of text of a file without types that hold numbers with a decimal comma."""
+def _respelled(source: Source, types: Mapping[str, pa.DataType]) -> dict[str, str]:
+    """The columns of text of a file without types that hold numbers or dates in another spelling, and what is to be done."""
     texts = [name for name, type_ in types.items() if pa.types.is_string(type_)] if source.format == "csv" else []
     first = next(iter(source.batches(texts)), None) if texts else None
-    found = set()
+    found = {}
     for name in texts if first is not None else []:
         seen = [cell.strip() for cell in first.column(name).drop_null()[:LOOKED_AT].to_pylist()]
-        numbers = [cell for cell in seen if DECIMAL_COMMA.fullmatch(cell) or cell.isdecimal()]
-        if any("," in cell for cell in numbers) and len(numbers) >= MOST * len(seen):
-            found.add(name)
+        for spelling, words in SPELLINGS.items():
+            hits = sum(spelling.fullmatch(cell) is not None for cell in seen)
+            if hits and hits + sum(cell.isdecimal() for cell in seen) >= MOST * len(seen):  # 31 needs no comma
+                found[name] = words
     return found
 
 
@@ -260,7 +268,7 @@ _MECHANISMS = {
 }
 
 
-def _blocks(types: Mapping[str, pa.DataType], with_commas: Set[str]) -> list[Proposal]:
+def _blocks(types: Mapping[str, pa.DataType], respelled: Mapping[str, str]) -> list[Proposal]:
     """Every column in the order of the table; a latitude and a longitude are one place."""
     place = _place(types)
     found = []
@@ -269,8 +277,8 @@ def _blocks(types: Mapping[str, pa.DataType], with_commas: Set[str]) -> list[Pro
             if name == place[0]:
                 found.append(Proposal(place, "place", "latitude and longitude, in degrees", "geo-laplace"))
             continue
-        if name in with_commas:
-            found.append(Proposal((name,), "number", COMMAS))
+        if name in respelled:
+            found.append(Proposal((name,), "number", respelled[name]))
             continue
         kind = kind_of(type_)
         mechanism = None if kind is None else _MECHANISMS.get(kind.name)
