@@ -148,8 +148,10 @@ def _respelled(source: Source, types: Mapping[str, pa.DataType]) -> dict[str, st
     """The columns of text of a file without types that hold numbers or dates in another spelling, and what is to be done."""
     texts = [name for name, type_ in types.items() if pa.types.is_string(type_)] if source.format == "csv" else []
     first = next(iter(source.batches(texts)), None) if texts else None
-    found = {}
-    for name in texts if first is not None else []:
+    found: dict[str, str] = {}
+    if first is None:
+        return found
+    for name in texts:
         seen = [cell.strip() for cell in first.column(name).drop_null()[:LOOKED_AT].to_pylist()]
         for spelling, words in SPELLINGS.items():
             hits = sum(spelling.fullmatch(cell) is not None for cell in seen)
