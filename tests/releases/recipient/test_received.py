@@ -253,6 +253,9 @@ def test_the_command(released: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     ):
         assert run(["estimate", str(released), *words]) == 2
         assert told in capsys.readouterr().err
+    assert run(["estimate", str(released), "--column", "sex, lat,lon,age", "--json"]) == 0
+    several = json.loads(capsys.readouterr().out)["columns"]
+    assert [one["columns"] for one in several] == [["sex"], ["lat", "lon"], ["age"]]
     assert run(["estimate", str(released / "data.parquet")]) == 2
     assert f"is in the folder of a release, which is enough: noisewright estimate {released}" in capsys.readouterr().err
 

@@ -18,6 +18,8 @@ from noisewright.cli.shared.targets import picture_file, target_file
 
 if TYPE_CHECKING:
     from noisewright.estimation.population.mixture import Mixture
+    from noisewright.releases.recipient.estimating import ColumnEstimate
+    from noisewright.releases.recipient.received import Received
 
 __all__ = ["COMMAND", "estimate"]
 
@@ -42,8 +44,8 @@ def estimate(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The column of the reports; for places x,y, for local hashing hash,bucket. Default: the only column; of a "
-            "release all.",
+            help="The column of the reports; for places x,y, for local hashing hash,bucket. Default: the only column. Of a "
+            "release one or several, such as age,sex; default: all.",
         ),
     ] = None,
     output: Annotated[
@@ -176,7 +178,7 @@ def _of_release(
         raise ParameterError(f"{given[0]} is for reports of a mechanism, not for a release; leave it out.")
     with working("estimating"):
         received = receive(reports[0])
-        found = received.estimates() if column is None else [received.estimate(column)]
+        found = received.estimates() if column is None else _columns_of(received, column)
     if table is not None:
         import pyarrow as pa
 
@@ -189,6 +191,14 @@ def _of_release(
         "output": None if table is None else str(table),
     }
     emit(document, lambda: release_page(reports[0], received, found, table), as_json)
+
+
+def _columns_of(received: Received, column: str) -> list[ColumnEstimate]:
+    """The estimates of one column, or of several with commas between them; of those that form one secret once."""
+    known = received.columns
+    whole = column in known or column in {",".join(one.outputs) for one in received.policy.columns}
+    names = [column] if whole else [name if name in known else name.strip() for name in column.split(",")]
+    return list({one.names: one for one in map(received.estimate, names)}.values())
 
 
 def _written(table: Any, path: Path) -> None:
