@@ -24,7 +24,6 @@ from noisewright.releases.curator.checking import check_data, without_rows
 from noisewright.releases.engines import engine_for
 from noisewright.releases.ledger.budget_check import AnyLedger, existing_ledger, rehearse
 from noisewright.releases.ledger.ledger import Ledger
-from noisewright.releases.output.earlier import paid_before
 from noisewright.releases.output.mark import content_digest
 from noisewright.releases.plan import BudgetLeft, Plan, make_plan, solve
 from noisewright.releases.policy.policy import Policy, as_policy
@@ -84,6 +83,8 @@ def plan(
 
 def _made_already(ledger: AnyLedger, found: Plan, source: Source) -> Iterator[str]:
     """That these data were released under this policy before; they are read for it only if something was."""
+    from noisewright.releases.output.earlier import paid_before  # only few plans need it
+
     book, policy = existing_ledger(ledger, found), found.policy
     if book is None or policy.digest() not in {entry.policy for entry in book.entries(policy.dataset)}:
         return
