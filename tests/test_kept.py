@@ -246,6 +246,9 @@ CHANGED = {
     'pyarrow.table({"age": [31, 62, 40], "ward": ["north", "south", "north"]}), seed=1)': Changed(
         "the refusal names the keys that help", ("DataError", UNDECLARED)
     ),
+    "nw.geometric(epsilon=1).release(float('nan'))": Changed(
+        "what is missing is said to be", ("DataError", "some values are missing; drop or replace them first.")
+    ),
     "release smoker.toml small.csv -o out --seed 1": Changed(
         "the refusal names the keys that help", (2, "", f"noisewright: {UNDECLARED}\n")
     ),

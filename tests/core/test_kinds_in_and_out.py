@@ -131,3 +131,31 @@ def test_days_in_a_column_of_times_come_back_as_such() -> None:
     drawn = nw.release({"dataset": "d", "budget": {"epsilon": 1}, "columns": [column]}, frame, seed=1).data
     assert drawn["day"].dtype == frame["day"].dtype
     assert drawn["day"].isna().sum() == 1
+
+
+def test_frames_of_polars_and_tables_of_arrow_keep_their_names() -> None:
+    places = nw.planar_laplace(epsilon=1, radius=100)
+    frame = pl.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]})
+    drawn = places.release(frame, np.random.default_rng(3))
+    assert (type(drawn), drawn.columns) == (pl.DataFrame, ["x", "y"])
+    table = places.release(frame.to_arrow(), np.random.default_rng(3))
+    assert (type(table), table.column_names) == (pa.Table, ["x", "y"])
+    wanted = places.release([(1.0, 3.0), (2.0, 4.0)], np.random.default_rng(3))
+    assert drawn.to_numpy().tolist() == wanted.tolist() == table.to_pandas().to_numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pd.Series([1, None]), pd.Series([1, None], dtype="Int8"), pl.Series([1, None]), pa.array([1, None]), [1, None]],
+)
+def test_missing_numbers_are_said_to_be_missing(values: Any) -> None:
+    with pytest.raises(DataError, match="some values are missing; drop or replace them first"):
+        AGES.release(values)
+
+
+@pytest.mark.parametrize(
+    "values", [pd.Series(["yes", None]), pl.Series(["yes", None]), ["yes", None], pa.array(["yes", None])]
+)
+def test_missing_labels_are_said_to_be_missing(values: Any) -> None:
+    with pytest.raises(DataError, match="some values are missing; drop or replace them first"):
+        YES.release(values)

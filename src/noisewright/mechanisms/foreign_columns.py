@@ -26,8 +26,9 @@ def in_kind(release: Release) -> Release:
     """A method ``release(self, values, rng)`` whose outputs are of the kind of the values.
 
     A pandas Series or frame gives one with the same index, names and dtypes, a Polars Series one of the same dtype where
-    that holds what was drawn, and an Arrow array an Arrow array. Reports with named parts (``report_fields``) become a frame with
-    that index, or structs. What is drawn is left alone; only outputs are converted.
+    that holds what was drawn, and an Arrow array an Arrow array; a frame of Polars and a table of Arrow keep their names. Reports
+    with named parts (``report_fields``) become a frame with that index, or structs. What is drawn is left alone; only outputs
+    are converted.
     """
 
     @wraps(release)
@@ -97,6 +98,8 @@ def _polars(values: Any, drawn: NDArray[Any], fields: tuple[str, ...]) -> Any:
 
     if fields and isinstance(values, polars.Series):
         return polars.DataFrame(drawn, schema=list(fields), orient="row").to_struct(values.name)
+    if isinstance(values, polars.DataFrame) and drawn.shape == values.shape:
+        return polars.DataFrame(drawn, schema=values.columns, orient="row")
     if drawn.ndim != 1 or not isinstance(values, polars.Series):
         return drawn
     made = polars.Series(values.name, drawn)
@@ -109,7 +112,9 @@ def _polars(values: Any, drawn: NDArray[Any], fields: tuple[str, ...]) -> Any:
 def _arrow(values: Any, drawn: NDArray[Any], fields: tuple[str, ...]) -> Any:
     import pyarrow
 
-    if drawn.ndim != 1:
+    if isinstance(values, pyarrow.Table) and drawn.shape == values.shape:
+        return pyarrow.table([pyarrow.array(column) for column in drawn.T], names=values.column_names)
+    if drawn.ndim != 1 or isinstance(values, pyarrow.Table):
         return drawn
     made = pyarrow.array(drawn)
     if pyarrow.types.is_integer(made.type) == pyarrow.types.is_integer(values.type):

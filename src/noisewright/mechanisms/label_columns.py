@@ -46,6 +46,8 @@ COLUMNS = ("arrow", "coded")
 
 NOT_DECLARED = "a value is not one of the declared secrets; map, clamp or drop such values first."
 
+_MISSING = "some values are missing; drop or replace them first."
+
 _OTHER_KIND = "the values are not of the kind of the declared secrets; convert the column first."
 
 _SEVERAL_KINDS = (
@@ -94,7 +96,7 @@ class Labels:
             return self._strings(values)
         given = as_array(values)
         if given.dtype.kind not in "iuf" or (self.kind == "integer" and not _all_whole(given)):
-            raise DataError(_OTHER_KIND)
+            raise DataError(_MISSING if _some_missing(given) else _OTHER_KIND)
         # As Python numbers, which compare exactly where numpy would round whole numbers to floats first.
         if given.size and not (
             self._sorted[0].item() <= given.min().item() and given.max().item() <= self._sorted[-1].item()
@@ -148,7 +150,7 @@ class Labels:
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
         if column.null_count:
-            raise DataError("some values are missing; drop or replace them first.")
+            raise DataError(_MISSING)
         if (
             self.kind == "other" and self.column.null_count
         ):  # such a secret could come out, and nothing could be told of it
@@ -184,14 +186,14 @@ class Labels:
         try:
             column = pa.array(given.ravel()) if given.size else pa.array([], type=pa.string())
             if not pa.types.is_string(column.type):
-                raise DataError(_OTHER_KIND)
+                raise DataError(_MISSING if _some_missing(given) else _OTHER_KIND)
             found = pc.index_in(column, value_set=arrow_array(self.labels, pa.string()))
         except pa.ArrowException:
-            raise DataError(_OTHER_KIND) from None
+            raise DataError(_MISSING if _some_missing(given) else _OTHER_KIND) from None
         except UnicodeError:  # no label has half of a character
             raise DataError(NOT_DECLARED) from None
         if found.null_count:
-            raise DataError(NOT_DECLARED)
+            raise DataError(_MISSING if column.null_count else NOT_DECLARED)
         return numpy_array(found).astype(np.intp).reshape(given.shape), _form(given)
 
     def _one_by_one(self, values: Any) -> tuple[Codes, Form]:
@@ -311,9 +313,8 @@ def whole_numbers(values: Any) -> tuple[NDArray[np.int64], bool]:
         except OverflowError:
             raise DataError(_TOO_LARGE) from None  # whole numbers that fit no type of numpy
     if given.dtype.kind not in "iuf" or not _all_whole(given):
-        raise DataError(
-            "the values are not whole numbers; round the column first, on a grid that does not depend on it."
-        )
+        whole = "the values are not whole numbers; round the column first, on a grid that does not depend on it."
+        raise DataError(_MISSING if _some_missing(given) else whole)
     if given.size and not bool((np.abs(given.astype(np.float64)) <= 2.0**62).all()):
         raise DataError(_TOO_LARGE)
     return given.astype(np.int64), given.ndim == 0
@@ -323,6 +324,16 @@ def _beyond_floats(given: NDArray[Any]) -> NDArray[np.bool_]:
     """Where whole numbers are so large that a float may only round them."""
     return np.asarray(
         (given > 2**53) | (given < -(2**53)) if given.dtype.itemsize == 8 else np.zeros(given.shape, dtype=bool)
+    )
+
+
+def _some_missing(given: NDArray[Any]) -> bool:
+    """Whether something is missing, in any of the ways in which numpy and pandas say it."""
+    if given.dtype.kind == "f":
+        return bool(np.isnan(given).any())
+    missing = ("NoneType", "NAType", "NaTType")
+    return given.dtype == object and any(
+        type(value).__name__ in missing or (isinstance(value, float) and math.isnan(value)) for value in given.ravel()
     )
 
 
