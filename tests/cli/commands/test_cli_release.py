@@ -491,3 +491,17 @@ def test_ctrl_c_leaves_nothing(clinic):
     assert b"Traceback" not in done.stderr
     assert Ledger(clinic / "ledger.sqlite").remaining("clinic").spent_epsilon == Fraction(7, 4)
     assert not [p for p in clinic.iterdir() if "out" in p.name]
+
+
+def test_the_epsilon_to_write_is_that_of_one_row(call, tmp_path):
+    (tmp_path / "t.csv").write_text("who,age\na,31\na,40\nb,50\n")
+    text = 'dataset = "d"\nbudget.epsilon = 9\n[unit]\ncolumn = "who"\nrows = 2\n[[columns]]\nname = "age"\n'
+    text += 'mechanism = "geometric"\nwithin = [0, 120]\nprotect = 5\nepsilon = {}\n'
+    (tmp_path / "p.toml").write_text(text.format(1))
+    words = ("plan", tmp_path / "p.toml", tmp_path / "t.csv", "--ledger", tmp_path / "book")
+    solved = call(*words, "--target-error", "age=3", "--json").json["solved"]["age"]
+    assert f"write into the policy: epsilon = {solved} for age." in call(*words, "--target-error", "age=3").words
+    (tmp_path / "p.toml").write_text(text.format(solved))
+    (age,) = call(*words, "--json").json["columns"]
+    assert 2.9 < age["error"] <= 3
+    assert age["epsilon"] == pytest.approx(2 * float(solved))
