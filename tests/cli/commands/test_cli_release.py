@@ -505,3 +505,23 @@ def test_the_epsilon_to_write_is_that_of_one_row(call, tmp_path):
     (age,) = call(*words, "--json").json["columns"]
     assert 2.9 < age["error"] <= 3
     assert age["epsilon"] == pytest.approx(2 * float(solved))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("release t.csv p.toml -o out", "the policy comes first, and then the table: p.toml t.csv."),
+        ("plan t.csv p.toml", "the policy comes first, and then the table: p.toml t.csv."),
+        ("release p.toml t.csv -o out.csv", "out.csv is the name of a file, and a release is a folder with a table"),
+        ("release p.toml t.csv -o out.csv", "write -o out --format csv."),
+        ("release p.toml t.csv -o my.out.csv.gz", "write -o my.out --format csv.gz."),
+        ("release p.toml t.csv -o out.parquet", "write -o out."),
+        ("estimate .", ". is no folder of a release, and reports of a mechanism need --mechanism FILE."),
+    ],
+)
+def test_files_in_the_wrong_places(call, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    answer = call(*words.split())
+    assert answer.code == 2
+    assert told in answer.err
+    assert not list(tmp_path.iterdir())

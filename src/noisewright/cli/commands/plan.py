@@ -26,6 +26,7 @@ __all__ = [
     "Dataset",
     "LedgerFile",
     "PolicyFile",
+    "check_order",
     "data_of",
     "default_ledger",
     "order_row",
@@ -95,6 +96,7 @@ def plan(
         return
     if policy is None:
         raise ParameterError("name a policy file: noisewright plan POLICY [DATA]; --schema prints what it may say.")
+    check_order(policy, data)
     with working("planning"):
         read = Policy.load(policy)
         looked_at = inspect_table(read, data_of(read, data)) if inspect else None
@@ -132,6 +134,14 @@ def data_of(policy: Policy, data: str | None) -> Any:
     if found is None:
         raise ParameterError('there are no data: name them after the policy, or say data = "visits.parquet" in it.')
     return found
+
+
+def check_order(policy: str, data: str | None) -> None:
+    """Refuse a table in the place of the policy where the policy is in its place."""
+    from noisewright.core.errors import ParameterError
+
+    if data is not None and data.lower().endswith(".toml") and not policy.lower().endswith(".toml"):
+        raise ParameterError(f"the policy comes first, and then the table: {data} {policy}.")
 
 
 def _targets(given: list[str]) -> dict[str, str]:

@@ -173,6 +173,10 @@ def _of_release(
             raise ParameterError(
                 f"{reports[0]} is in the folder of a release, which is enough: noisewright estimate {folder}"
             )
+        if len(reports) == 1 and Path(reports[0]).is_dir():
+            raise ParameterError(
+                f"{reports[0]} is no folder of a release, and reports of a mechanism need --mechanism FILE."
+            )
         raise ParameterError("missing option '--mechanism'; noisewright estimate --help says what to give.")
     if given:
         raise ParameterError(f"{given[0]} is for reports of a mechanism, not for a release; leave it out.")
