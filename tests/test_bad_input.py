@@ -233,8 +233,9 @@ def test_characters_of_code_zero_survive() -> None:
         ([["a"], ["a", "b"]], "not of the kind"),
         (([1],), "not of the kind"),
         ([b"a"], "not of the kind"),
-        ([None], "not of the kind"),
-        (["a", None], "not one of the declared"),
+        ([None], "some values are missing"),
+        (["a", None], "some values are missing"),
+        (["a", float("nan")], "some values are missing"),
         (["a", 1], "not of the kind"),
     ],
 )

@@ -68,6 +68,15 @@ class Changed:
 
 ONE_WORD = "places have an epsilon, perhaps within a radius, and no level beside it"
 
+LAPLACE = (
+    "nw.Policy.from_dict({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'columns': [{'name': 'age', 'mechanism': 'laplace', "
+    "'within': [0, 120], 'epsilon': 1"
+)
+UNDECLARED = (
+    "column 'ward': a value is not one of the declared secrets; add it to categories, or say other = \"...\" to count all such "
+    "values as one public category."
+)
+
 CHANGED = {
     "nw.Policy.from_dict({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'columns': [{'name': 'age', 'within': [0, 120], "
     "'epsilon': 1}]})": Changed(
@@ -209,6 +218,39 @@ CHANGED = {
             "bundle.json is the certificate of a whole release, behind which there is no single mechanism; prove it with "
             "noisewright.verify.",
         ),
+    ),
+    **{
+        f"{LAPLACE}, '{key}': 2}}]}})": Changed(
+            "the number that was given is proposed",
+            ("PolicyError", f"policy: columns[0].{key} = 2 is set by {meant}; write {meant} = 2, {means}."),
+        )
+        for key, meant, means in (
+            ("sensitivity", "protect", "the distance within which two values are to look alike"),
+            ("radius", "protect", "the distance within which two values are to look alike"),
+            ("level", "epsilon", "the loss between two values that are protected from each other"),
+        )
+    },
+    **{
+        f"{LAPLACE}, 'protect': {given!r}}}]}})": Changed(
+            "units of distances are named",
+            (
+                "PolicyError",
+                f'policy: columns[0].protect = {json.dumps(given)} must be a distance greater than 0 or "any"; write a number '
+                'such as 5 (of places, in metres), or "7 days" (or hours, minutes, seconds).',
+            ),
+        )
+        for given in (0, "7 weeks")
+    },
+    "nw.release({'dataset': 'clinic', 'budget': {'epsilon': 3}, 'columns': [{'name': 'ward', 'mechanism': "
+    "'randomised-response', 'categories': ['north', 'west'], 'epsilon': 1}]}, "
+    'pyarrow.table({"age": [31, 62, 40], "ward": ["north", "south", "north"]}), seed=1)': Changed(
+        "the refusal names the keys that help", ("DataError", UNDECLARED)
+    ),
+    "nw.geometric(epsilon=1).release(float('nan'))": Changed(
+        "what is missing is said to be", ("DataError", "some values are missing; drop or replace them first.")
+    ),
+    "release smoker.toml small.csv -o out --seed 1": Changed(
+        "the refusal names the keys that help", (2, "", f"noisewright: {UNDECLARED}\n")
     ),
 }
 
@@ -417,10 +459,15 @@ SAID = {
             """the most that one unit changes the answer
                                                              (stated)""",
         ),
+        ("at most 7 apart", "at most 7 days apart"),
+        ("20095 to 20300 or from 20332 to 20441", "2025-01-07 to 2025-07-31 or from 2025-09-01 to 2025-12-19"),
+        ("at most 7200 apart", "at most 2 hours apart"),
+        ("at most 900 apart", "at most 15 minutes apart"),
+        ("within 500 of each other", "within 500 metres of each other"),
     )
 }
-"""What is printed otherwise now: a factor that was named by the float below it is read as the exact one that was proved, and
-names from the file are in quotation marks."""
+"""What is printed otherwise now: a factor that was named by the float below it is read as the exact one that was proved, names
+from the file are in quotation marks, and distances and dates are in the unit of the column."""
 OLD_DIGEST = json.loads((KEPT / "release" / "simulated" / "certificate.json").read_text())["digest"]
 
 

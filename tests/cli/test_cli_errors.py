@@ -283,3 +283,30 @@ def test_other_failures_in_words(call, monkeypatch, files, problem, words):
 
     monkeypatch.setattr("noisewright.files.channels.load_either", broken)
     assert words in call("audit", files / "line.csv").err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("release p.toml t.csv --ouput x", "no such option: --ouput; did you mean --output?"),
+        ("release p.toml t.csv --overwrite", "no such option: --overwrite; did you mean --replace?"),
+        ("release --policy p.toml", "no such option: --policy; POLICY is given without a name before it."),
+        ("ledger show --ledger book", "no such option: --ledger; LEDGER is given without a name before it."),
+        ("plan p.toml --raise_budget", "no such option: --raise_budget; did you mean --raise-budget?"),
+        ("design geometric --lower 0", "no such option: --lower; did you mean --within?"),
+        ("design geometric --eps 1", "no such option: --eps; did you mean --epsilon?"),
+        ("verify --folder x", "no such option: --folder."),
+        ("init t.csv --force", "no such option: --force."),
+        ("--verison", "no such option: --verison; did you mean --version?"),
+    ],
+)
+def test_options_that_people_guess(call, words, told):
+    answer = call(*words.split())
+    assert answer.code == 2
+    assert told in answer.err
+
+
+def test_a_ledger_alone_is_shown(call, files):
+    answer = call("ledger", files / "book.sqlite")
+    assert answer.code == 2
+    assert "no such command" not in answer.err

@@ -22,6 +22,11 @@ GUESSES = {
     "randomised_response(['yes', 'no'], epsilon=1).",
     "nw.randomised_response(labels=['a'], epsilon=1)": "randomised_response has no parameter 'labels'; did you mean categories?",
     "nw.geometric()": "geometric needs epsilon; write geometric(epsilon=1).",
+    "nw.release('p', 'd', out='x')": "release has no parameter 'out'; did you mean output?",
+    "nw.release('p', df=1)": "release has no parameter 'df'; did you mean data?",
+    "nw.plan('p')": "plan needs data; write plan('policy.toml', 'visits.csv').",
+    "nw.verify()": "verify needs thing; write verify('released').",
+    "nw.estimate([1])": "estimate needs mechanism; write estimate(reports, mechanism).",
 }
 
 
@@ -37,3 +42,20 @@ def test_a_guided_constructor_is_otherwise_the_same() -> None:
     assert set(hints_of(nw.geometric)) == {"epsilon", "sensitivity", "within", "outside"}
     assert pickle.loads(pickle.dumps(nw.laplace)) is nw.laplace
     assert nw.randomised_response(categories=["a", "b"], epsilon=1) == nw.randomised_response(["a", "b"], epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("gaussian", "; it is noisewright.mechanisms.gaussian"),
+        ("Line", "; it is noisewright.core.metrics.Line"),
+        ("gausian", "; did you mean noisewright.mechanisms.gaussian?"),
+        ("randomized_response", "; did you mean randomised_response?"),
+        ("relase", "; did you mean release?"),
+        ("xyzzy", "'xyzzy'"),
+    ],
+)
+def test_a_name_that_is_in_another_room_is_told(name: str, told: str) -> None:
+    with pytest.raises(AttributeError) as refused:
+        getattr(nw, name)
+    assert str(refused.value).endswith(told)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
+from noisewright.core.errors import DataError
 
 AGES = nw.geometric(epsilon=1, within=(0, 100))
 YES = nw.randomised_response(["yes", "no"], epsilon=1)
@@ -84,3 +85,77 @@ def test_what_is_loaded_releases(tmp_path: Any) -> None:
     given = pd.Series([30, 41], index=[5, 6], dtype="int16")
     drawn = nw.load(tmp_path / "age.json").release(given, np.random.default_rng(3))  # type: ignore[union-attr]
     pd.testing.assert_series_equal(drawn, AGES.release(given, np.random.default_rng(3)))
+
+
+@pytest.mark.parametrize(
+    "values", [pd.Index([3, 4]), pd.array([3, 4]), pd.Index(["yes", "no"]), pd.Categorical(["no"])]
+)
+def test_values_of_pandas_without_an_index_come_back_as_an_array(values: Any) -> None:
+    mechanism = AGES if values.dtype.kind == "i" else YES
+    drawn = mechanism.release(values)
+    assert isinstance(drawn, np.ndarray)
+    assert len(drawn) == len(values)
+
+
+def test_reports_with_two_parts_come_back_as_a_table_and_are_estimated_from() -> None:
+    words = nw.mechanisms.local_hashing(["red", "green", "blue"], epsilon=2)
+    given = pd.Series(["red", "blue", "red"] * 50, index=range(150, 300), name="word")
+    frame = words.release(given, np.random.default_rng(3))
+    assert list(frame.columns) == ["hash", "bucket"]
+    pd.testing.assert_index_equal(frame.index, given.index)
+    structs = words.release(pl.Series("word", given.tolist()), np.random.default_rng(3))
+    assert (structs.name, structs.struct.fields) == ("word", ["hash", "bucket"])
+    plain = words.release(given.tolist(), np.random.default_rng(3))
+    wanted = nw.estimate(plain, words).probabilities.tolist()
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    turned = table.select(["bucket", "hash"])
+    for reports in (frame, frame[["bucket", "hash"]], pl.from_pandas(frame), structs, table, turned.to_struct_array()):
+        assert nw.estimate(reports, words).probabilities.tolist() == wanted
+    for bad in (frame.astype(float), frame["hash"], frame.rename(columns={"hash": "h"})):
+        with pytest.raises(DataError):
+            nw.estimate(bad, words)
+
+
+def test_days_in_a_column_of_times_come_back_as_such() -> None:
+    days = pd.date_range("2024-01-01", periods=30)
+    year = [days[0].date(), days[-1].date()]
+    column = {
+        "name": "day",
+        "mechanism": "laplace",
+        "within": year,
+        "protect": "7 days",
+        "epsilon": 1,
+        "missing": "keep",
+    }
+    frame = pd.DataFrame({"day": days}).where(lambda table: table["day"] > days[0])
+    drawn = nw.release({"dataset": "d", "budget": {"epsilon": 1}, "columns": [column]}, frame, seed=1).data
+    assert drawn["day"].dtype == frame["day"].dtype
+    assert drawn["day"].isna().sum() == 1
+
+
+def test_frames_of_polars_and_tables_of_arrow_keep_their_names() -> None:
+    places = nw.planar_laplace(epsilon=1, radius=100)
+    frame = pl.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]})
+    drawn = places.release(frame, np.random.default_rng(3))
+    assert (type(drawn), drawn.columns) == (pl.DataFrame, ["x", "y"])
+    table = places.release(frame.to_arrow(), np.random.default_rng(3))
+    assert (type(table), table.column_names) == (pa.Table, ["x", "y"])
+    wanted = places.release([(1.0, 3.0), (2.0, 4.0)], np.random.default_rng(3))
+    assert drawn.to_numpy().tolist() == wanted.tolist() == table.to_pandas().to_numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pd.Series([1, None]), pd.Series([1, None], dtype="Int8"), pl.Series([1, None]), pa.array([1, None]), [1, None]],
+)
+def test_missing_numbers_are_said_to_be_missing(values: Any) -> None:
+    with pytest.raises(DataError, match="some values are missing; drop or replace them first"):
+        AGES.release(values)
+
+
+@pytest.mark.parametrize(
+    "values", [pd.Series(["yes", None]), pl.Series(["yes", None]), ["yes", None], pa.array(["yes", None])]
+)
+def test_missing_labels_are_said_to_be_missing(values: Any) -> None:
+    with pytest.raises(DataError, match="some values are missing; drop or replace them first"):
+        YES.release(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -114,3 +115,23 @@ def test_the_ledger_keeps_no_plain_digest(visits: Path, tmp_path: Path) -> None:
             kept.append(db.execute("SELECT digest FROM inputs").fetchall())
     assert [len(rows) for rows in kept] == [1, 1]
     assert kept[0] != kept[1]
+
+
+def test_other_bytes_under_the_same_policy_are_paid_for_and_said_to_be(visits: Path, tmp_path: Path) -> None:
+    """The same rows in another file have other bytes, and so have those of the next month."""
+    how: dict[str, Any] = {"ledger": tmp_path / "ledger"}
+    first = nw.release(POLICY, visits, output=tmp_path / "out", **how)
+    assert not any("under this policy before" in caution for caution in first.warnings)
+    packed = tmp_path / "visits.csv.gz"
+    with gzip.open(packed, "wt") as file:
+        file.write(VISITS)
+    said: list[str] = []
+    second = nw.release(POLICY, packed, output=tmp_path / "next", warn=said.append, **how)
+    assert said[0] == second.warnings[0]
+    assert f"to {tmp_path}/out), from other bytes, and a release costs its price again" in said[0]
+    assert str(tmp_path) not in (tmp_path / "next" / "report.html").read_text()
+    (tmp_path / "more.csv").write_text(VISITS + "60\n")
+    assert "from other bytes" in nw.plan(POLICY, tmp_path / "more.csv", **how).warnings[-1]
+    assert "these data were released under this policy already" in nw.plan(POLICY, packed, **how).warnings[-1]
+    third = nw.release(POLICY, packed, output=tmp_path / "third", again=True, **how)
+    assert not any("under this policy before" in caution for caution in third.warnings)

@@ -256,3 +256,14 @@ def test_common_guesses_of_names_are_answered():
         nw.randomized_response  # noqa: B018
     with pytest.raises(ParameterError, match=r"called 'Laplce'; did you mean laplace\?"):
         nw.mechanisms.build("Laplce", epsilon=1)
+
+
+def test_a_filter_that_no_row_passes_is_spoken_of(tmp_path):
+    asked = {"name": "n", "aggregate": "mean", "column": "age", "within": [0, 110], "epsilon": 1}
+    for where, none in (("age > 200", True), ("age > 0", False)):
+        policy = {"dataset": "clinic", "budget": {"epsilon": 3}, "queries": [{**asked, "where": where}]}
+        said = [
+            nw.plan(policy, TABLE, ledger=tmp_path / "ledger").warnings,
+            nw.release(policy, TABLE, ledger=tmp_path / where).warnings,
+        ]
+        assert [any("no row of this table passes its filter" in one for one in found) for found in said] == [none] * 2

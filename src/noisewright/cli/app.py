@@ -118,6 +118,12 @@ def sentence(problem: Exception) -> str:
         text = " Also: ".join(problem.problems)
     elif isinstance(problem, NoisewrightError):
         text = str(problem)
+    elif isinstance(problem, USAGE_ERROR) and hasattr(problem, "possibilities") and hasattr(problem, "option_name"):
+        from noisewright.cli.shared.guesses import meant_by
+
+        word, where = str(problem.option_name), problem.ctx
+        meant = None if where is None else meant_by(word, where.command)
+        text = f"no such option: {word}{'.' if meant is None else f'; {meant}'}"
     elif isinstance(problem, USAGE_ERROR):
         text = problem.format_message()
         text = text[:1].lower() + text[1:] + ("" if text.endswith((".", ")", "?")) else ".")

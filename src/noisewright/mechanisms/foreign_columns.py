@@ -26,7 +26,9 @@ def in_kind(release: Release) -> Release:
     """A method ``release(self, values, rng)`` whose outputs are of the kind of the values.
 
     A pandas Series or frame gives one with the same index, names and dtypes, a Polars Series one of the same dtype where
-    that holds what was drawn, and an Arrow array an Arrow array. What is drawn is left alone; only outputs are converted.
+    that holds what was drawn, and an Arrow array an Arrow array; a frame of Polars and a table of Arrow keep their names. Reports
+    with named parts (``report_fields``) become a frame with that index, or structs. What is drawn is left alone; only outputs
+    are converted.
     """
 
     @wraps(release)
@@ -34,14 +36,18 @@ def in_kind(release: Release) -> Release:
         drawn = release(self, values, rng)
         library = type(values).__module__.partition(".")[0]
         wrap = WRAPS.get(library) if isinstance(drawn, np.ndarray) and library in sys.modules else None
-        return drawn if wrap is None else wrap(values, drawn)
+        return drawn if wrap is None else wrap(values, drawn, getattr(self, "report_fields", ()))
 
     return released  # type: ignore[return-value]
 
 
-def _pandas(values: Any, drawn: NDArray[Any]) -> Any:
+def _pandas(values: Any, drawn: NDArray[Any], fields: tuple[str, ...]) -> Any:
     import pandas
 
+    if not isinstance(values, (pandas.Series, pandas.DataFrame)):
+        return drawn  # an index, or values alone
+    if fields and values.ndim == 1:
+        return pandas.DataFrame(drawn, index=values.index, columns=list(fields))
     if len(drawn) != len(values) or drawn.ndim != values.ndim or drawn.shape[1:] != values.shape[1:]:
         return drawn  # reports of another form, such as bits for a category
     if values.ndim == 1:
@@ -64,6 +70,9 @@ def as_dtype(series: Any, dtype: Any) -> Any:
     kinds = pandas.api.types
     if isinstance(dtype, pandas.CategoricalDtype):
         return series.astype("category")
+    if kinds.is_datetime64_dtype(dtype) and kinds.is_object_dtype(series.dtype):  # days, which pandas has no dtype for
+        with suppress(ValueError, TypeError):
+            return pandas.to_datetime(series).astype(dtype)
     for sort in (
         kinds.is_bool_dtype,
         kinds.is_integer_dtype,
@@ -84,9 +93,13 @@ def _texts(dtype: Any) -> bool:
     return isinstance(dtype, pandas.StringDtype) or pandas.api.types.is_object_dtype(dtype)
 
 
-def _polars(values: Any, drawn: NDArray[Any]) -> Any:
+def _polars(values: Any, drawn: NDArray[Any], fields: tuple[str, ...]) -> Any:
     import polars
 
+    if fields and isinstance(values, polars.Series):
+        return polars.DataFrame(drawn, schema=list(fields), orient="row").to_struct(values.name)
+    if isinstance(values, polars.DataFrame) and drawn.shape == values.shape:
+        return polars.DataFrame(drawn, schema=values.columns, orient="row")
     if drawn.ndim != 1 or not isinstance(values, polars.Series):
         return drawn
     made = polars.Series(values.name, drawn)
@@ -96,10 +109,12 @@ def _polars(values: Any, drawn: NDArray[Any]) -> Any:
         return made
 
 
-def _arrow(values: Any, drawn: NDArray[Any]) -> Any:
+def _arrow(values: Any, drawn: NDArray[Any], fields: tuple[str, ...]) -> Any:
     import pyarrow
 
-    if drawn.ndim != 1:
+    if isinstance(values, pyarrow.Table) and drawn.shape == values.shape:
+        return pyarrow.table([pyarrow.array(column) for column in drawn.T], names=values.column_names)
+    if drawn.ndim != 1 or isinstance(values, pyarrow.Table):
         return drawn
     made = pyarrow.array(drawn)
     if pyarrow.types.is_integer(made.type) == pyarrow.types.is_integer(values.type):

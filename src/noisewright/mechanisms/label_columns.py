@@ -36,7 +36,7 @@ from noisewright.core.exact import in_words
 from noisewright.core.labels import as_labels
 from noisewright.mechanisms.arrow import arrow_array, numpy_array, pc
 
-__all__ = ["COLUMNS", "EXTRA", "Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
+__all__ = ["COLUMNS", "EXTRA", "NOT_DECLARED", "Form", "Labels", "check_dense", "counted_labels", "whole_numbers"]
 
 Codes = NDArray[np.intp]
 
@@ -44,7 +44,9 @@ Form = Literal["one", "array", "arrow", "coded"]
 """How values were given, and so how they come back: a single one, numpy's array, or a column of Arrow, of texts also coded."""
 COLUMNS = ("arrow", "coded")
 
-_NOT_DECLARED = "a value is not one of the declared secrets; map, clamp or drop such values first."
+NOT_DECLARED = "a value is not one of the declared secrets; map, clamp or drop such values first."
+
+_MISSING = "some values are missing; drop or replace them first."
 
 _OTHER_KIND = "the values are not of the kind of the declared secrets; convert the column first."
 
@@ -94,21 +96,21 @@ class Labels:
             return self._strings(values)
         given = as_array(values)
         if given.dtype.kind not in "iuf" or (self.kind == "integer" and not _all_whole(given)):
-            raise DataError(_OTHER_KIND)
+            raise DataError(_MISSING if _some_missing(given) else _OTHER_KIND)
         # As Python numbers, which compare exactly where numpy would round whole numbers to floats first.
         if given.size and not (
             self._sorted[0].item() <= given.min().item() and given.max().item() <= self._sorted[-1].item()
         ):
-            raise DataError(_NOT_DECLARED)  # also when a value is not a number
+            raise DataError(NOT_DECLARED)  # also when a value is not a number
         if self.kind == "integer":
             given = given.astype(np.int64)
         elif given.dtype.kind in "iu" and any(int(float(v)) != v for v in given[_beyond_floats(given)].tolist()):
-            raise DataError(_NOT_DECLARED)  # a whole number that no float is equal to
+            raise DataError(NOT_DECLARED)  # a whole number that no float is equal to
         if self._first is not None:
             return np.asarray(given - self._first, dtype=np.intp), _form(given)
         spot = np.minimum(np.searchsorted(self._sorted, given), len(self._sorted) - 1)
         if not np.array_equal(self._sorted[spot], given):
-            raise DataError(_NOT_DECLARED)
+            raise DataError(NOT_DECLARED)
         return np.asarray(self._order[spot], dtype=np.intp), _form(given)
 
     def decode(self, codes: Codes, form: Form) -> Any:
@@ -150,7 +152,7 @@ class Labels:
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
         if column.null_count:
-            raise DataError("some values are missing; drop or replace them first.")
+            raise DataError(_MISSING)
         if (
             self.kind == "other" and self.column.null_count
         ):  # such a secret could come out, and nothing could be told of it
@@ -167,7 +169,7 @@ class Labels:
             return self._looked_up(pa.array([False, True]), numpy_array(column).view(np.uint8))
         found = self._found(column)
         if found.null_count:
-            raise DataError(_NOT_DECLARED)
+            raise DataError(NOT_DECLARED)
         return np.asarray(numpy_array(found), dtype=np.intp)
 
     def _looked_up(self, known: Any, places: NDArray[Any]) -> Codes:
@@ -196,14 +198,14 @@ class Labels:
         try:
             column = pa.array(given.ravel()) if given.size else pa.array([], type=pa.string())
             if not pa.types.is_string(column.type):
-                raise DataError(_OTHER_KIND)
+                raise DataError(_MISSING if _some_missing(given) else _OTHER_KIND)
             found = pc.index_in(column, value_set=arrow_array(self.labels, pa.string()))
         except pa.ArrowException:
-            raise DataError(_OTHER_KIND) from None
+            raise DataError(_MISSING if _some_missing(given) else _OTHER_KIND) from None
         except UnicodeError:  # no label has half of a character
-            raise DataError(_NOT_DECLARED) from None
+            raise DataError(NOT_DECLARED) from None
         if found.null_count:
-            raise DataError(_NOT_DECLARED)
+            raise DataError(_MISSING if column.null_count else NOT_DECLARED)
         return numpy_array(found).astype(np.intp).reshape(given.shape), _form(given)
 
     def _one_by_one(self, values: Any) -> tuple[Codes, Form]:
@@ -215,7 +217,7 @@ class Labels:
         try:
             codes = np.array([self._index[_hashable(v)] for v in items], dtype=np.intp)
         except (KeyError, TypeError):
-            raise DataError(_NOT_DECLARED) from None
+            raise DataError(NOT_DECLARED) from None
         return codes.reshape((-1,) if shape is None else shape), "one" if shape == () else "array"
 
     def _items(self, values: Any) -> tuple[Iterable[Any], tuple[int, ...] | None]:
@@ -270,7 +272,7 @@ class _Tuples:
         wanted = self._joined([part.encode(field)[0] for part, field in fields])
         spot = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         if not np.array_equal(self.keys[spot], wanted):
-            raise DataError(_NOT_DECLARED)
+            raise DataError(NOT_DECLARED)
         return self.order[spot]
 
     def _joined(self, codes: list[Codes]) -> Codes:
@@ -323,9 +325,8 @@ def whole_numbers(values: Any) -> tuple[NDArray[np.int64], bool]:
         except OverflowError:
             raise DataError(_TOO_LARGE) from None  # whole numbers that fit no type of numpy
     if given.dtype.kind not in "iuf" or not _all_whole(given):
-        raise DataError(
-            "the values are not whole numbers; round the column first, on a grid that does not depend on it."
-        )
+        whole = "the values are not whole numbers; round the column first, on a grid that does not depend on it."
+        raise DataError(_MISSING if _some_missing(given) else whole)
     if given.size and not bool((np.abs(given.astype(np.float64)) <= 2.0**62).all()):
         raise DataError(_TOO_LARGE)
     return given.astype(np.int64), given.ndim == 0
@@ -335,6 +336,16 @@ def _beyond_floats(given: NDArray[Any]) -> NDArray[np.bool_]:
     """Where whole numbers are so large that a float may only round them."""
     return np.asarray(
         (given > 2**53) | (given < -(2**53)) if given.dtype.itemsize == 8 else np.zeros(given.shape, dtype=bool)
+    )
+
+
+def _some_missing(given: NDArray[Any]) -> bool:
+    """Whether something is missing, in any of the ways in which numpy and pandas say it."""
+    if given.dtype.kind == "f":
+        return bool(np.isnan(given).any())
+    missing = ("NoneType", "NAType", "NaTType")
+    return given.dtype == object and any(
+        type(value).__name__ in missing or (isinstance(value, float) and math.isnan(value)) for value in given.ravel()
     )
 
 

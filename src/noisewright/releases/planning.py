@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from noisewright.core.errors import DataError, PolicyError
+from noisewright.core.loading.guided import guided
 from noisewright.releases.columns.types import check_spelling, source_for
 from noisewright.releases.curator.cautions import data_cautions
 from noisewright.releases.curator.checking import check_data, without_rows
@@ -32,6 +33,7 @@ from noisewright.releases.sources.source import Source
 __all__ = ["plan"]
 
 
+@guided
 def plan(
     policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
     data: Any,
@@ -81,11 +83,15 @@ def plan(
 
 def _made_already(ledger: AnyLedger, found: Plan, source: Source) -> Iterator[str]:
     """That these data were released under this policy before; they are read for it only if something was."""
+    from noisewright.releases.output.earlier import paid_before  # only few plans need it
+
     book, policy = existing_ledger(ledger, found), found.policy
     if book is None or policy.digest() not in {entry.policy for entry in book.entries(policy.dataset)}:
         return
-    for one in book.made_before(policy.digest(), content_digest(source))[:1]:
+    same = book.made_before(policy.digest(), content_digest(source))[:1]
+    for one in same:
         yield (
             f"these data were released under this policy already ({one.in_words()}): another format of that is free, and a new "
             "draw, which costs the whole price again, is made only with again=True, --again."
         )
+    yield from () if same else paid_before(found, book)

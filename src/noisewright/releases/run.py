@@ -34,6 +34,7 @@ import pyarrow as pa
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
 from noisewright.core.guarantee import Guarantee
+from noisewright.core.loading.guided import guided
 from noisewright.core.verdict import card
 from noisewright.releases.columns.types import check_spelling, source_for
 from noisewright.releases.curator.cautions import data_cautions
@@ -43,7 +44,7 @@ from noisewright.releases.engines.engine import Engine, OutputFormat, Progress
 from noisewright.releases.ledger.budget_check import existing_ledger, ledger_of, spend
 from noisewright.releases.ledger.ledger import Balance, Input, Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
-from noisewright.releases.output.earlier import Written, converted, find_written, in_place, read_folder
+from noisewright.releases.output.earlier import Written, converted, find_written, in_place, paid_before, read_folder
 from noisewright.releases.output.layout import ANSWERS, CERTIFICATE, REPORT, answer_files
 from noisewright.releases.output.lock import LOCK, Given, Lock, Making, Sealing
 from noisewright.releases.output.mark import Mark, content_digest
@@ -131,6 +132,7 @@ class Release:
         return card(f"Release of {self.plan.policy.dataset}", facts, head, rows)
 
 
+@guided
 def release(
     policy: Policy | Mapping[str, Any] | str | os.PathLike[str],
     data: Any,
@@ -187,7 +189,8 @@ def release(
         if output is not None:
             staging = stack.enter_context(Staging(output, replace or again, belongs=partial(belongs_to, book)))
         exact = check_data(plan, runner, source, spends=seed is None)
-        cautions = (*plan.warnings, *without_rows(plan, exact), *data_cautions(plan, source, runner))
+        twice = [] if book is None or again else paid_before(plan, book)
+        cautions = (*twice, *plan.warnings, *without_rows(plan, exact), *data_cautions(plan, source, runner))
         if warn is not None:
             for caution in cautions:
                 warn(caution)

@@ -423,7 +423,7 @@ def test_two_processes_race_for_the_last_of_the_budget(clinic):
     racing = []
     for place in range(4):
         call = [*COMMAND, "release", clinic / "policy.toml", clinic / "visits.parquet", "-o", clinic / f"out{place}"]
-        call += ledger(clinic)
+        call += [*ledger(clinic), "--again"]  # or who comes late finds the release of who was first
         racing.append(subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()))
     ended = [(*process.communicate(timeout=900), process.returncode) for process in racing]
     assert sorted(code for *_, code in ended) == [0, 2, 2, 2]
@@ -491,3 +491,37 @@ def test_ctrl_c_leaves_nothing(clinic):
     assert b"Traceback" not in done.stderr
     assert Ledger(clinic / "ledger.sqlite").remaining("clinic").spent_epsilon == Fraction(7, 4)
     assert not [p for p in clinic.iterdir() if "out" in p.name]
+
+
+def test_the_epsilon_to_write_is_that_of_one_row(call, tmp_path):
+    (tmp_path / "t.csv").write_text("who,age\na,31\na,40\nb,50\n")
+    text = 'dataset = "d"\nbudget.epsilon = 9\n[unit]\ncolumn = "who"\nrows = 2\n[[columns]]\nname = "age"\n'
+    text += 'mechanism = "geometric"\nwithin = [0, 120]\nprotect = 5\nepsilon = {}\n'
+    (tmp_path / "p.toml").write_text(text.format(1))
+    words = ("plan", tmp_path / "p.toml", tmp_path / "t.csv", "--ledger", tmp_path / "book")
+    solved = call(*words, "--target-error", "age=3", "--json").json["solved"]["age"]
+    assert f"write into the policy: epsilon = {solved} for age." in call(*words, "--target-error", "age=3").words
+    (tmp_path / "p.toml").write_text(text.format(solved))
+    (age,) = call(*words, "--json").json["columns"]
+    assert 2.9 < age["error"] <= 3
+    assert age["epsilon"] == pytest.approx(2 * float(solved))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("release t.csv p.toml -o out", "the policy comes first, and then the table: p.toml t.csv."),
+        ("plan t.csv p.toml", "the policy comes first, and then the table: p.toml t.csv."),
+        ("release p.toml t.csv -o out.csv", "out.csv is the name of a file, and a release is a folder with a table"),
+        ("release p.toml t.csv -o out.csv", "write -o out --format csv."),
+        ("release p.toml t.csv -o my.out.csv.gz", "write -o my.out --format csv.gz."),
+        ("release p.toml t.csv -o out.parquet", "write -o out."),
+        ("estimate .", ". is no folder of a release, and reports of a mechanism need --mechanism FILE."),
+    ],
+)
+def test_files_in_the_wrong_places(call, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    answer = call(*words.split())
+    assert answer.code == 2
+    assert told in answer.err
+    assert not list(tmp_path.iterdir())

@@ -234,3 +234,12 @@ def test_a_harmless_survey_that_cannot_be(call, words, arguments):
     answer = call(*arguments)
     assert answer.code == 2
     assert words in answer.err
+
+
+def test_counts_that_no_harmless_survey_explains_have_sane_ends_and_a_caution(call):
+    words = ("survey", "--harmless", "no", "--categories", "no,yes", "--counts")
+    for counts, strange in (("100,40", True), ("40,100", False), ("0,100", False)):
+        found = call(*words, counts, "--json").json
+        assert all(0 <= row["low"] <= row["high"] <= 1 for row in found["estimates"])
+        assert found["strange"] is strange
+        assert ("hardly ever come from this survey" in call(*words, counts).words) is strange

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 import errno
 import json
 import os
@@ -260,3 +261,38 @@ def test_the_ledger_of_this_user_is_asked_if_it_made_the_release(call, tmp_path,
         ("sex", "column", 1, "finished"),
         ("people", "query", 0, "finished"),  # the number of rows is public here
     ]
+
+
+def test_distances_are_said_in_the_unit_of_the_column(call, tmp_path):
+    moments = [datetime.datetime(2024, 3, day, 12) for day in range(1, 5)]
+    table = pa.table(
+        {
+            "day": [moment.date() for moment in moments],
+            "seen": moments,
+            "lat": [48.2] * 4,
+            "lon": [16.4] * 4,
+            "smoker": ["yes", "no", None, "no"],
+        }
+    )
+    policy = {
+        "dataset": "clinic",
+        "budget": {"epsilon": 9},
+        "columns": [
+            {"name": "day", "mechanism": "laplace", "within": [datetime.date(2024, 1, 1), datetime.date(2024, 12, 31)]}
+            | {"protect": 7, "epsilon": 1},
+            {"name": "seen", "mechanism": "laplace", "within": [datetime.date(2024, 1, 1), datetime.date(2024, 12, 31)]}
+            | {"protect": "1 hour", "epsilon": 1},
+            {"name": ["lat", "lon"], "mechanism": "geo-laplace", "reference": [48, 16], "protect": 500, "epsilon": 1},
+            {"name": "smoker", "mechanism": "randomised-response", "categories": ["yes", "no"], "missing": "keep"}
+            | {"epsilon": 1},
+        ],
+    }
+    folder = tmp_path / "released"
+    nw.release(policy, table, output=folder, ledger=tmp_path / "ledger")
+    known = call("verify", folder).words
+    for words in ("at most 7 days apart", "at most 1 hour apart", "within 500 metres of each", "one is missing is"):
+        assert words in known
+    assert "3600" not in known
+    alone = call("verify", folder / "certificate.json")  # which states its units, and proves numbers
+    assert alone.code == 0
+    assert "at most 3600 apart (stated: 1 hour)" in alone.words

@@ -182,3 +182,27 @@ def test_a_key_of_the_policy_below_a_table_is_told_where_it_belongs() -> None:
         PolicyError, match=r"line 7: queries\[0\].types belongs to the policy itself; write it at the top"
     ):
         nw.Policy.from_toml(text)
+
+
+def test_a_column_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = pa.table({"sex": ["f"], "ward": ["n"]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    pyarrow.csv.write_csv(table, tmp_path / "t.csv")
+    for data in (table, tmp_path / "t.parquet", tmp_path / "t.csv"):
+        with pytest.raises(DataError, match="there is no column 'sx' in the data; did you mean 'sex'"):
+            inspect_table(policy(name="sx"), data)
+        with pytest.raises(DataError, match="there is no column 'height' in the data; correct"):
+            inspect_table(policy(name="height"), data)
+
+
+def test_what_only_spelling_keeps_from_fitting_is_counted(tmp_path: Path) -> None:
+    both = policy()
+    both["columns"].append({"name": "pay", "mechanism": "laplace", "within": [0, 9], "protect": 1, "epsilon": 1})
+    (tmp_path / "t.csv").write_text("sex;pay\nf;1,5\nf ;2.5\nM;many\nq; 2\n")
+    sex, pay = inspect_table(both, tmp_path / "t.csv")
+    assert (sex.undeclared, sex.kinds, sex.nearly) == (3, 3, 2)
+    assert (pay.misfits, pay.nearly) == (3, 2)
+    assert "3 undeclared categories, 2 of them only for blanks around them or capitals" in str(sex)
+    assert str(pay) == "pay: 3 not of the declared type, 2 of them only for blanks around them or a decimal comma"
+    (typed,) = inspect_table(policy(), pa.table({"sex": ["f", "F", "x"]}))
+    assert (typed.undeclared, typed.nearly) == (2, 1)

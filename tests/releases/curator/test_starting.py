@@ -207,3 +207,27 @@ def test_what_is_there_is_not_overwritten(tmp_path, capsys):
     assert (tmp_path / "policy.toml").read_text() == "mine"
     assert run(["init", str(path)]) == 0
     assert capsys.readouterr().out == starting_policy(path).text
+
+
+def test_numbers_with_a_decimal_comma_are_said_to_be_some(tmp_path, capsys):
+    rows = [f"{place};{place % 50},5;{place % 3}" for place in range(60)]
+    (tmp_path / "pay.csv").write_text("\n".join(["age;income;ward", *rows]) + "\n")
+    for copied in (False, True):
+        start = starting_policy(str(tmp_path / "pay.csv"), from_data=copied)
+        assert (start.columns, start.left_out) == (("age", "ward"), ("income",))
+        assert '# - "income": numbers with a decimal comma: save the table with points' in start.text
+    assert run(["init", str(tmp_path / "pay.csv"), "-o", str(tmp_path / "start.toml")]) == 0
+    assert "income (numbers with a decimal comma" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("cell", ["31.12.2024", "12/31/24", "1.2.2024 08:30"])
+def test_dates_in_another_order_are_said_to_be_some(cell, tmp_path):
+    (tmp_path / "t.csv").write_text(f"seen;ward\n{cell};n\n{cell};s\n")
+    start = starting_policy(str(tmp_path / "t.csv"))
+    assert (start.columns, start.left_out) == (("ward",), ("seen",))
+    assert '# - "seen": dates in another order: save the table with dates like 2024-02-29' in start.text
+
+
+def test_lists_and_versions_in_text_are_neither_numbers_nor_dates(tmp_path):
+    (tmp_path / "t.csv").write_text('codes;version\n"1,2,3";1.2.3\n"4,5,6";10.0.12345\n')
+    assert starting_policy(str(tmp_path / "t.csv")).columns == ("codes", "version")

@@ -80,6 +80,7 @@ def test_a_ledger_that_knew_no_data_again_keeps_its_chain(ledger: Ledger, tmp_pa
     older, written = Ledger(ledger.path), shape(ledger.path)
     assert (known(older), older.head(), older.check().records) == (before, head, records)
     assert older.made_before("p", b"data") == []
+    assert older.made_under("p") == []
     older.rehearse("clinic", [AGE])
     assert shape(ledger.path) == written
     older.spend("clinic", [AGE], "fourth", "p", made_of=Input(b"data", "/somewhere"))
@@ -88,6 +89,7 @@ def test_a_ledger_that_knew_no_data_again_keeps_its_chain(ledger: Ledger, tmp_pa
     now = Ledger(ledger.path)
     assert now.check_holds(head) == records
     assert [(one.release_id, one.place) for one in now.made_before("p", b"data")] == [("fourth", "/somewhere")]
+    assert now.made_under("p") == now.made_before("p", b"data")
 
 
 def test_the_kept_ledger_is_read_copied_and_brought_up_to_date(tmp_path: Path) -> None:

@@ -169,18 +169,29 @@ def problems(text: str) -> list[str]:
         ),
         (
             HEAD + LAPLACE + "sensitivity = 2\n",
-            "p, line 9: columns[0].sensitivity = 2 is set by protect; write protect = 1, the distance within which two values "
+            "p, line 9: columns[0].sensitivity = 2 is set by protect; write protect = 2, the distance within which two values "
             "are to look alike.",
         ),
         (
             HEAD + LAPLACE + "level = 2\n",
-            "p, line 9: columns[0].level = 2 is set by epsilon; write epsilon = 1, the loss between two values that are "
+            "p, line 9: columns[0].level = 2 is set by epsilon; write epsilon = 2, the loss between two values that are "
             "protected from each other.",
         ),
         (
             HEAD + LAPLACE + "radius = 2\n",
-            "p, line 9: columns[0].radius = 2 is set by protect; write protect = 1, the distance within which two values are "
+            "p, line 9: columns[0].radius = 2 is set by protect; write protect = 2, the distance within which two values are "
             "to look alike.",
+        ),
+        (
+            HEAD + LAPLACE + "upper = 2\n",
+            "p, line 9: columns[0].upper = 2 is not known here: laplace takes within, excluding, scope, margin, shape, "
+            "outside, lattice; did you mean within?",
+        ),
+        (
+            HEAD
+            + '[[columns]]\nname = ["lng", "lat"]\nmechanism = "geo-laplace"\nreference = [48, 2]\nprotect = 5\nepsilon = 1\n',
+            'p, line 5: columns[0].name = ["lng", "lat"] has the longitude first, and geo-laplace takes the latitude first; '
+            'write name = ["lat", "lng"].',
         ),
         (
             HEAD + LAPLACE + "marginn = 2\n",
@@ -226,8 +237,8 @@ def problems(text: str) -> list[str]:
         ),
         (
             HEAD + LAPLACE + "protect = 0\n",
-            'p, line 9: columns[0].protect = 0 must be a distance greater than 0 or "any"; write a number such as 5, or '
-            '"7 days".',
+            'p, line 9: columns[0].protect = 0 must be a distance greater than 0 or "any"; write a number such as 5 (of '
+            'places, in metres), or "7 days" (or hours, minutes, seconds).',
         ),
         (
             HEAD + '[[columns]]\nname = ["a", "b"]\nmechanism = "planar-laplace"\nepsilon = 1\n',

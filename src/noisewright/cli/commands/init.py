@@ -83,8 +83,11 @@ def _page(table: str, output: str | None, start: Start) -> Iterable[RenderableTy
         rows.append(("WARNING", "ranges and categories were copied from the data: they tell values of people in it"))
     if start.guessed:
         rows.append(("Types", "guessed from the cells; confirm them in the policy"))
-    if start.left_out:
-        rows.append(("Left out", labels(start.left_out)))
+    reasons: dict[str, list[str]] = {}
+    for column in start.proposals:
+        if column.mechanism is None:
+            reasons.setdefault(column.words, []).extend(column.names)
+    rows += [("Left out", f"{labels(names)} ({reason})") for reason, names in reasons.items()]
     rows.append(("Next", f"noisewright plan {output} {table}"))
     yield facts(rows)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,8 @@ from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working, write_json
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from rich.console import RenderableType
 
     from noisewright.releases.curator.inspecting import Inspected
@@ -24,6 +26,7 @@ __all__ = [
     "Dataset",
     "LedgerFile",
     "PolicyFile",
+    "check_order",
     "data_of",
     "default_ledger",
     "order_row",
@@ -83,6 +86,7 @@ def plan(
     With --target-error, solve for the epsilon that reaches a wanted accuracy, for example --target-error age=2.5.
     """
     from noisewright.core.errors import DataError, ParameterError
+    from noisewright.core.exact import figure
     from noisewright.releases.curator.inspecting import NOT_PRIVATE, inspect_table
     from noisewright.releases.planning import plan as planned
     from noisewright.releases.policy.policy import Policy
@@ -92,10 +96,11 @@ def plan(
         return
     if policy is None:
         raise ParameterError("name a policy file: noisewright plan POLICY [DATA]; --schema prints what it may say.")
+    check_order(policy, data)
     with working("planning"):
         read = Policy.load(policy)
         looked_at = inspect_table(read, data_of(read, data)) if inspect else None
-        own = (
+        own: dict[str, Any] = (
             {} if looked_at is None else {"inspected": [one.to_json() for one in looked_at], "not_private": NOT_PRIVATE}
         )
         try:
@@ -108,7 +113,9 @@ def plan(
             emit({"fits": False, "refusal": refusal, **own}, lambda: _refused(policy, refusal, looked_at), as_json)
             return
     book = None if ledger is not None or read.ledger_path() is not None else default_ledger()
-    page = partial(_page, policy, found, bool(target_error), looked_at, book)
+    solved = {name: figure(float(epsilon), 6, "nearest") for name, epsilon in _epsilons(found, wanted)}
+    own |= {"solved": solved} if solved else {}
+    page = partial(_page, policy, found, solved, looked_at, book)
     emit({**found.to_json(), **own} if as_json else {}, page, as_json)
 
 
@@ -129,6 +136,14 @@ def data_of(policy: Policy, data: str | None) -> Any:
     return found
 
 
+def check_order(policy: str, data: str | None) -> None:
+    """Refuse a table in the place of the policy where the policy is in its place."""
+    from noisewright.core.errors import ParameterError
+
+    if data is not None and data.lower().endswith(".toml") and not policy.lower().endswith(".toml"):
+        raise ParameterError(f"the policy comes first, and then the table: {data} {policy}.")
+
+
 def _targets(given: list[str]) -> dict[str, str]:
     from noisewright.core.errors import ParameterError
 
@@ -139,6 +154,13 @@ def _targets(given: list[str]) -> dict[str, str]:
             raise ParameterError(f"--target-error {text!r} must be a name and an error, such as age=2.5.")
         found[name.strip()] = wanted.strip()
     return found
+
+
+def _epsilons(found: Plan, wanted: Iterable[str]) -> Iterable[tuple[str, Fraction]]:
+    """What a policy says for each of these parts; a price is more, where a unit has several rows."""
+    named = {",".join(column.names): column.epsilon for column in found.policy.columns}
+    named |= {query.name: query.epsilon for query in found.policy.queries if query.name not in named}
+    return [(name, epsilon) for name in wanted if (epsilon := named.get(name)) is not None]
 
 
 def _inspected(looked_at: Sequence[Inspected]) -> Iterable[RenderableType]:
@@ -161,13 +183,17 @@ def _refused(file: str, refusal: str, looked_at: Sequence[Inspected]) -> Iterabl
 
 
 def _page(
-    file: str, found: Plan, solved: bool, looked_at: Sequence[Inspected] | None = None, book: str | None = None
+    file: str,
+    found: Plan,
+    solved: Mapping[str, str],
+    looked_at: Sequence[Inspected] | None = None,
+    book: str | None = None,
 ) -> Iterable[RenderableType]:
     from rich.text import Text
 
     verdict = f"{plural(len(found.parts), 'part')}, nothing drawn"
     yield heading(file, verdict)
-    yield parts_table(found, solved)
+    yield parts_table(found, bool(solved))
     yield facts(
         [
             total_row(found),
@@ -187,7 +213,8 @@ def _page(
     if looked_at is not None:
         yield from _inspected(looked_at)
     if solved:
-        yield Text("The epsilons above reach the wanted errors; write them into the policy to use them.")
+        named = ", ".join(f"epsilon = {epsilon} for {printable(name)}" for name, epsilon in solved.items())
+        yield Text(f"To reach the wanted errors, write into the policy: {named}.")
 
 
 def changed_rows(found: Plan) -> list[tuple[str, str]]:

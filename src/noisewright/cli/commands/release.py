@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
@@ -12,6 +13,7 @@ from noisewright.cli.commands.plan import (
     LedgerFile,
     PolicyFile,
     changed_rows,
+    check_order,
     data_of,
     default_ledger,
     dropped_row,
@@ -93,6 +95,8 @@ def release(
             raise ParameterError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
     if master is not None and engine != "spark":
         raise ParameterError("--master is for Spark; add --engine spark.")
+    _check_folder(output, file_format)
+    check_order(policy, data)
     read = Policy.load(policy)
     with counting("releasing") as progress:
         done = run(
@@ -191,6 +195,21 @@ def _answers(done: Release, output: str, most: int) -> Iterable[RenderableType]:
         if answer.num_rows > most:
             more = f"{most} of {answer.num_rows:,} rows; all are in {output}/{file}"
             yield Padding(Text(more, style="dim"), (0, 0, 0, 2))
+
+
+def _check_folder(output: str, file_format: str) -> None:
+    """Refuse the name of a table for a folder: whoever gives one expects a file."""
+    from noisewright.core.errors import ParameterError
+
+    ending = next(
+        (form for form in sorted(FORMATS, key=len, reverse=True) if output.lower().endswith(f".{form}")), None
+    )
+    if ending is not None and not os.path.isdir(output):
+        folder = output[: -len(ending) - 1]
+        raise ParameterError(
+            f"{output} is the name of a file, and a release is a folder with a table, certificate and report; write -o {folder}"
+            f"{'' if ending == file_format else f' --format {ending}'}."
+        )
 
 
 COMMAND = Command(release)

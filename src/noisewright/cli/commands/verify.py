@@ -9,7 +9,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working
-from noisewright.cli.shared.words import meaning_of, plainly
+from noisewright.cli.shared.words import meaning_of, part_plainly, plainly
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -187,9 +187,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     if result.get("problems"):
         verdict = heading(result["file"], "NOT the files of one release", "bold red")
     elif result["proved"]:
-        verdict = heading(
-            result["file"], f"release, proved in all {plural(len(result['parts']), 'part')}", "bold green"
-        )
+        verdict = heading(result["file"], f"release, proved in {_all_parts(len(result['parts']))}", "bold green")
     elif not result["parts"]:
         verdict = heading(result["file"], "release, nothing is claimed, so nothing is proved", "bold red")
     else:
@@ -220,8 +218,13 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
             f", delta {rounded(Fraction(part['delta']))}" if part["delta"] != "0" else ""
         )
         said = Text("proved", "green") if part["proved"] else Text("NOT proved: floating", "red")
-        table.add_row(Text(printable(part["title"])), Text(price), Text(printable(plainly(part["between"]))), said)
+        between = part_plainly(part["between"], part["protects"], known=result.get("problems") == [])
+        table.add_row(Text(printable(part["title"])), Text(price), Text(printable(between)), said)
     return [*page, Padding(table, (1, 0, 0, 2))]
+
+
+def _all_parts(count: int) -> str:
+    return "its only part" if count == 1 else f"all {count:,} parts"
 
 
 def _stated(words: str) -> str:

@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import datetime, timedelta
+from fractions import Fraction
+from functools import partial
 from typing import cast
 
-__all__ = ["SAID", "STYLES", "meaning_of", "plainly", "things_of"]
+__all__ = ["SAID", "STYLES", "meaning_of", "part_plainly", "plainly", "things_of"]
 
 SAID = {
     "holds (exact)": "yes, proved",
@@ -34,6 +37,9 @@ CLAIM = re.compile(
 )
 LEVEL = re.compile(r".*; level = (?P<epsilon>[0-9.e+-]+) (?P<between>between any two \S+ within .+? of each other).*")
 LATTICE = re.compile(r" between points of the lattice 2\^(-?[0-9]+)")
+FROM_TO = re.compile(r"from (-?\d{1,15}) to (-?\d{1,15})(?![\d.])")
+NUMBER_APART = re.compile(r"(?<=at most )\S+(?= apart)|(?<=within )\S+(?= of each other)")
+PROTECTED = re.compile(r"(?:any two values|at most (?P<length>\S+(?: [a-z]+)*))(?P<more>.*)")
 
 
 def things_of(mechanism: str) -> str:
@@ -73,6 +79,51 @@ def plainly(claim: str, mechanism: str = "") -> str:
         metric.name = exact
     promise = Guarantee(float(found["epsilon"]), metric, scope=cast(Scope, scope))
     return promise.reading(things=things_of(mechanism)) + "".join(steps) + (found["more"] or "")
+
+
+def part_plainly(between: str, protects: str, *, known: bool) -> str:
+    """Between which values a part of a release is proved, in the unit of its column.
+
+    A proof is about numbers, such as the seconds of a time; ``protects`` says what they are. ``known``: that follows from the
+    policy in the lock. In a certificate alone it is stated, and only its number was compared.
+
+    >>> part_plainly("values at most 3600 apart (line)", "at most 1 hour", known=True)
+    'values at most 1 hour apart'
+    >>> part_plainly("values at most 3600 apart (line)", "at most 1 hour", known=False)
+    'values at most 3600 apart (stated: 1 hour)'
+    """
+    words, said = plainly(between), PROTECTED.fullmatch(protects)
+    if said is None:  # an answer: what one unit changes is a number
+        return words
+    length, more = said["length"] or "", said["more"] if known else ""
+    if " " not in length:
+        return words + (more if not length else "")
+    if known:
+        number = NUMBER_APART.search(words)
+        named = words if number is None else FROM_TO.sub(partial(_moments, length, number[0]), words)
+        return NUMBER_APART.sub(length, named, count=1) + more
+    return f"{words} (stated: {length})" if words.endswith(" apart") else words  # the metric of places has its unit
+
+
+def _moments(length: str, number: str, ends: re.Match[str]) -> str:
+    """Two ends of a range of dates or of times, if ``number`` is the days or the seconds of ``length``.
+
+    >>> FROM_TO.sub(partial(_moments, "7 days", "7"), "for answers from 20095 to 20300")
+    'for answers from 2025-01-07 to 2025-07-31'
+    >>> FROM_TO.sub(partial(_moments, "7 days", "604800"), "for answers from 0 to 5400")
+    'for answers from 1970-01-01 00:00:00 to 1970-01-01 01:30:00'
+    """
+    many, _, unit = length.partition(" ")
+    seconds = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}.get(unit.removesuffix("s"))
+    if seconds is None or Fraction(many) * seconds not in (86_400 * Fraction(number), Fraction(number)):
+        return ends[0]
+    days = Fraction(many) * seconds == 86_400 * Fraction(number)
+    start = datetime(1970, 1, 1)
+    try:
+        low, high = (start + timedelta(**{"days" if days else "seconds": int(end)}) for end in ends.groups())
+    except OverflowError:
+        return ends[0]
+    return f"from {low.date()} to {high.date()}" if days else f"from {low} to {high}"
 
 
 def meaning_of(claim: str, reading: str) -> str:

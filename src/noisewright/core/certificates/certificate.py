@@ -165,6 +165,19 @@ class Certificate:
         """The certificate as JSON text."""
         return json.dumps(self.document, indent=1, ensure_ascii=True)
 
+    def __repr__(self) -> str:
+        """Short, and without a verdict: :meth:`verify` gives that, and :attr:`document` has everything.
+
+        >>> import noisewright as nw
+        >>> nw.geometric(epsilon=1, within=(0, 9)).certificate()
+        <Certificate of 'geometric': claims epsilon 1, metric line; verify() proves it>
+        """
+        claim = self.document.get("claim") or {}
+        told = ", ".join(f"{name} {claim[name]}" for name in ("epsilon", "metric") if isinstance(claim.get(name), str))
+        return (
+            f"<Certificate of {self.document.get('mechanism')!r}: claims {told[:200] or 'nothing'}; verify() proves it>"
+        )
+
     def verify(self) -> str:
         """Prove the claim again, with integers alone; the claim in words, or a :class:`CertificateError`."""
         try:

@@ -48,8 +48,20 @@ def _nearest(name: str, package: str) -> str:
     """The public name that somebody may have meant."""
     from noisewright.core.choices import nearest_name
 
-    near = None if name.startswith("_") else nearest_name(name, list(homes(package)))
-    return "" if near is None else f"; did you mean {near}?"
+    if name.startswith("_"):
+        return ""
+    inside = {one: f"{room}.{one}" for room in reversed(_rooms(package)) for one in homes(room)}
+    if name in inside:
+        return f"; it is {inside[name]}"
+    near = nearest_name(name, [*homes(package), *inside])
+    return "" if near is None else f"; did you mean {near if near in homes(package) else inside[near]}?"
+
+
+def _rooms(package: str) -> list[str]:
+    """The packages with a door of their own that this one shows; none is looked for inside modules, which would load them."""
+    near = [f"{home}.{one}" for home, one in homes(package).values() if home in (package, f"{package}.core")]
+    specs = [find_spec(name) for name in near]
+    return [spec.name for spec in specs if spec is not None and spec.submodule_search_locations is not None]
 
 
 @cache

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
 from noisewright.core.choices import nearest_name
 from noisewright.core.errors import ParameterError
 
-__all__ = ["guided"]
+__all__ = ["guided", "meant"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,8 +63,31 @@ MEANT = {
     "distance": "metric",
     "level": "epsilon",
     "protect": "radius",
+    "out": "output",
+    "folder": "output",
+    "path": "output",
+    "overwrite": "replace",
+    "force": "replace",
+    "output_format": "format",
+    "random_state": "seed",
+    "rng": "seed",
+    "df": "data",
+    "table": "data",
+    "default": "fill",
+    "fillna": "fill",
+    "unknown": "other",
 }
-EXAMPLES = {"epsilon": "epsilon=1", "categories": "['yes', 'no']", "delta": "delta=1e-6", "radius": "radius=500"}
+EXAMPLES = {
+    "epsilon": "epsilon=1",
+    "categories": "['yes', 'no']",
+    "delta": "delta=1e-6",
+    "radius": "radius=500",
+    "policy": "'policy.toml'",
+    "data": "'visits.csv'",
+    "reports": "reports",
+    "mechanism": "mechanism",
+    "thing": "'released'",
+}
 
 
 def guided(make: Callable[P, R]) -> Callable[P, R]:
@@ -82,6 +105,16 @@ def guided(make: Callable[P, R]) -> Callable[P, R]:
     return called
 
 
+def meant(given: str, known: Sequence[str]) -> str | None:
+    """The parameter that somebody means by a name of another library, or by one that is much like it; None if there is none.
+
+    >>> meant("upper", ["within", "outside"]), meant("labels", ["categories"]), meant("epsilom", ["epsilon"])
+    ('within', 'categories', 'epsilon')
+    """
+    guess = "within" if given in ENDS else MEANT.get(given)
+    return guess if guess in known else nearest_name(given, known)
+
+
 def _sentence(name: str, signature: inspect.Signature, args: tuple[object, ...], kwargs: dict[str, object]) -> str:
     known = signature.parameters
     for given in kwargs:
@@ -91,7 +124,7 @@ def _sentence(name: str, signature: inspect.Signature, args: tuple[object, ...],
             if given in SCALES and "sensitivity" in known:
                 call = f"{name}(epsilon=1, sensitivity=1)"
                 return f"{name} has no parameter {given!r}, which is sensitivity / epsilon; write {call}."
-            near = MEANT.get(given) if MEANT.get(given) in known else nearest_name(given, list(known))
+            near = meant(given, list(known))
             hint = f"did you mean {near}?" if near else f"it takes {', '.join(known)}."
             return f"{name} has no parameter {given!r}; {hint}"
     positional = [p.name for p in known.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

@@ -51,6 +51,7 @@ from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact
+from noisewright.core.loading.guided import guided
 from noisewright.estimation.fitting.bayesian_update import Fit, check_update, starting_point
 from noisewright.estimation.fitting.fit import QUICK, Fitting, fitted, refitted
 from noisewright.estimation.fitting.inversion import invert
@@ -83,6 +84,7 @@ Ends = tuple[Floats | None, Floats | None]
 METHODS = ("auto", "inversion", "ibu", "mle")
 
 
+@guided
 def estimate(
     reports: Any,
     mechanism: Any,

@@ -78,9 +78,11 @@ BLOCK = 1 << 14
 FEW = 256
 """Reports below which all categories of one report are hashed at once, rather than one category of all reports."""
 
+FIELDS = ("hash", "bucket")
+"""What the two parts of a report are called, in tables."""
 _WANTED = (
     "each report of local hashing is two whole numbers, the hash function and the bucket; give an array with two columns, "
-    "pairs, or structs."
+    "pairs, structs, or a table with the columns hash and bucket."
 )
 
 Words = NDArray[np.uint32]
@@ -143,6 +145,11 @@ class LocalHashingMechanism(OverCategories):
         keep, other = Fraction(self.response.keep, total), Fraction(self.response.other, total)
         return keep, keep * self.collision + other * (1 - self.collision)
 
+    @property
+    def report_fields(self) -> tuple[str, ...]:
+        """What the parts of a report are called."""
+        return FIELDS
+
     @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:
         """One report for every value: the number of a hash function and a bucket."""
@@ -155,7 +162,7 @@ class LocalHashingMechanism(OverCategories):
         if form == "one":
             return int(hashed), int(told)
         if form in COLUMNS:
-            return pa.StructArray.from_arrays([arrow_array(hashed), arrow_array(told)], names=["hash", "bucket"])
+            return pa.StructArray.from_arrays([arrow_array(hashed), arrow_array(told)], names=FIELDS)
         return np.stack([hashed, told], axis=-1)
 
     def support(self, reports: Any) -> Support:
@@ -240,9 +247,14 @@ class LocalHashingMechanism(OverCategories):
 
 def _pairs(reports: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Hash functions and buckets; -1 for a report that is missing."""
+    named = reports.column_names if isinstance(reports, pa.Table) else list(getattr(reports, "columns", ()))
+    if set(FIELDS) <= set(named):  # a table of Arrow, pandas or Polars
+        hashed, told = (_whole(plain_column(reports[name], _WANTED)) for name in FIELDS)
+        return hashed, told
     column = plain_column([reports] if isinstance(reports, tuple) and _is_pair(reports) else reports, _WANTED)
     if isinstance(column, pa.StructArray) and column.type.num_fields == 2:
-        hashed, told = (_whole(field) for field in column.flatten())
+        turned = (column.type.field(1).name, column.type.field(0).name) == FIELDS
+        hashed, told = map(_whole, column.flatten()[:: -1 if turned else 1])
         return hashed, told
     if isinstance(column, pa.Array):
         found = list_rows(column, 2)
@@ -283,7 +295,7 @@ def _is_pair(report: Any) -> bool:
 
 
 def _whole(field: Any) -> NDArray[np.int64]:
-    if not pa.types.is_integer(field.type):
+    if not isinstance(field, pa.Array) or not pa.types.is_integer(field.type):
         raise DataError("the parts of reports of local hashing are whole numbers; convert the columns first.")
     return np.asarray(field.cast(pa.int64(), safe=False).fill_null(-1).to_numpy(zero_copy_only=False))
 

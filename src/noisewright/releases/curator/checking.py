@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from noisewright.core.errors import DataError, PolicyError
 from noisewright.core.exact import upward
+from noisewright.mechanisms.label_columns import NOT_DECLARED
 from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines.engine import Engine
 from noisewright.releases.plan import BEYOND_SENSE, Plan, has_public_rows, title
@@ -51,11 +52,21 @@ def check_data(plan: Plan, engine: Engine, source: Source, spends: bool = True) 
             "the table has no rows: a release would spend its price and tell nothing; give the table that is meant."
         )
     engine.check_units(source, policy.unit)
-    engine.check_values(source, [column for column in plan.columns if not column.keep], policy.unit)
+    try:
+        engine.check_values(source, [column for column in plan.columns if not column.keep], policy.unit)
+    except DataError as problem:
+        raise DataError(_with_what_helps(str(problem), plan)) from None
     found = [[engine.aggregate(source, s, policy.unit) for s in query.statistics] for query in plan.queries]
     for query, tables in zip(plan.queries, found, strict=True):
         query.check(tables)
     return found
+
+
+def _with_what_helps(refusal: str, plan: Plan) -> str:
+    """The same refusal; of a column with categories with the key of a policy that helps."""
+    named = any(column.choices and refusal == f"{column.title}: {NOT_DECLARED}" for column in plan.columns)
+    help = 'add it to categories, or say other = "..." to count all such values as one public category.'
+    return f"{refusal.removesuffix(NOT_DECLARED.partition('; ')[2])}{help}" if named else refusal
 
 
 def without_rows(plan: Plan, results: Results) -> Iterator[str]:
@@ -63,6 +74,12 @@ def without_rows(plan: Plan, results: Results) -> Iterator[str]:
     for query, tables in zip(plan.queries, results, strict=True):
         statistic, table = query.statistics[0], tables[0]
         if not statistic.keys:
+            counts = [table["nw_value"] for s, table in zip(query.statistics, tables, strict=True) if s.name == "count"]
+            if query.query.where is not None and counts and not sum(counts[0].to_pylist()):
+                yield (
+                    f"{query.name}: no row of this table passes its filter, so the answer is noise alone; see that the values in "
+                    "where are spelled as in the table."
+                )
             continue
         count, keys = statistic.groups, [f"nw_k{place}" for place in range(len(statistic.keys))]
         seen = table.group_by(keys).aggregate([]).num_rows

@@ -24,7 +24,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from noisewright.releases.columns.types import known_types, source_for, used_columns
+from noisewright.core.errors import DataError
+from noisewright.releases.columns.types import check_spelling, known_types, source_for, used_columns
 from noisewright.releases.kinds.registry import kind_of
 from noisewright.releases.policy.policy import ColumnPolicy, Policy, as_policy
 from noisewright.releases.sources.delimited import in_sql
@@ -42,11 +43,12 @@ NOT_PRIVATE = (
 
 SPELLED = {
     "integer": r"-?(0|[1-9]\d*)",
-    "number": r"([^0].*)?|0|0\..*",
+    "number": r"((0|[1-9]\d*)(\.\d*)?|[-+]\d+(\.\d*)?|[-+]?\.\d+)([eE][-+]?\d+)?|(?i)-?(nan|inf|infinity)",
     "date": r"\d{4}-\d\d-\d\d",
     "boolean": "(?i)true|false",
 }
-"""Plain spellings, as a release takes them: DuckDB reads more, such as 31.5 as a whole number or a time as a date."""
+"""Plain spellings, as a release takes them: DuckDB reads more, such as 31.5 as a whole number, a time as a
+date, or blanks around a number."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class Inspected:
     """Rows with a category that is not declared."""
     kinds: int = 0
     """How many different undeclared categories there are."""
+    nearly: int = 0
+    """Of the misfits and the undeclared: would do but for blanks around them, other capitals, or a decimal comma."""
     clamped: bool = False
     other: Any = None
     crowded: int = 0
@@ -78,7 +82,7 @@ class Inspected:
 
     def to_json(self) -> dict[str, Any]:
         """The numbers as plain data."""
-        keys = ("name", "rows", "missing", "misfits", "outside", "undeclared", "kinds", "crowded")
+        keys = ("name", "rows", "missing", "misfits", "outside", "undeclared", "kinds", "nearly", "crowded")
         return {key: getattr(self, key) for key in keys}
 
     def __str__(self) -> str:
@@ -89,7 +93,7 @@ class Inspected:
         if self.missing:
             yield f"{self.missing:,}{of} missing"
         if self.misfits:
-            yield f"{self.misfits:,} not of the declared type"
+            yield f"{self.misfits:,} not of the declared type" + self._spelling("blanks around them or a decimal comma")
         if self.outside:
             done = "moved to the nearer end" if self.clamped else "the release is refused; "
             done += (
@@ -103,15 +107,22 @@ class Inspected:
                 f"{self.undeclared:,} with {self.kinds:,} undeclared {'category' if self.kinds == 1 else 'categories'}"
             )
             done = "in no group" if self.asked else "the release is refused; other = ... maps them to a public one"
-            yield f"{what} ({done if self.other is None else f'they count as {self.other!r}'})"
+            done = done if self.other is None else f"they count as {self.other!r}"
+            yield f"{what}{self._spelling('blanks around them or capitals')} ({done})"
         if self.crowded:
             yield f"{self.crowded:,} units have more rows than the policy allows"
+
+    def _spelling(self, what: str) -> str:
+        return f", {self.nearly:,} of them only for {what}" if self.nearly else ""
 
 
 def inspect_table(policy: Policy | Mapping[str, Any] | str | os.PathLike[str], data: Any) -> list[Inspected]:
     """Every column that the policy perturbs or asks about, and its units: exact numbers, for the owner's eyes alone."""
     read = as_policy(policy)
     source = _as_it_is(read, data)
+    check_spelling(read, source)
+    for name in sorted(used_columns(read) - set(source.schema.names)):
+        raise DataError(f"there is no column {name!r} in the data; correct the name in the policy, or the data.")
     spelled = source.format == "csv"
     types = {**source.types, **(known_types(read) if spelled else {})}
     with source.database() as duck, quiet(f"{source.name} cannot be read"):
@@ -186,13 +197,19 @@ def _column(declared: _Declared, name: str, type_: pa.DataType, spelled: bool, a
     ]
     labels = declared.labels
     parts.append(f"count(*) FILTER ({_outside(value, declared.within)})")
+    among = near = "false"
     if isinstance(labels, tuple):
         among = f"{value} IS NOT NULL AND {value} NOT IN ({', '.join(map(_spelled, labels))})"
-        parts += [f"count(*) FILTER ({among})", f"count(DISTINCT {value}) FILTER ({among})"]
-    rows, missing, misfits, outside, *categories = ask(", ".join(parts))
-    undeclared, kinds = categories or (0, 0)
+        texts = [literal(label.strip().lower()) for label in labels if isinstance(label, str)]
+        near = f"{among} AND lower(trim({cell})) IN ({', '.join(texts)})" if texts else near
+    elif spelled and kind is not None and kind.name in SPELLED:
+        plain = f"replace(trim({cell}), ',', '.')"
+        fits = f"regexp_full_match({plain}, {literal(SPELLED[kind.name])}) AND TRY_CAST({plain} AS {in_sql(type_)})"
+        near = f"{cell} IS NOT NULL AND {value} IS NULL AND {fits} IS NOT NULL"
+    parts += [f"count(*) FILTER ({among})", f"count(DISTINCT {value}) FILTER ({among})", f"count(*) FILTER ({near})"]
+    rows, missing, misfits, outside, undeclared, kinds, nearly = ask(", ".join(parts))
     own = {"clamped": declared.clamped, "other": declared.other, "asked": declared.asked}
-    return Inspected(name, rows, missing, misfits, outside, undeclared, kinds, **own)
+    return Inspected(name, rows, missing, misfits, outside, undeclared, kinds, nearly, **own)
 
 
 def _outside(value: str, within: Any) -> str:

@@ -33,6 +33,7 @@ import pyarrow as pa
 
 from noisewright.releases.kinds.casts import fits
 from noisewright.releases.kinds.registry import describe, kind_of
+from noisewright.releases.policy.parameters import EAST, NORTH
 from noisewright.releases.policy.placeholders import PLACEHOLDER
 from noisewright.releases.sources.delimited import LADDER
 from noisewright.releases.sources.duck import identifier, quiet
@@ -55,7 +56,16 @@ PERSON = re.compile(
     re.IGNORECASE,
 )
 """Names of columns that point to a person."""
-NORTH, EAST = ("lat", "latitude"), ("lon", "lng", "long", "longitude")
+SPELLINGS = {
+    re.compile(
+        r"[-+]?[0-9]+(?:[. ][0-9]{3})*,[0-9]+"
+    ): "numbers with a decimal comma: save the table with points, as in 31.5, and start again",
+    re.compile(
+        r"[0-9]{1,2}([./-])[0-9]{1,2}\1(?:[0-9]{2}|[0-9]{4})(?:[ T][0-9:.]+)?"
+    ): "dates in another order: save the table with dates like 2024-02-29, and start again",
+}
+"""Numbers and dates as they are written in many places, and what is to be done: a policy and a table without types have one
+spelling of each."""
 
 PUBLIC = "make this public knowledge yourself"
 COPIED = f"COPIED FROM THE DATA: {PUBLIC}"
@@ -90,7 +100,7 @@ def starting_policy(data: Any, *, dataset: str | None = None, from_data: bool = 
     categories from the data, which tells values of people in it; the text says so.
     """
     source, types, guessed = _typed(data, from_data)
-    columns = _blocks(types)
+    columns = _blocks(types, _respelled(source, types))
     called = _title(data, source) if dataset is None else dataset
     known = _known(source, columns) if from_data else {}
     share = _share(sum(column.mechanism is not None for column in columns))
@@ -132,6 +142,22 @@ def _likely(cells: pa.Array) -> pa.DataType:
         if len(seen) and hits >= MOST * len(seen):
             return type_
     return pa.string()
+
+
+def _respelled(source: Source, types: Mapping[str, pa.DataType]) -> dict[str, str]:
+    """The columns of text of a file without types that hold numbers or dates in another spelling, and what is to be done."""
+    texts = [name for name, type_ in types.items() if pa.types.is_string(type_)] if source.format == "csv" else []
+    first = next(iter(source.batches(texts)), None) if texts else None
+    found: dict[str, str] = {}
+    if first is None:
+        return found
+    for name in texts:
+        seen = [cell.strip() for cell in first.column(name).drop_null()[:LOOKED_AT].to_pylist()]
+        for spelling, words in SPELLINGS.items():
+            hits = sum(spelling.fullmatch(cell) is not None for cell in seen)
+            if hits and hits + sum(cell.isdecimal() for cell in seen) >= MOST * len(seen):  # 31 needs no comma
+                found[name] = words
+    return found
 
 
 def _known(source: Source, columns: Iterable[Proposal]) -> dict[str, Any]:
@@ -244,7 +270,7 @@ _MECHANISMS = {
 }
 
 
-def _blocks(types: Mapping[str, pa.DataType]) -> list[Proposal]:
+def _blocks(types: Mapping[str, pa.DataType], respelled: Mapping[str, str]) -> list[Proposal]:
     """Every column in the order of the table; a latitude and a longitude are one place."""
     place = _place(types)
     found = []
@@ -252,6 +278,9 @@ def _blocks(types: Mapping[str, pa.DataType]) -> list[Proposal]:
         if name in place:
             if name == place[0]:
                 found.append(Proposal(place, "place", "latitude and longitude, in degrees", "geo-laplace"))
+            continue
+        if name in respelled:
+            found.append(Proposal((name,), "number", respelled[name]))
             continue
         kind = kind_of(type_)
         mechanism = None if kind is None else _MECHANISMS.get(kind.name)

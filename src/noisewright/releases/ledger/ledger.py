@@ -328,6 +328,16 @@ class Ledger:
             )
             return [Earlier(*row) for row in rows]
 
+    def made_under(self, policy: str) -> list[Earlier]:
+        """The finished releases under the policy with this digest, of whatever data it would know again, the latest first."""
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT r.name, r.time, i.place FROM inputs i JOIN releases r ON r.number = i.release "
+                "JOIN finishes f ON f.release = r.number WHERE r.policy = ? ORDER BY r.number DESC",
+                (policy,),
+            )
+            return [Earlier(*row) for row in rows]
+
     # What it knows ---------------------------------------------------------------------------------------------------
 
     def datasets(self) -> list[str]:

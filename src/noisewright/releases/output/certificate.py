@@ -90,6 +90,12 @@ class ReleaseCertificate:
         except checker.NotProved as problem:
             raise CertificateError(f"the certificate does not prove its claim: {problem}") from None
 
+    def __repr__(self) -> str:
+        """Short, and without a verdict: :meth:`verify` gives that, and :attr:`document` has everything."""
+        parts, total = self.document.get("parts") or (), self.document.get("total") or {}
+        claims = f"claims epsilon {total.get('epsilon')} in {len(parts)} part{'' if len(parts) == 1 else 's'}"
+        return f"<ReleaseCertificate of {self.document.get('dataset')!r}: {claims}; verify() proves it>"
+
     @property
     def digest(self) -> str:
         """The SHA-256 that names this certificate."""

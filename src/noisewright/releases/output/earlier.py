@@ -32,7 +32,7 @@ from noisewright.releases.output.written_answers import read_answer
 from noisewright.releases.plan import Plan
 from noisewright.releases.sources.written import written_batches
 
-__all__ = ["Written", "converted", "find_written", "in_place", "read_folder"]
+__all__ = ["Written", "converted", "find_written", "in_place", "paid_before", "read_folder"]
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,15 @@ def _gone(earlier: Earlier) -> str:
         f"these data were released under this policy already ({earlier.in_words()}{moved}), and a new draw would cost its price "
         f"again: {found}draw anew with again=True, --again."
     )
+
+
+def paid_before(plan: Plan, book: Ledger) -> list[str]:
+    """What to think about where other data, or the same rows in other bytes, were released under this policy before."""
+    return [
+        f"{plan.policy.dataset!r} was released under this policy before ({earlier.in_words()}), from other bytes, and a release "
+        "costs its price again; of the same rows in another file, use that one: --format copies it for nothing."
+        for earlier in book.made_under(plan.policy.digest())[:1]
+    ]
 
 
 def in_place(there: Written, format: OutputFormat, replace: bool, content: bytes, book: Ledger) -> Written:

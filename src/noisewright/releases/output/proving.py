@@ -22,6 +22,7 @@ from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.certificates.claims import claimed, distances_in_words, prove
 from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
+from noisewright.core.loading.guided import guided
 from noisewright.core.resource import in_place, look_in
 from noisewright.files.regular import check_regular
 from noisewright.releases.output.certificate import ReleaseCertificate
@@ -81,6 +82,7 @@ class Verification:
         return f"<Verification: {f'proved, {self.claim}' if self.proved else f'NOT proved: {self.reason}'}>"
 
 
+@guided
 def verify(
     thing: Verifiable, ledger: str | os.PathLike[str] | Ledger | None = None, *, recompute: bool = False
 ) -> Verification:
@@ -228,7 +230,10 @@ def _release(document: dict[str, Any]) -> Verification:
     facts = {
         "epsilon": None if found["epsilon"] is None else str(found["epsilon"]),
         "delta": None if found["delta"] is None else str(found["delta"]),
-        "parts": [{**part, "price": str(part["price"]), "delta": str(part["delta"])} for part in found["parts"]],
+        "parts": [
+            {**part, "protects": stated["protects"], "price": str(part["price"]), "delta": str(part["delta"])}
+            for part, stated in zip(found["parts"], document["parts"], strict=True)
+        ],
         "not_protected": found["kept"]
         + [name for one in found["context_aware"] for name in one["columns"]]
         + found["exact"],

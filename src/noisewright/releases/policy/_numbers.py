@@ -183,7 +183,10 @@ def _distance(value: Any) -> Fraction | Span | Literal["any"]:
         timed = re.fullmatch(r"(.*?)(day|hour|minute|second)s?\s*", value) if isinstance(value, str) else None
         return positive(value) if timed is None else Span(positive(timed[1]) * UNITS[timed[2]])
     except PydanticCustomError:
-        raise wrong('must be a distance greater than 0 or "any"; write a number such as 5, or "7 days"') from None
+        raise wrong(
+            'must be a distance greater than 0 or "any"; write a number such as 5 (of places, in metres), or "7 days" (or hours, '
+            "minutes, seconds)"
+        ) from None
 
 
 def _places(value: Any) -> tuple[Any, ...]:

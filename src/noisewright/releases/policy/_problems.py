@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from noisewright.core.choices import did_you_mean
 from noisewright.core.errors import PolicyError
+from noisewright.core.loading.guided import meant
 from noisewright.releases.policy._locate import Path, Places, locate
 from noisewright.releases.policy._values import Problem
 
@@ -77,7 +78,8 @@ def _misplaced(path: Path, keys: Keys) -> str | None:
 
 def unknown(key: str, known: Sequence[str]) -> str:
     """What to say of a key that is none of those that are known."""
-    return f"is not a known key; {did_you_mean(key, known)}"
+    near = meant(key, known)
+    return f"is not a known key; {did_you_mean(key, known) if near is None else f'did you mean {near}?'}"
 
 
 def _words(kind: str, path: Path, context: dict[str, Any], message: str) -> str:

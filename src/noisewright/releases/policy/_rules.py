@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from noisewright.core.choices import did_you_mean
+from noisewright.core.choices import did_you_mean, is_number
+from noisewright.core.loading.guided import meant
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.policy._locate import Path
-from noisewright.releases.policy._problems import spell
+from noisewright.releases.policy._problems import show, spell
 from noisewright.releases.policy._values import Problem
-from noisewright.releases.policy.parameters import SET_BY, WORDS, Accepts, accepts, offered, tidy
+from noisewright.releases.policy.parameters import EAST, NORTH, SET_BY, WORDS, Accepts, accepts, offered, tidy
 
 if TYPE_CHECKING:
     from noisewright.releases.policy.policy import ColumnPolicy, Policy, QueryPolicy, UnitPolicy
@@ -84,10 +85,13 @@ def _mechanism_rules(column: ColumnPolicy, mechanism: str, accepted: Accepts) ->
     own = [key for key in type(column).model_fields if key not in ("keep",)]
     for key in column.model_extra or {}:
         if key in SET_BY:
-            yield (key,), f"is set by {SET_BY[key]}; {_INSTEAD[SET_BY[key]]}"
+            yield (key,), f"is set by {SET_BY[key]}; {_instead(SET_BY[key], (column.model_extra or {})[key])}"
         elif key not in accepted.allowed:
             takes = f"{mechanism} takes {', '.join(accepted.allowed) or 'no parameters'}"
-            yield (key,), f"is not known here: {takes}; {did_you_mean(key, [*own, *accepted.allowed])}"
+            known = [*own, *accepted.allowed]
+            near = meant(key, known)
+            hint = did_you_mean(key, known) if near is None else f"did you mean {near}?"
+            yield (key,), f"is not known here: {takes}; {hint}"
     for key in accepted.required:
         if key not in (column.model_extra or {}):
             example = WORDS[key][1] if key in WORDS else f"{key} = ..."
@@ -104,12 +108,19 @@ def _mechanism_rules(column: ColumnPolicy, mechanism: str, accepted: Accepts) ->
         yield ("delta",), f"is missing: {mechanism} needs one above 0; write delta = 1e-6"
     if column.delta and not accepted.takes.delta:
         yield ("delta",), f"is not for {mechanism}, which promises a delta of 0; remove it"
+    if "reference" in accepted.allowed and [_side(name) for name in column.names] == ["east", "north"]:
+        turned = ", ".join(f'"{name}"' for name in reversed(column.names))
+        yield ("name",), f"has the longitude first, and {mechanism} takes the latitude first; write name = [{turned}]"
     found, problems = tidy(mechanism, column.model_extra or {})
     yield from problems
     if column.other is not None:
         yield from _other_rules(column, accepted, found)
     if column.protect == "any" and not any(path[0] == "within" for path, _ in problems):
         yield from _reach_rules(column, accepted, found.get("within"))
+
+
+def _side(name: str) -> str | None:
+    return "north" if name.lower() in NORTH else "east" if name.lower() in EAST else None
 
 
 def _other_rules(column: ColumnPolicy, accepted: Accepts, found: Mapping[str, Any]) -> Iterator[Problem]:
@@ -120,10 +131,12 @@ def _other_rules(column: ColumnPolicy, accepted: Accepts, found: Mapping[str, An
         yield ("other",), 'needs one column with a list of categories; write categories = ["yes", "no"]'
 
 
-_INSTEAD = {
-    "protect": "write protect = 1, the distance within which two values are to look alike",
-    "epsilon": "write epsilon = 1, the loss between two values that are protected from each other",
-}
+def _instead(key: str, given: object) -> str:
+    """What to write in the place of a parameter of the mechanism: the same number, where it is one."""
+    number = show(given) if is_number(given) and given > 0 else None
+    means = "the distance within which two values are to look alike"
+    means = means if key == "protect" else "the loss between two values that are protected from each other"
+    return f"write {key} = {number or 1}, {means}"
 
 
 def _reach_rules(column: ColumnPolicy, accepted: Accepts, within: object) -> Iterator[Problem]:

@@ -38,7 +38,10 @@ from noisewright.releases.policy._labels import label
 from noisewright.releases.policy._numbers import PUBLIC_RANGE, number, place
 from noisewright.releases.policy._values import Problem, inner_problems, wrong
 
-__all__ = ["SET_BY", "WORDS", "Accepts", "accepts", "beside", "offered", "tidy"]
+__all__ = ["EAST", "NORTH", "SET_BY", "WORDS", "Accepts", "accepts", "beside", "offered", "tidy"]
+
+NORTH, EAST = ("lat", "latitude"), ("lon", "lng", "long", "longitude")
+"""How columns of latitudes and of longitudes are called."""
 
 SET_BY = {
     "epsilon": "epsilon",

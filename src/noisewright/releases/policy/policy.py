@@ -53,7 +53,7 @@ from noisewright.releases.policy._labels import (
 )
 from noisewright.releases.policy._locate import Path, Places
 from noisewright.releases.policy._numbers import Chance, Distance, Edges, Number, Pair, Positive, Weights, Whole
-from noisewright.releases.policy._problems import Report, all_problems, path_text, read_toml
+from noisewright.releases.policy._problems import Report, all_problems, path_text, read_toml, spell
 from noisewright.releases.policy._rules import column_rules, policy_rules, query_rules, size_rules, unit_rules
 from noisewright.releases.policy._values import Problem, jsonable, wrong
 from noisewright.releases.policy.parameters import beside, tidy
@@ -287,6 +287,17 @@ class Policy(_Strict):
         """The content as plain data that :meth:`from_dict` reads again; exact numbers are text such as "1/10"."""
         content: dict[str, Any] = _plain(self)
         return content
+
+    def __repr__(self) -> str:
+        """Short: :meth:`to_json` has everything.
+
+        >>> Policy.from_dict({"dataset": "clinic", "budget": {"epsilon": 3}, "queries": [
+        ...     {"name": "visits", "aggregate": "count", "epsilon": 1}]})
+        <Policy for 'clinic': 0 columns, 1 query, budget epsilon 3>
+        """
+        counts = [(len(self.columns), "column", "columns"), (len(self.queries), "query", "queries")]
+        parts = ", ".join(f"{many} {one if many == 1 else more}" for many, one, more in counts)
+        return f"<Policy for {self.dataset!r}: {parts}, budget epsilon {spell(self.budget.epsilon)}>"
 
     def digest(self) -> str:
         """The SHA-256 of the content: the same for two files that say the same in other words.

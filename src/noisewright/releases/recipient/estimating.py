@@ -78,6 +78,8 @@ class ColumnEstimate:
     """Bars of numbers pass into each other over this width; of dates and times, in days."""
     reason: str = ""
     simulated: bool = False
+    clamped: bool = False
+    """Whether values out of the declared range were moved to its ends, and are estimated as these."""
 
     @property
     def name(self) -> str:
@@ -120,6 +122,7 @@ class ColumnEstimate:
             "blend": self.blend,
             "reason": self.reason or None,
             "simulated": self.simulated,
+            "clamped": self.clamped,
         }
 
     def __str__(self) -> str:
@@ -139,12 +142,16 @@ class ColumnEstimate:
         return card(f"Estimate of {self.name}", facts_of(self), head, share_rows(self, len(self.shares)))
 
 
-def estimate_column(column: ColumnPlan, batches: Batches, simulated: bool = False) -> ColumnEstimate:
+def estimate_column(
+    column: ColumnPlan, batches: Batches, simulated: bool = False, clamped: bool = False
+) -> ColumnEstimate:
     """The estimate of a planned column from its released rows, which ``batches`` reads from their beginning."""
     assert column.mechanism is not None
     promise = f"epsilon {upward(column.price)} between {apart(column.protects)}"
     rows = sum(batch.num_rows for batch in batches())
-    empty = ColumnEstimate(column.outputs, column.mechanism.name, promise, rows, 0, simulated=simulated)
+    empty = ColumnEstimate(
+        column.outputs, column.mechanism.name, promise, rows, 0, simulated=simulated, clamped=clamped
+    )
     if not rows:
         return replace(empty, reason="there are no rows")
     if not column.charted:
@@ -156,7 +163,7 @@ def estimate_column(column: ColumnPlan, batches: Batches, simulated: bool = Fals
     missing = int(counts[-1])
     known = replace(empty, rows=rows - missing, missing=missing)
     if bins.kind == "places":
-        return replace(known, reason=PLACES)
+        return replace(known, reason=f"{PLACES}; take the released places as they are, each with its noise")
     return _numbers(column, known, bins, counts, batches)
 
 

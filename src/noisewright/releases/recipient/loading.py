@@ -14,6 +14,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from noisewright.core.errors import FileFormatError
+
 if TYPE_CHECKING:
     from noisewright.core.channels.channel import Channel
     from noisewright.core.mechanism import Mechanism
@@ -31,6 +33,8 @@ def load(path: str | os.PathLike[str]) -> Channel | Mechanism | Received | Any:
         from noisewright.releases.recipient.received import receive
 
         return receive(path)
+    if isinstance(path, (str, os.PathLike)) and not os.path.splitext(path)[1] and not os.path.lexists(path):
+        raise FileFormatError(f"there is no folder or file {os.fspath(path)}.")
     from noisewright.files.channels import load as load_file
 
     return load_file(path)

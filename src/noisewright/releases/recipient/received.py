@@ -89,16 +89,27 @@ class Received:
         table; any of those that form one secret.
         """
         compiled = self._compiled(column)
-        if self._file is None:
-            raise ParameterError(f"{self.folder.name} has no released table, only answers; they need no estimate.")
         types = dict(zip(compiled.outputs, compiled.output_types, strict=True))
         return estimate_column(
-            compiled, lambda: written_batches(self._table_file, types, compiled.outputs), self.lock.simulated
+            self._within_range(compiled),
+            lambda: written_batches(self._table_file, types, compiled.outputs),
+            self.lock.simulated,
+            clamped=self.policy.columns[compiled.position].parameters.get("outside") == "clamp",
         )
 
     def estimates(self) -> list[ColumnEstimate]:
-        """Every column that was perturbed, in the order of the table."""
-        return [self.estimate(column.outputs[0]) for column in self.policy.columns if self._perturbed(column)]
+        """Every column that was perturbed, in the order of the table; at least one."""
+        found = [self.estimate(column.outputs[0]) for column in self.policy.columns if self._perturbed(column)]
+        if not found:
+            raise ParameterError(f"{self.folder.name} has {self._without_noise}.")
+        return found
+
+    @property
+    def _without_noise(self) -> str:
+        """What a release has in which nothing was perturbed row by row."""
+        if not self.policy.columns:
+            return "no released table, only answers, which have their intervals with them"
+        return "no column with noise of a known law, so nothing is left to estimate"
 
     @staticmethod
     def _perturbed(column: ColumnPolicy) -> bool:
@@ -121,9 +132,19 @@ class Received:
                 found = compile_column(one, place, self.lock.types, self.policy)
                 self._check(found)
                 return found
+        if not self.policy.columns:
+            raise ParameterError(f"{self.folder.name} has {self._without_noise}.")
         near = nearest_name(column, self.columns)
         hint = f"did you mean {near!r}?" if near else f"choose one of {', '.join(self.columns)}."
         raise ParameterError(f"{self.folder.name} has no released column {column!r}; {hint}")
+
+    def _within_range(self, column: ColumnPlan) -> ColumnPlan:
+        """The same column for values of its range alone: beyond it, a value that was moved to an end is like that end."""
+        one = self.policy.columns[column.position]
+        if one.parameters.get("outside") != "clamp":
+            return column
+        inside = one.model_copy(update={"outside": "refuse"})
+        return compile_column(inside, column.position, self.lock.types, self.policy)
 
     def _check(self, column: ColumnPlan) -> None:
         """Refuse a certificate that is not about the column as the policy in the lock has it."""

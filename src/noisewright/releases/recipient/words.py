@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from noisewright.core.exact import figure
+from noisewright.releases.kinds.spans import UNITS
 
 if TYPE_CHECKING:
     from noisewright.releases.recipient.estimating import ColumnEstimate, Interval
@@ -79,6 +80,8 @@ def _beside(found: ColumnEstimate) -> Iterator[tuple[str, str]]:
         yield "a SIMULATION, ", "not a release"
     if found.missing:
         yield f"{found.missing:,} missing, ", "shown as they are"
+    if found.clamped:
+        yield "values out of range, ", "if there were any, count as its ends"
     if found.mean is not None:
         yield "mean", said(found.mean)
     yield from zip(("1 in 4 below", "median", "3 in 4 below"), map(said, found.quartiles), strict=False)
@@ -89,8 +92,12 @@ def _span(start: str, end: str) -> str:
 
 
 def _blended(found: ColumnEstimate) -> str:
-    days = " days" if isinstance(found.shares[0].start, datetime.date) else ""
-    return f"{figure(found.blend, 3, 'nearest')}{days}"
+    """The width in the unit of the column: of times in the largest of which it is one at least."""
+    if not isinstance(found.shares[0].start, datetime.date):
+        return figure(found.blend, 3, "nearest")
+    unit = next((unit for unit, size in UNITS.items() if found.blend * UNITS["day"] >= size), "second")
+    many = figure(found.blend * UNITS["day"] / UNITS[unit], 3, "nearest")
+    return f"{many} {unit}{'' if many == '1' else 's'}"
 
 
 def _short(value: Any, about: Interval | None = None) -> str:

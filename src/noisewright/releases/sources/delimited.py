@@ -201,7 +201,7 @@ def in_sql(type_: pa.DataType) -> str:
 def misfit(name: str, type_: pa.DataType) -> DataError:
     """The error that a value is not of the type that the policy says; it tells no value."""
     kind = kind_of(type_) or TEXT
-    words = kind.one
+    words = kind.one + (" such as 31.5, with a point" if kind.name == "number" else "")
     if type_ == ZONED:
         words = "a time with an offset such as 2024-02-29 12:30:00+01:00"
     other = f'say another type, such as types = {{ {toml_key(name)} = "{kind.wider}" }}'

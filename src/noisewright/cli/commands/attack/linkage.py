@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noisewright.cli.commands.attack._tables import read_columns
+from noisewright.cli.shared.arguments import TABLES
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, wants_json, working
 from noisewright.cli.shared.targets import target_file
@@ -31,7 +32,7 @@ def command(
     context: typer.Context,
     table: Annotated[
         str,
-        typer.Argument(metavar="TABLE", help="The table: .csv, .tsv, .parquet, .arrow, .jsonl, or table@file.duckdb."),
+        typer.Argument(metavar="TABLE", help=f"The table: {TABLES}."),
     ],
     known: Annotated[
         str | None,

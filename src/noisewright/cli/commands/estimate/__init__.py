@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from noisewright.cli.shared.targets import picture_file, target_file
 
 if TYPE_CHECKING:
     from noisewright.estimation.population.mixture import Mixture
+    from noisewright.releases.recipient.estimating import ColumnEstimate
+    from noisewright.releases.recipient.received import Received
 
 __all__ = ["COMMAND", "estimate"]
 
@@ -41,8 +44,8 @@ def estimate(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The column of the reports; for places x,y, for local hashing hash,bucket. Default: the only column; of a "
-            "release all.",
+            help="The column of the reports; for places x,y, for local hashing hash,bucket. Default: the only column. Of a "
+            "release one or several, such as age,sex; default: all.",
         ),
     ] = None,
     output: Annotated[
@@ -100,7 +103,11 @@ def estimate(
     table = None if output is None else target_file(output, "a table of shares", (".csv",))
     if mechanism is None:
         given = {"--by": by, "--intervals": intervals, "--within": within, "--plot": plot, "--iterations": iterations}
-        _of_release(reports, column, table, [name for name, value in given.items() if value is not None], as_json)
+        given |= {"--master": master, "--joint": joint or None, "--diagnostics": diagnostics or None}
+        changed = {"--method": method != "auto", "--confidence": confidence != 0.95, "--outside": outside != "refuse"}
+        changed |= {"--gap": gap != 0.1, "--engine": engine != "local"}
+        named = [name for name, value in given.items() if value is not None]
+        _of_release(reports, column, table, [*named, *(name for name, so in changed.items() if so)], as_json)
         return
     one_of(method, "--method", METHODS)
     one_of(outside, "--outside", ("refuse", "drop"))
@@ -161,12 +168,21 @@ def _of_release(
     from noisewright.releases.recipient.received import receive
 
     if len(reports) != 1 or not (Path(reports[0]) / LOCK).is_file():
+        if len(reports) == 1 and Path(reports[0]).is_file() and (Path(reports[0]).parent / LOCK).is_file():
+            folder = shlex.quote(str(Path(reports[0]).parent))
+            raise ParameterError(
+                f"{reports[0]} is in the folder of a release, which is enough: noisewright estimate {folder}"
+            )
+        if len(reports) == 1 and Path(reports[0]).is_dir():
+            raise ParameterError(
+                f"{reports[0]} is no folder of a release, and reports of a mechanism need --mechanism FILE."
+            )
         raise ParameterError("missing option '--mechanism'; noisewright estimate --help says what to give.")
     if given:
         raise ParameterError(f"{given[0]} is for reports of a mechanism, not for a release; leave it out.")
     with working("estimating"):
         received = receive(reports[0])
-        found = received.estimates() if column is None else [received.estimate(column)]
+        found = received.estimates() if column is None else _columns_of(received, column)
     if table is not None:
         import pyarrow as pa
 
@@ -179,6 +195,14 @@ def _of_release(
         "output": None if table is None else str(table),
     }
     emit(document, lambda: release_page(reports[0], received, found, table), as_json)
+
+
+def _columns_of(received: Received, column: str) -> list[ColumnEstimate]:
+    """The estimates of one column, or of several with commas between them; of those that form one secret once."""
+    known = received.columns
+    whole = column in known or column in {",".join(one.outputs) for one in received.policy.columns}
+    names = [column] if whole else [name if name in known else name.strip() for name in column.split(",")]
+    return list({one.names: one for one in map(received.estimate, names)}.values())
 
 
 def _written(table: Any, path: Path) -> None:

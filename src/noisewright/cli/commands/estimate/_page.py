@@ -94,7 +94,8 @@ def release_page(
         for place, line in enumerate(in_lines(one)):
             yield Text(f"  {printable(line)}", style="" if place else "bold")
     if output is not None:
-        yield Text(f"  shares written to {output}")
+        count = sum(len(one.shares) for one in found)
+        yield Text(f"  {plural(count, 'share')} written to {output}")
 
 
 def shares_table(found: Estimate) -> pa.Table:

@@ -23,4 +23,4 @@ def ledger(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-COMMAND = Command(ledger, table=VIEWS)
+COMMAND = Command(ledger, table=VIEWS, files="show")

@@ -99,13 +99,14 @@ def _estimated(design: SuperMangat, order: list[Hashable], counts: str, confiden
             {
                 "answer": str(name),
                 "share": float(share),
-                "low": max(0.0, float(share) - off),
-                "high": min(1.0, float(share) + off),
+                "low": min(1.0, max(0.0, float(share) - off)),
+                "high": max(0.0, min(1.0, float(share) + off)),
                 "likeliest": float(likely),
                 "true_of_those_who_say_it": design.violation(_to_one(likeliest), name) if sensitive else None,
             }
         )
-    return {"respondents": sum(given), "margins": None, "estimates": rows}
+    strange = any(row["low"] == 1 or row["high"] == 0 for row in rows)  # no share is within its interval
+    return {"respondents": sum(given), "margins": None, "estimates": rows, "strange": strange}
 
 
 def _to_one(shares: Any) -> Any:
@@ -125,6 +126,10 @@ def _page(design: SuperMangat, data: dict[str, Any]) -> list[RenderableType]:
     )
     sure = f"{figure(100 * data['confidence'], 4, 'nearest')} %"
     rows = [("NOT private", NOT_PRIVATE)]
+    if data.get("strange"):
+        rows.append(
+            ("Beware", "such counts hardly ever come from this survey; see that they are in the order of the answers")
+        )
     if data["margins"] is not None:
         margins, asked = (
             data["margins"],
