@@ -25,8 +25,8 @@ from noisewright.core.exact import percent
 from noisewright.core.mechanism import Mechanism, described
 from noisewright.mechanisms.oracles.oracle import ORACLES
 from noisewright.mechanisms.registry import registry
+from noisewright.plots._spread import draw_curve, draw_places, promise_of
 from noisewright.plots.figure import COLOURS, blank_figure, check_suffix, save_figure
-from noisewright.plots.spread import draw_curve, draw_places, promise_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

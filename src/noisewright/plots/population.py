@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
 from noisewright.core.exact import numeral, percent
-from noisewright.estimation.population.result import short_name
+from noisewright.estimation.population.result import METHODS, short_name
 from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ MOST_BARS = 40
 """More categories than this are not all drawn: the largest are."""
 MOST_POINTS, BINS = 60, 40
 """More numbers than this are put together, in about so many bars."""
-METHODS = {"inversion": "unbiased and projected", "ibu": "by Bayesian updates", "mle": "the likeliest one"}
 FEW = 12
 """So few numbers have a bar each: there is nothing between them."""
 MOST_LETTERS = 70

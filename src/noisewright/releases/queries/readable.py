@@ -13,7 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = ["shown"]
+__all__ = ["error_beside", "shown"]
+
+OPENINGS = ("expected absolute error ", "expected error ", "expected ")
 
 
 def shown(table: pa.Table, name: str, most: int) -> tuple[list[str], list[list[str]]]:
@@ -31,6 +33,16 @@ def shown(table: pa.Table, name: str, most: int) -> tuple[list[str], list[list[s
         cells += [_cell(row[count], None)] if counted else []
         rows.append([*cells, *([f"at most {row[off]:,} rows, 95 % of the time"] if ranked else [])])
     return head, rows
+
+
+def error_beside(words: str | None) -> str:
+    """The expected error of a part in words that stand beside a heading which says that it is one.
+
+    >>> error_beside("expected error at most 2.5"), error_beside("wrong at most 5 % of the time"), error_beside(None)
+    ('at most 2.5', 'wrong at most 5 % of the time', 'depends on the data')
+    """
+    said = words or "depends on the data"
+    return next((said.removeprefix(opening) for opening in OPENINGS if said.startswith(opening)), said)
 
 
 def _decimals(low: Any, high: Any) -> int | None:
