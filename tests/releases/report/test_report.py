@@ -478,6 +478,30 @@ def test_places_are_drawn_with_north_above() -> None:
     assert float(str(cell.get("y"))) == pytest.approx(float(str(frame.get("y"))), abs=0.1)
 
 
+def test_the_first_coordinate_of_a_plane_goes_across() -> None:
+    """Three cells along x, two along y; all is in the one with the largest x and the smallest y: at the right, below."""
+    made = chart(
+        Marginal("x, y", "places", (0, 0, 0, 0, 9, 0), edges=(0, 1, 2, 3), across=(0, 10_000, 20_000), plane=True)
+    )
+    (cell,) = re.findall(r'<rect class="released cell" x="([0-9.]+)" y="([0-9.]+)" width="([0-9.]+)"', made)
+    assert float(cell[0]) + float(cell[2]) == pytest.approx(78 + 380, abs=0.2)
+    assert float(cell[1]) == pytest.approx(26 + 190)
+    assert ">10,000<" in made
+    assert made.index(">x<") < made.index(">y<")  # the title across comes first
+
+
+def test_marks_of_an_axis_stand_where_bars_begin() -> None:
+    made = chart(Marginal("income", "numbers", (1.0,) * 7, edges=tuple(20_000.0 * k for k in range(8))))
+    for mark in ("40,000", "80,000", "120,000"):
+        assert f">{mark}<" in made
+    assert ">25,000<" not in made
+
+
+def test_commands_are_wrapped_on_a_narrow_page() -> None:
+    (rule,) = re.findall(r"\npre {([^}]*)}", FULL)
+    assert "pre-wrap" in rule
+
+
 def test_a_picture_says_what_it_shows() -> None:
     picture = drawn(Marginal("smoker", "categories", (36.0, 64.0), ("yes", "no")))
     title, words = picture.find(SVG + "title"), picture.find(SVG + "desc")

@@ -29,7 +29,8 @@ class Marginal:
     ``labels`` name categories; ``edges`` bound the bars of numbers and dates (in days since 1970), the outermost bars including
     everything beyond. For places ``edges`` run from south to north and ``across`` from west to east, and counts go row by row.
     ``low`` and ``high`` are the ends of whiskers that all hold the table before, at a confidence of 95 %; ``blend`` says over
-    which width a bar passes into the next one in the estimate, and ``reason`` why there is none.
+    which width a bar passes into the next one in the estimate, and ``reason`` why there is none. Of places on a ``plane`` the
+    first coordinate, along ``edges``, goes across.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Marginal:
     missing: int = 0
     blend: float = 0.0
     reason: str = ""
+    plane: bool = False
 
 
 def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Marginal:
@@ -62,6 +64,7 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
         int(counts[-1]),
         before.blend,
         before.reason,
+        bins.plane,
     )
 
 
