@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AsJson",
     "Details",
+    "at_most",
     "caution",
     "chance",
     "counting",
@@ -157,6 +158,19 @@ def chance(value: float) -> str:
     from noisewright.core.exact import figure
 
     return figure(value, 4, "nearest")
+
+
+def at_most(gap: float) -> str:
+    """A bound on what is left to gain, rounded up; what is below a millionth is not told from that.
+
+    >>> at_most(2.55e-12), at_most(0.01234)
+    ('0.000001', '0.0124')
+    """
+    from fractions import Fraction
+
+    from noisewright.core.exact import figure
+
+    return figure(max(gap, Fraction(1, 10**6)))
 
 
 def round_up(value: float) -> str:

@@ -70,7 +70,7 @@ def _page(tables: list[ReplacementTable], plot: str | None) -> list[RenderableTy
         shown.add_column(name, justify="left" if name in ("in place of", "may be used") else "right")
     for k, epsilon in enumerate(first.epsilons):
         for a, b in first.pairs:
-            shown.add_row(a, str(epsilon), b, *(downward(table.cells[k][a, b].epsilon) for table in tables))
+            shown.add_row(a, str(epsilon), b, *(downward(table.cells[k][a, b].epsilon, 4) for table in tables))
     rows: list[tuple[str, str]] = [("Reading", READING), ("Units", UNITS)]
     rows += [] if plot is None else [("Picture", plot)]
     notes: Any = facts(rows, indent=0)
