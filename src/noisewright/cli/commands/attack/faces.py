@@ -88,7 +88,7 @@ def command(
     from noisewright.core.exact import positive_fraction
     from noisewright.images.attackers.trials import PIXELS, Trial
 
-    as_json, picture = wants_json(context, as_json), picture_file(plot)
+    as_json, picture = wants_json(context, as_json), picture_file(plot, alone=True)
 
     def numbers(given: str, option: str) -> dict[str, Fraction]:
         return {

@@ -96,7 +96,7 @@ def command(
     one_of(noise, "--noise", NOISES)
     one_of(missing, "--missing", ("refuse", "drop"))
     budgets = _epsilons(epsilon)
-    picture = picture_file(plot)
+    picture = picture_file(plot, alone=True)
     with working("counting"):
         read = read_columns(table, (sensitive, useful))
         wanted = None if order is None else _order(read, useful, order)

@@ -44,7 +44,7 @@ def families_page(*, families: str, epsilon: str | None, size: int | None, plot:
     if len(wanted) > MOST_EPSILONS:
         raise ParameterError(f"families are compared at {MOST_EPSILONS} epsilons at most, not at {len(wanted)}.")
     largest = max(positive_fraction(word, "epsilon") for word in wanted)
-    picture = picture_file(plot)
+    picture = picture_file(plot, alone=True)
     with working("comparing families"):
         tables = [replacement_table(chosen, epsilons=wanted, size=size, order=order) for order in ORDERS]
         if picture is not None:
