@@ -8,6 +8,7 @@ shows estimates from private reports, never secrets; a ``truth`` can be drawn be
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,9 @@ def draw_estimates(estimates: dict[str, Estimate], truth: ArrayLike | None = Non
     for axes, (name, found) in zip(panels, estimates.items(), strict=True):
         _population(figure, axes, found, truth)
         axes.set_title(name, fontsize=10)
+        axes.set_ylabel("share of the population" if axes is panels[0] else "")
+    panels[0].autoscale(axis="y")  # to the highest of all: each was drawn without regard to the others
+    panels[0].set_ylim(bottom=0)
     return figure
 
 
@@ -118,12 +122,13 @@ def _binned(axes: Any, found: Estimate, truth: ArrayLike | None, places: Floats)
         low, high = np.maximum(low, 1 - (high.sum() - high)), np.minimum(high, 1 - (low.sum() - low))
         reach = np.abs([share - low, high - share])
         if not found.joint:
-            note = " (intervals of single values say nothing about bars; joint ones do)"
+            note = "(intervals of single values say nothing about bars; joint ones do)"
         elif (high - low).mean() > MOST_REACH * share.max():
-            note = " (intervals of bars are left out: they reach far beyond the picture)"
+            note = "(intervals of bars are left out: they reach far beyond the picture)"
         else:
             axes.errorbar(middles, share, yerr=reach, fmt="none", ecolor=INK, capsize=2, label=_interval(found))
-    axes.set(xlabel=f"value{note}", ylabel="share of the population", ylim=(0, None))
+    axes.set(xlabel=fill(f"value {note}", 40 if len(axes.figure.axes) > 1 else 80).rstrip())
+    axes.set(ylabel="share of the population", ylim=(0, None))
     axes.legend(frameon=False, fontsize=9)
 
 

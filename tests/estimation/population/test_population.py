@@ -353,6 +353,12 @@ def test_estimates_are_drawn(tmp_path):
     )
     assert save_figure(draw_estimate(places), tmp_path / "map.png").stat().st_size > 5000
     assert len(draw_estimates({"a": line, "b": line}, truth).axes) == 2
+    sure = nw.geometric(epsilon=5, within=(0, 100))
+    spike = np.eye(101, dtype=np.int64)[50] * 500 + 1
+    pair = draw_estimates(
+        {name: nw.estimate(Counts(n), sure) for name, n in (("flat", spike * 0 + 5), ("spike", spike))}
+    )
+    assert all(axes.get_ylim()[1] > 0.8 for axes in pair.axes)  # the last panel is not cut off
 
 
 def test_many_numbers_are_drawn_in_bars_that_add_them_up():
