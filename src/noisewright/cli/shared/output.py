@@ -144,8 +144,8 @@ def labels(values: Iterable[Hashable], most: int = 6) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """``1 secret``, ``2 secrets``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """``1 secret``, ``2,000 secrets``."""
+    return f"{count:,} {noun}" + "s" * (count != 1)
 
 
 def printable(text: str) -> str:
