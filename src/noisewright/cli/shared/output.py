@@ -170,7 +170,7 @@ def at_most(gap: float) -> str:
 
     from noisewright.core.exact import figure
 
-    return figure(max(gap, Fraction(1, 10**6)))
+    return figure(gap) if gap > 1e-6 else figure(Fraction(1, 10**6))
 
 
 def round_up(value: float) -> str:
