@@ -266,7 +266,8 @@ def _in_words(value: Fraction | float) -> str:
     """A number for a table: a short fraction as such, anything else in four digits."""
     if isinstance(value, Fraction) and value.denominator < 1000:
         return str(value)
-    return f"{float(value):.4g}" if abs(value) >= ROUNDING else "0"
+    number = float(value)
+    return f"{number:.4g}" if abs(number) >= ROUNDING else "0"
 
 
 def _more(before: float, after: float, gap: Fraction) -> dict[str, float]:

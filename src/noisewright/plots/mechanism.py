@@ -124,10 +124,11 @@ def _ordered(mechanism: Mechanism, channel: Channel) -> bool:
 
 def _reports(mechanism: Mechanism, channel: Channel) -> list[str] | None:
     """Sets of categories as bits, one for each of them; they are reported in bytes. None for other outputs."""
-    if mechanism.name not in ORACLES or not isinstance(channel.outputs[0], tuple):
+    reports = [report for report in channel.outputs if isinstance(report, tuple)]
+    if mechanism.name not in ORACLES or not reports:
         return None
     size = len(channel.inputs)
-    return ["".join(str(report[k // 8] >> k % 8 & 1) for k in range(size)) for report in channel.outputs]
+    return ["".join(str(report[k // 8] >> k % 8 & 1) for k in range(size)) for report in reports]
 
 
 def _channel(mechanism: Mechanism) -> Channel | None:

@@ -262,7 +262,9 @@ class Plan:
 
     def listed_parts(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The head and the rows of a table of all parts."""
-        rows = [(title(part), upward(part.price), part.protects, error_beside(part.error_words)) for part in self.parts]
+        rows: list[tuple[str, ...]] = [
+            (title(part), upward(part.price), part.protects, error_beside(part.error_words)) for part in self.parts
+        ]
         return ("part", "epsilon", "between", "expected error"), rows
 
     def to_json(self) -> dict[str, Any]:
