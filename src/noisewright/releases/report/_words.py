@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from noisewright.core.exact import exp_bounds, figure, float_up, percent, upward
+from noisewright.core.exact import exp_bounds, figure, float_up, numeral, percent, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.registry import registry
@@ -158,7 +158,7 @@ def price(epsilon: Fraction, delta: Fraction) -> str:
 
 
 def _plain(value: Any) -> str:
-    return f"{float(value):g}" if isinstance(value, Fraction) else str(value)
+    return numeral(value) if isinstance(value, Fraction) else str(value)
 
 
 def is_number(kind: pa.DataType) -> bool:

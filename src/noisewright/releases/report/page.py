@@ -265,8 +265,11 @@ def _answers(plan: Plan, answers: Mapping[str, pa.Table]) -> str:
         if table is not None:
             more = f" The first {MOST_ROWS} of {table.num_rows:,} rows." if table.num_rows > MOST_ROWS else ""
             head, rows = shown(table, query.name, MOST_ROWS)
+            told = head.index(query.name)  # what stands before it names groups
             numbers = [
-                k for k, name in enumerate(head) if name not in table.column_names or say.is_number(table[name].type)
+                k
+                for k, name in enumerate(head)
+                if (say.is_number(table[name].type) if name in table.column_names else k > told)
             ]
             page = html.table(f"The released answer: {query.name}.{more}", head, rows, numbers)
         sections.append(f"<h3>{spelled(query.name)}</h3><p>{spelled(words)}</p>{page}")
