@@ -173,11 +173,11 @@ def at_most(gap: float) -> str:
     return figure(gap) if gap > 1e-6 else figure(Fraction(1, 10**6))
 
 
-def round_up(value: float) -> str:
-    """A reported loss in six digits, rounded up."""
+def round_up(value: float, digits: int = 6) -> str:
+    """A reported loss, rounded up."""
     from noisewright.core.exact import upward
 
-    return "infinite" if math.isinf(value) else upward(value)
+    return "infinite" if math.isinf(value) else upward(value, digits)
 
 
 @contextlib.contextmanager
