@@ -158,7 +158,7 @@ def test_many_categories_keep_the_largest() -> None:
     assert bins.size == 30
     assert bins.labels[0] in ("code 001", "code 002")
     marginal = marginal_of(plan, bins, bins.count(released))
-    assert marginal.labels[-1] == "all others"
+    assert marginal.labels[-1] == "171 others"
     assert sum(marginal.counts) == 20_000
     before = bins.count([true])
     assert marginal.estimated is not None

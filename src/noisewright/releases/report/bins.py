@@ -74,6 +74,8 @@ class Bins:
     types: tuple[pa.DataType, ...]
     labels: tuple[Hashable, ...] = ()
     others: bool = False
+    hidden: int | None = None
+    """How many categories these others are, where that is known."""
     edges: tuple[float, ...] = ()
     across: tuple[float, ...] = ()
     cuts: tuple[float, ...] = ()
@@ -159,7 +161,10 @@ def bins_of(plan: Perturbed, released: Sequence[pa.Array]) -> Bins | None:
     known = _known_labels(plan)
     if known is not None and len(known) <= MOST_BARS:
         return Bins(name, "categories", types, labels=tuple(known))
-    return Bins(name, "categories", types, labels=tuple(names[: MOST_BARS - 1]), others=True)
+    shown = tuple(names[: MOST_BARS - 1])
+    return Bins(
+        name, "categories", types, labels=shown, others=True, hidden=None if known is None else len(known) - len(shown)
+    )
 
 
 def typed(values: Floats, kind: pa.DataType) -> pa.Array:

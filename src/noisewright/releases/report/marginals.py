@@ -19,7 +19,7 @@ from noisewright.releases.report.bins import Bins, Perturbed, Shown, bins_of
 
 __all__ = ["Marginal", "counted", "marginal_of", "marginals_of"]
 
-OTHER = "all others"
+OTHERS = "all others"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
         bins.name,
         bins.kind,
         tuple(before.bins.bars(counts[:-1]).astype(np.float64).tolist()),
-        tuple(_name(label) for label in bins.labels) + ((OTHER,) if bins.others else ()),
+        tuple(_name(label) for label in bins.labels) + _others(bins),
         before.bins.edges,
         bins.across,
         before.estimated,
@@ -91,6 +91,12 @@ def counted(
                 found = cut.count(arrays)
                 counts[place] = found if place not in counts else counts[place] + found
     return [(cut, counts[place]) if (cut := bins.get(place)) is not None else None for place in range(len(columns))]
+
+
+def _others(bins: Bins) -> tuple[str, ...]:
+    if not bins.others:
+        return ()
+    return (OTHERS if bins.hidden is None else f"{bins.hidden:,} other{'' if bins.hidden == 1 else 's'}",)
 
 
 def _name(label: Hashable) -> str:
