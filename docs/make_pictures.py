@@ -457,12 +457,11 @@ def estimates() -> None:
     users = rng.binomial(100, 0.5, 50_000)
     reports = mechanism.release(users, rng)
     found = {
-        "iterative Bayesian update": nw.estimate(reports, mechanism, intervals="bootstrap", replicates=100),
+        "iterative Bayesian update": nw.estimate(reports, mechanism),
         "most likely population": nw.estimate(reports, mechanism, method="mle"),
         "matrix inversion, projected": nw.estimate(reports, mechanism, method="inversion"),
     }
     figure = draw_estimates(found, np.bincount(users, minlength=101) / len(users))
-    figure.axes[0].set_ylim(0, 0.3)
     save_figure(figure, PICTURES / "estimation.png")
 
 
@@ -517,7 +516,7 @@ def price_of_a_public_seed() -> None:
         (0.2, worst[at], ACCENT, "the worst pair in the plane, found after"),
     ):
         left.bar(steps + shift, np.bincount(counts, minlength=9)[:9] / seeds, 0.4, color=colour, label=name)
-    left.axvline(differing_bits("binomial", near, bits=bits, delta=0.01) + 0.5, color=INK, linewidth=1)
+    left.axvline(differing_bits("binomial", near, bits=bits, delta=0.01) + 0.5, ymax=0.8, color=INK, linewidth=1)
     left.text(4.6, 0.3, "promised but for\n1 % of seeds", color=INK)
     left.set(
         xlabel=f"bits of {bits} that differ, each of which costs epsilon",

@@ -266,11 +266,11 @@ def _published(epsilon: str, name: str) -> tuple[float | None, ...] | None:
 
 def figure(quick: bool = False) -> Figure:
     """Author and topic against epsilon, for both mechanisms."""
-    from matplotlib.figure import Figure
+    from noisewright.plots.figure import blank_figure
 
     here = (data_folder() / f"{DEFAULT}{SUFFIX}").exists() and place().exists()
     tables = [table for table in result(quick or not here, runs=1).tables if table.names == NAMES]
-    picture = Figure(figsize=(9, 3.6), layout="constrained")
+    picture = blank_figure(9, 3.6)
     for axes, table in zip(np.atleast_1d(picture.subplots(1, len(tables))), tables, strict=True):
         for way, style in (("laplace", "--"), ("exact", "-")):
             rows = [row for row in table.rows if row.label[0] == way and row.label[1] != "none"]
@@ -279,6 +279,7 @@ def figure(quick: bool = False) -> Figure:
                 told = f"{label} ({way})"
                 axes.plot(places, [row.found[column] for row in rows], style, color=colour, label=told)
         axes.set(xlabel="epsilon for each unit of distance", ylabel="right guesses", title=table.title)
+        axes.yaxis.get_major_locator().set_params(integer=True)
         axes.legend(frameon=False, fontsize=8)
     return picture
 

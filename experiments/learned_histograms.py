@@ -69,7 +69,7 @@ def figure(quick: bool = False) -> Figure:
             values = x[law] if not budget else made[law, budget].release(x[law], y[law], rng)
             for label, colour in zip((0, 1), COLOURS, strict=False):
                 axes.hist(values[y[law] == label], bins, color=colour, alpha=0.55, label=f"class {label}")
-            axes.set(yticks=[], xlim=(-10, 10))
+            axes.set(yticks=[], xlim=(-10, 10), xticks=(-5, 0, 5), xlabel="public value" if law == 3 else "")
             if not law:
                 axes.set_title("raw" if not budget else f"distortion {budget}")
             if not column:

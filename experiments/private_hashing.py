@@ -194,7 +194,7 @@ def figure(quick: bool = False) -> Figure:
     from noisewright.plots.figure import COLOURS, blank_figure
 
     made_up = not ratings.place().exists()
-    picture = blank_figure(9.5, 3.8)
+    picture = blank_figure(9.5, 4)
     for axes, films in zip(picture.subplots(1, 2), (100, 1000), strict=True):
         rows = run(contest(films, made_up), films, 20, "0.05", 3)
         plain, chance = limits(contest(films, made_up), 20, 3)
@@ -210,7 +210,8 @@ def figure(quick: bool = False) -> Figure:
             title=f"{films} {what}, 20 bits",
         )
         axes.set_ylim(bottom=0)
-        axes.legend(frameon=False, fontsize=8)
+    lines, names = picture.axes[0].get_legend_handles_labels()
+    picture.legend(lines, names, loc="outside lower center", ncols=5, frameon=False, fontsize=8)
     return picture
 
 

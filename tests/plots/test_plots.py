@@ -5,7 +5,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.core.errors import ParameterError
-from noisewright.plots.mechanism import draw, save_picture
+from noisewright.core.seed import Seed
+from noisewright.plots.mechanism import draw, draw_matrix, save_picture
 
 MECHANISMS = {
     "range": lambda: nw.geometric(epsilon=1, within=(0, 20)),
@@ -14,6 +15,8 @@ MECHANISMS = {
     "half line": lambda: nw.laplace(epsilon=1, within=(0, None)),
     "gap": lambda: nw.laplace(epsilon=1, excluding=((3, 5),)),
     "plane": lambda: nw.planar_laplace(epsilon=1),
+    "curve": lambda: nw.mechanisms.curve(epsilon=1, sensitivity=1, grid=range(6)),
+    "vectors": lambda: nw.mechanisms.product_laplace(epsilon=1, dimension=3),
 }
 
 
@@ -24,7 +27,7 @@ def test_a_picture_is_drawn_with_the_guarantee_in_its_title(name, tmp_path):
     assert " ".join(axes.get_title().split()) == f"{mechanism.name}: {mechanism.guarantee.reading()}"
     assert axes.get_xlabel()
     assert axes.get_ylabel()
-    assert axes.lines or axes.images or axes.patches
+    assert axes.lines or axes.images or axes.patches or axes.collections
     path = save_picture(mechanism, tmp_path / "picture.png")
     assert path.read_bytes().startswith(b"\x89PNG")
     assert [p.name for p in tmp_path.iterdir()] == ["picture.png"]
@@ -78,3 +81,81 @@ def test_unknown_endings_are_refused(tmp_path):
     with pytest.raises(ParameterError, match="a picture is written to a"):
         save_picture(nw.geometric(epsilon=1), tmp_path / "picture.gif")
     assert not list(tmp_path.iterdir())
+
+
+def test_categories_are_no_numbers_on_an_axis_whatever_they_are_called():
+    for mechanism in (nw.randomised_response(60, epsilon=2), nw.mechanisms.hadamard_response(7, epsilon=1)):
+        axes = draw(mechanism).axes[0]
+        assert axes.images
+        assert not axes.lines
+
+
+def test_reports_of_sets_are_named_by_their_bits():
+    axes = draw(nw.mechanisms.unary_encoding(["car", "bike", "foot"], epsilon=1)).axes[0]
+    named = [label.get_text() for label in axes.get_xticklabels()]
+    assert named[:4] == ["000", "100", "010", "110"]
+    assert axes.get_xlabel() == "report: a bit for each category, in their order"
+
+
+def test_what_is_moved_to_a_wall_is_said_and_the_density_beside_it_is_seen():
+    """Half of the noise about 0 is negative; beside the wall the density is that of Laplace noise of scale 1, at most 1/2."""
+    mechanism = nw.mechanisms.snapped_laplace(epsilon=1, within=(0, 10))
+    axes = draw(mechanism).axes[0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "true value 0; 50 % at 0",
+        "true value 5; 0.337 % at 0 and 0.337 % at 10",
+    ]
+    assert max(patch.get_data()[0].max() for patch in axes.patches) < 0.52
+
+
+@pytest.mark.parametrize(
+    ("make", "promise", "circles"),
+    [
+        (
+            lambda: nw.planar_laplace(epsilon=1, radius=200),
+            "planar-laplace: epsilon 1 between any two points within 200 of each other",
+            ["half within 336", "95 % within 950"],
+        ),
+        (
+            lambda: nw.mechanisms.geo_laplace(epsilon=1, radius=500, reference=(48.85, 2.35)),
+            "geo-laplace: epsilon 1 between any two places within 500 m of each other",
+            ["half within 848 m", "95 % within 2,400 m"],
+        ),
+    ],
+)
+def test_places_are_drawn_with_their_radius_and_exact_circles(make, promise, circles):
+    """Of 4,000 simulated places with a fixed seed 95 % lie in the outer circle, up to 0.02 (six standard deviations)."""
+    axes = draw(make()).axes[0]
+    assert axes.get_title() == promise
+    assert [text.get_text() for text in axes.get_legend().get_texts()][1:] == circles
+    cloud, outer = axes.lines[0], axes.lines[-1]
+    far = np.hypot(cloud.get_xdata(), cloud.get_ydata())
+    assert (far <= np.hypot(outer.get_xdata(), outer.get_ydata()).max()).mean() == pytest.approx(0.95, abs=0.02)
+
+
+def test_bands_of_a_curve_hold_half_and_nearly_all_of_its_points():
+    """20,000 simulated points with a fixed seed; 0.02 is more than five standard deviations."""
+    mechanism = nw.mechanisms.curve(epsilon=1, sensitivity=1, grid=range(4))
+    drawn = np.abs(np.asarray(mechanism.release(np.zeros((5000, 4)), np.random.default_rng(3))))
+    for band, share in zip(draw(mechanism).axes[0].collections, (0.5, 0.95), strict=True):
+        reach = band.get_paths()[0].vertices[:, 1].max()
+        assert (drawn <= reach).mean() == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: nw.mechanisms.selection(candidates=["soup", "salad"], epsilon=1), "depends on the scores"),
+        (
+            lambda: nw.matching.lshrr(epsilon=1, dimension=3, bits=4, seed=Seed.fresh()),
+            "what comes out are codes",
+        ),
+    ],
+)
+def test_what_has_no_law_over_numbers_is_refused_with_the_reason(make, why):
+    with pytest.raises(ParameterError, match=f"there is no picture of this .*: .*{why}"):
+        draw(make())
+
+
+def test_a_matrix_says_what_white_means():
+    assert draw_matrix(nw.Channel([[1, 0], [0.5, 0.5]])).axes[0].get_xlabel() == "output (white: never)"

@@ -30,6 +30,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,10 @@ __all__ = [
 
 MOST_SHOWN = 8
 """Tables wider or longer than this are cut in text."""
+WIDEST = 70
+"""Tables of so many characters fit on a page; columns beyond are left out."""
+ROUNDING = 1e-12
+"""Numbers below this are what rounding leaves of zero."""
 
 OWN = "the old one's own metric"
 """The name of a channel's own metric, as a witness."""
@@ -261,7 +266,8 @@ def _in_words(value: Fraction | float) -> str:
     """A number for a table: a short fraction as such, anything else in four digits."""
     if isinstance(value, Fraction) and value.denominator < 1000:
         return str(value)
-    return f"{float(value):.4g}"
+    number = float(value)
+    return f"{number:.4g}" if abs(number) >= ROUNDING else "0"
 
 
 def _more(before: float, after: float, gap: Fraction) -> dict[str, float]:
@@ -281,6 +287,10 @@ def _table(numbers: Sequence[Sequence[Fraction | float]], down: Sequence[Hashabl
     for name, row in zip(down[:MOST_SHOWN], numbers, strict=False):
         lines.append([_name(name), *(_in_words(v) for v in row[:MOST_SHOWN]), *(["..."] if cut_columns else [])])
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    if sum(widths) + 2 * len(widths) > WIDEST:
+        fits = sum(total <= WIDEST - 5 for total in accumulate(width + 2 for width in widths))
+        lines = [[*line[:fits], "..."] for line in lines]
+        widths = [*widths[:fits], 3]
     text = ["  " + "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines]
     return "\n".join([*text, f"  ... and {len(down) - MOST_SHOWN} more rows"] if cut_rows else text)
 

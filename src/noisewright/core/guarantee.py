@@ -257,9 +257,10 @@ class Guarantee:
         factor = _factor_above(min(bound, LARGEST_EXPONENT))
         if self.delta and apart is not None:
             extra = self._delta_at(apart, Fraction(str(self.delta)) if delta is None else delta)
+            plus = upward(extra, 3) if delta is None else _rounded_up(extra, 3)  # a float is called by its name
             text = (
                 f"Between {who}, no event is more than {factor_in_words(bound)} times as likely under one as under the other, "
-                f"plus {_rounded_up(extra, 3)}. Somebody who guesses between {such}, equally likely before, is right at most "
+                f"plus {plus}. Somebody who guesses between {such}, equally likely before, is right at most "
                 f"{_rounded_up(100 * _guess(factor, extra), 3)} % of the time."
             )
         else:

@@ -7,8 +7,8 @@ False
 
 :func:`card` shows an answer in a notebook:
 
->>> card("Guarantee", [("promise", "epsilon < 1")])
-'<div><b>Guarantee</b><table><tr><th>promise</th><td>epsilon &lt; 1</td></tr></table></div>'
+>>> "epsilon &lt; 1" in card("Guarantee", [("promise", "epsilon < 1")])
+True
 """
 
 from __future__ import annotations
@@ -18,9 +18,18 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["EXACT", "FAILS", "UNDECIDED", "WITHIN", "Verdict", "card"]
+__all__ = ["CELL", "EXACT", "FAILS", "SAID", "UNDECIDED", "WITHIN", "Verdict", "card"]
 
 EXACT, WITHIN, FAILS, UNDECIDED = "holds (exact)", "holds within tol", "fails (witness)", "undecided"
+SAID = {
+    EXACT: "yes, proved",
+    WITHIN: "yes, within tol",
+    FAILS: "no, and shown",
+    UNDECIDED: "undecided",
+}
+"""The status of an answer to a yes-or-no question, for a person."""
+CELL = "text-align:left;vertical-align:top;padding:1px 10px 1px 0"
+"""Notebooks set tables to the right, and browsers their heads in the middle; a page may style nothing."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +56,12 @@ def card(
     """A small piece of HTML for notebooks: a title, named facts, and a table below them. All of it is text, and escaped."""
 
     def cells(row: Sequence[str], tag: str) -> str:
-        return "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in row)
+        return "".join(f'<{tag} style="{CELL}">{escape(str(cell))}</{tag}>' for cell in row)
 
-    named = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in facts)
+    named = "".join(
+        f'<tr><th style="{CELL};white-space:nowrap">{escape(name)}</th><td style="{CELL}">{escape(value)}</td></tr>'
+        for name, value in facts
+    )
     listed = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
     below = f"<table><thead><tr>{cells(head, 'th')}</tr></thead><tbody>{listed}</tbody></table>" if head else ""
     return f"<div><b>{escape(title)}</b><table>{named}</table>{below}</div>"

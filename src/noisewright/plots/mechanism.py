@@ -20,8 +20,12 @@ from numpy.typing import NDArray
 from noisewright.core.channels.channel import Channel
 from noisewright.core.choices import is_number
 from noisewright.core.errors import NoChannelError, NoisewrightError, ParameterError
+from noisewright.core.exact import figure as shown_figure
+from noisewright.core.exact import percent
 from noisewright.core.mechanism import Mechanism, described
 from noisewright.mechanisms.oracles.oracle import ORACLES
+from noisewright.mechanisms.registry import registry
+from noisewright.plots._spread import draw_curve, draw_places, promise_of
 from noisewright.plots.figure import COLOURS, blank_figure, check_suffix, save_figure
 
 if TYPE_CHECKING:
@@ -29,9 +33,12 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "draw_matrix", "save_picture"]
 
-DRAWS, CLOUD = 200_000, 4000
-BARS = 160
+DRAWS = 200_000
+BARS = 600
+"""So many that a step of the law within a bar is not seen."""
 LEFT_OUT = 0.002
+HEAPED = 4
+"""An output at a wall with more than so many times the chance of the one beside it holds what was moved there."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 10**9)
 """Every so many-th label is written on an axis that has too many for all."""
 
@@ -47,18 +54,16 @@ def draw(mechanism: Mechanism) -> Figure:
     figure = blank_figure(8, 4.2)
     axes = figure.add_subplot()
     channel = _channel(mechanism)
-    if channel is None and mechanism.name in ORACLES:
-        raise ParameterError(
-            f"there is no picture of this {mechanism.name}: it has too many different reports to show one by one."
-        )
-    if channel is not None and len(channel.inputs) <= 12 and not _numbers(channel.outputs):
-        _heat_map(figure, axes, channel)
-    elif channel is not None and _numbers(channel.inputs) and _numbers(channel.outputs):
-        _rows(axes, channel)
+    if channel is None:
+        _check_drawable(mechanism)
+    if channel is not None and not _ordered(mechanism, channel):
+        _heat_map(figure, axes, channel, _reports(mechanism, channel))
     elif channel is not None:
-        _heat_map(figure, axes, channel)
+        _rows(axes, channel)
     elif described(mechanism).below is not None:
         _chances(axes, mechanism)
+    elif mechanism.name == "curve":
+        draw_curve(axes, mechanism)
     else:
         _simulated(axes, mechanism)
     axes.set_title(_title(mechanism), fontsize=10)
@@ -86,7 +91,44 @@ def draw_matrix(thing: Mechanism | Channel, title: str = "") -> Figure:
 
 
 def _title(mechanism: Mechanism) -> str:
-    return fill(f"{mechanism.name}: {mechanism.guarantee.reading()}", 90)
+    return fill(f"{mechanism.name}: {promise_of(mechanism)}", 90)
+
+
+def _check_drawable(mechanism: Mechanism) -> None:
+    """Refuse what has no law over numbers or places: reports, codes, choices, words and pictures."""
+    entry = registry.get(mechanism.name)
+    if mechanism.name in ORACLES:
+        why = "it has too many different reports to show one by one."
+    elif entry is None:
+        return
+    elif entry.takes.purpose == "choice":
+        why = "what it picks depends on the scores of all candidates."
+    elif entry.takes.gives is not None:
+        why = "what comes out are codes, which are no numbers on an axis."
+    elif entry.takes.kind == "image":
+        why = "noisewright images preview draws a photograph at several epsilons."
+    elif entry.takes.kind in ("text", "document"):
+        why = "noisewright text obfuscate --preview shows texts before and after."
+    else:
+        return
+    raise ParameterError(f"there is no picture of this {mechanism.name}: {why}")
+
+
+def _ordered(mechanism: Mechanism, channel: Channel) -> bool:
+    """Whether outputs are numbers with something between them, not categories that happen to be called by numbers."""
+    entry = registry.get(mechanism.name)
+    if entry is not None and entry.takes.kind == "category" and not entry.takes.metric:
+        return False
+    return _numbers(channel.inputs) and _numbers(channel.outputs)
+
+
+def _reports(mechanism: Mechanism, channel: Channel) -> list[str] | None:
+    """Sets of categories as bits, one for each of them; they are reported in bytes. None for other outputs."""
+    reports = [report for report in channel.outputs if isinstance(report, tuple)]
+    if mechanism.name not in ORACLES or not reports:
+        return None
+    size = len(channel.inputs)
+    return ["".join(str(report[k // 8] >> k % 8 & 1) for k in range(size)) for report in reports]
 
 
 def _channel(mechanism: Mechanism) -> Channel | None:
@@ -110,10 +152,12 @@ def _rows(axes: Any, channel: Channel) -> None:
             outputs, channel.matrix[x], color=colour, linewidth=1.3, label=f"secret {_name(channel.inputs[x])}", **style
         )
     axes.set(xlabel="output", ylabel="probability", ylim=(0, None))
-    axes.legend(frameon=False, fontsize=9)
+    if (outputs == np.floor(outputs)).all():
+        axes.xaxis.get_major_locator().set_params(integer=True)  # there is nothing between whole numbers
+    axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1, 0.5))  # peaks leave no room inside
 
 
-def _heat_map(figure: Any, axes: Any, channel: Channel) -> None:
+def _heat_map(figure: Any, axes: Any, channel: Channel, reports: list[str] | None = None) -> None:
     from matplotlib.colors import PowerNorm
 
     shown = np.ma.masked_equal(channel.matrix, 0.0)  # never is not the same as rarely
@@ -122,14 +166,16 @@ def _heat_map(figure: Any, axes: Any, channel: Channel) -> None:
     image = axes.imshow(shown, cmap="cividis", norm=norm, aspect="auto")
     figure.colorbar(image, ax=axes, label="probability")
     for labels, ticks, names in (
-        (channel.outputs, axes.set_xticks, axes.set_xticklabels),
+        (reports or channel.outputs, axes.set_xticks, axes.set_xticklabels),
         (channel.inputs, axes.set_yticks, axes.set_yticklabels),
     ):
         step = next(k for k in STEPS if len(labels) <= 16 * k)
-        if step == 1 or _numbers(labels):
+        if step == 1 or _numbers(tuple(labels)):
             ticks(range(0, len(labels), step))
             names([_name(label) for label in labels[::step]], fontsize=8)
-    axes.set(xlabel="output", ylabel="secret")
+    what = "output" if reports is None else "report: a bit for each category, in their order"
+    never = " (white: never)" if (channel.matrix == 0).any() else ""
+    axes.set(xlabel=what + never, ylabel="secret")
 
 
 def _name(label: Any) -> str:
@@ -139,7 +185,8 @@ def _name(label: Any) -> str:
 def _chances(axes: Any, mechanism: Mechanism) -> None:
     """The exact chances of numbers about a few secrets, in bars that hold whole steps of the lattice that numbers lie on.
 
-    Bars of another width would hold now more and now fewer of its points, and draw a comb that is not there.
+    Bars of another width would hold now more and now fewer of its points, and draw a comb that is not there. What is moved to
+    a wall is heaped on a single point, of which no density can be drawn: the legend says how much it is.
     """
     below = described(mechanism).below
     assert below is not None
@@ -153,11 +200,37 @@ def _chances(axes: Any, mechanism: Mechanism) -> None:
     )  # an edge lies half way between two points, so it is of no matter where ties go
     edges = step * first + width * np.arange(math.ceil((high - low) / width) + 2)
     chance = np.diff(np.asarray(below(secrets, edges)), axis=1)
-    for colour, secret, row in zip(COLOURS, secrets, chance, strict=False):
-        heights = row if width == step else row / width
-        axes.stairs(heights, edges, color=colour, linewidth=1.3, label=f"true value {secret:.3g}")
+    heaps = {} if width == step else _heaps(below, secrets, _walls(mechanism), step)
+    for wall, heaped in heaps.items():
+        chance[:, np.searchsorted(edges, wall) - 1] -= heaped
+    for k, (colour, secret) in enumerate(zip(COLOURS, secrets, strict=False)):
+        heights = chance[k] if width == step else chance[k] / width
+        there = [f"{percent(heap[k])} at {shown_figure(wall)}" for wall, heap in heaps.items() if heap[k] >= LEFT_OUT]
+        label = "; ".join([f"true value {secret:.3g}", " and ".join(there)] if there else [f"true value {secret:.3g}"])
+        axes.stairs(heights, edges, color=colour, linewidth=1.3, label=label)
     axes.set(xlabel="output", ylabel="probability" if width == step else "density", ylim=(0, None))
     axes.legend(frameon=False, fontsize=9)
+
+
+def _walls(mechanism: Mechanism) -> list[float]:
+    """The ends of the range that outputs are moved to; none where there is no range."""
+    components = getattr(getattr(mechanism, "within", None), "components", ())
+    return [float(end) for component in components for end in component if end is not None]
+
+
+def _heaps(
+    below: Callable[[Any, Any], Any], secrets: NDArray[np.float64], walls: list[float], step: float
+) -> dict[float, NDArray[np.float64]]:
+    """For each wall the chance that the output is just there, where that is far above what is beside it."""
+    found = {}
+    for wall in walls:
+        here, left, right = (
+            np.diff(np.asarray(below(secrets, np.array([at - step / 2, at + step / 2]))), axis=1)[:, 0]
+            for at in (wall, wall - step, wall + step)
+        )
+        if (here > HEAPED * np.maximum(left, right)).any():
+            found[wall] = here - np.maximum(left, right)
+    return found
 
 
 def _reach(below: Callable[[Any, Any], Any], secrets: NDArray[np.float64], step: float) -> tuple[float, float]:
@@ -176,12 +249,11 @@ def _reach(below: Callable[[Any, Any], Any], secrets: NDArray[np.float64], step:
 
 def _simulated(axes: Any, mechanism: Mechanism) -> None:
     """Simulated draws about a few secrets: a histogram of numbers, or a cloud of places."""
+    if draw_places(axes, mechanism):
+        return
     rng = np.random.default_rng(0)
     secrets = _some_secrets(mechanism)
     drawn = [np.asarray(mechanism.release(np.array([s] * DRAWS), rng), dtype=np.float64) for s in secrets]
-    if drawn[0].ndim == 2 and drawn[0].shape[1] >= 2:
-        _cloud(axes, drawn[0][:CLOUD])
-        return
     if drawn[0].ndim == 2:
         drawn = [d[:, 0] for d in drawn]
     low, high = np.percentile(np.concatenate(drawn), [0.2, 99.8])
@@ -194,19 +266,13 @@ def _simulated(axes: Any, mechanism: Mechanism) -> None:
     axes.legend(frameon=False, fontsize=9)
 
 
-def _cloud(axes: Any, points: NDArray[np.float64]) -> None:
-    axes.plot(points[:, 0], points[:, 1], ".", markersize=2, alpha=0.35, color=COLOURS[0])
-    axes.plot(*np.median(points[:, :2], axis=0), "+", color=COLOURS[1], markersize=14)
-    axes.set(xlabel=f"first coordinate ({CLOUD:,} simulated draws)", ylabel="second coordinate", aspect="equal")
-
-
 def _some_secrets(mechanism: Mechanism) -> list[Any]:
     """Values that the mechanism takes: near the walls of its range where it has one, else about zero."""
     stated = described(mechanism).scale
     scale = 1.0 if stated is None else float(stated)
-    feasible = getattr(mechanism, "feasible", None)
+    feasible = getattr(mechanism, "feasible", None) or getattr(mechanism, "within", None)
     candidates: list[Any] = []
-    for low, high in feasible.components[:3] if feasible is not None else ((None, None),):
+    for low, high in getattr(feasible, "components", ((None, None),))[:3]:
         if low is not None and high is not None:
             candidates += [float(low), (float(low) + float(high)) / 2]
         elif high is not None:

@@ -8,14 +8,15 @@ shows estimates from private reports, never secrets; a ``truth`` can be drawn be
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from noisewright.core.arrays import Floats
 from noisewright.core.exact import numeral, percent
-from noisewright.estimation.population.result import short_name
+from noisewright.estimation.population.result import METHODS, short_name
 from noisewright.plots.figure import COLOURS, blank_figure
 
 if TYPE_CHECKING:
@@ -30,11 +31,13 @@ MOST_BARS = 40
 """More categories than this are not all drawn: the largest are."""
 MOST_POINTS, BINS = 60, 40
 """More numbers than this are put together, in about so many bars."""
-METHODS = {"inversion": "unbiased and projected", "ibu": "by Bayesian updates", "mle": "the likeliest one"}
 FEW = 12
 """So few numbers have a bar each: there is nothing between them."""
 MOST_LETTERS = 70
-"""Names with more letters than this do not fit beside each other."""
+"""Names with more letters than this do not fit beside each other: bars then lie, and names stand before them."""
+LONGEST_NAME = 36
+MOST_REACH = 3
+"""Whiskers longer than so many times the highest bar, on average, would leave nothing to see of the bars."""
 
 
 def draw_estimate(found: Estimate, truth: ArrayLike | None = None, *, diagnostics: bool = False) -> Figure:
@@ -57,6 +60,9 @@ def draw_estimates(estimates: dict[str, Estimate], truth: ArrayLike | None = Non
     for axes, (name, found) in zip(panels, estimates.items(), strict=True):
         _population(figure, axes, found, truth)
         axes.set_title(name, fontsize=10)
+        axes.set_ylabel("share of the population" if axes is panels[0] else "")
+    panels[0].autoscale(axis="y")  # to the highest of all: each was drawn without regard to the others
+    panels[0].set_ylim(bottom=0)
     return figure
 
 
@@ -66,6 +72,8 @@ def _population(figure: Any, axes: Any, found: Estimate, truth: ArrayLike | None
         _map(figure, axes, found)
     elif _numbers((first, found.secrets[-1])):
         _line(axes, found, truth)
+    elif len(figure.axes) == 1 and _crowded(_names(found, _largest(found), LONGEST_NAME)):
+        _lying_bars(figure, axes, found, truth)
     else:
         _bars(axes, found, truth)
 
@@ -108,15 +116,24 @@ def _binned(axes: Any, found: Estimate, truth: ArrayLike | None, places: Floats)
         axes.stairs(added(truth), edges, color="#d7dde2", fill=True, label="truth")
     share, middles = added(found.probabilities), (edges[:-1] + edges[1:]) / 2
     axes.stairs(share, edges, color=COLOURS[2], linewidth=1.4, label=f"estimate, for each {numeral(width)}")
-    if found.joint and found.low is not None and found.high is not None:
-        reach = np.abs([share - added(found.low), added(found.high) - share])
-        axes.errorbar(middles, share, yerr=reach, fmt="none", ecolor=INK, capsize=2, label=_interval(found))
-    axes.set(xlabel="value", ylabel="share of the population", ylim=(0, None))
+    note = ""
+    if found.low is not None and found.high is not None:
+        low, high = added(found.low), added(found.high)
+        low, high = np.maximum(low, 1 - (high.sum() - high)), np.minimum(high, 1 - (low.sum() - low))
+        reach = np.abs([share - low, high - share])
+        if not found.joint:
+            note = "(intervals of single values say nothing about bars; joint ones do)"
+        elif (high - low).mean() > MOST_REACH * share.max():
+            note = "(intervals of bars are left out: they reach far beyond the picture)"
+        else:
+            axes.errorbar(middles, share, yerr=reach, fmt="none", ecolor=INK, capsize=2, label=_interval(found))
+    axes.set(xlabel=fill(f"value {note}", 40 if len(axes.figure.axes) > 1 else 80).rstrip())
+    axes.set(ylabel="share of the population", ylim=(0, None))
     axes.legend(frameon=False, fontsize=9)
 
 
 def _bars(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
-    shown = np.sort(np.argsort(-found.probabilities, kind="stable")[:MOST_BARS])
+    shown = _largest(found)
     spots = np.arange(len(shown))
     share = found.probabilities[shown]
     axes.bar(spots, share, color=COLOURS[2], label="estimate")
@@ -129,16 +146,53 @@ def _bars(axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
     if truth is not None or found.low is not None:
         axes.set_ylim(top=1.15 * axes.get_ylim()[1])  # room for the legend above the bars
         axes.legend(frameon=False, fontsize=9, ncols=3)
-    names = [short_name(found.secrets[int(i)], 20) for i in shown]
-    crowded = len(names) * max(map(len, names)) > MOST_LETTERS
+    names = _names(found, shown, 20)
+    crowded = _crowded(names)
     axes.set_xticks(spots, names, rotation=45 if crowded else 0, ha="right" if crowded else "center", parse_math=False)
     if crowded:
         for name in axes.get_xticklabels():
             name.set_rotation_mode("anchor")
+    axes.set_xlabel(_not_shown(found, shown))
+
+
+def _lying_bars(figure: Any, axes: Any, found: Estimate, truth: ArrayLike | None) -> None:
+    """Many categories, or long names: one below the other, the largest share first."""
+    shown = _largest(found)[::-1]
+    shown = shown[np.argsort(found.probabilities[shown], kind="stable")]
+    spots, share = np.arange(len(shown)), found.probabilities[shown]
+    figure.set_size_inches(8, max(4.2, 1.4 + 0.2 * len(shown)))
+    axes.barh(spots, share, color=COLOURS[2], label="estimate")
+    if found.low is not None and found.high is not None:
+        reach = np.abs([share - found.low[shown], found.high[shown] - share])
+        axes.errorbar(share, spots, xerr=reach, fmt="none", ecolor=INK, capsize=2, label=_interval(found))
+    if truth is not None:
+        axes.plot(np.asarray(truth)[shown], spots, "|", color=COLOURS[1], markersize=9, label="truth")
+    if truth is not None or found.low is not None:
+        axes.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1, 1), ncols=3)  # above the longest
+    axes.set_yticks(spots, _names(found, shown, LONGEST_NAME), fontsize=8, parse_math=False)
+    hidden = _not_shown(found, shown)
+    axes.set(xlim=(0, None), ylim=(-0.7, len(shown) - 0.3))
+    axes.set_xlabel("share of the population" + (f"\n{hidden}" if hidden else ""))
+
+
+def _largest(found: Estimate) -> NDArray[np.intp]:
+    """The categories that are drawn, in their own order."""
+    return np.sort(np.argsort(-found.probabilities, kind="stable")[:MOST_BARS])
+
+
+def _names(found: Estimate, shown: NDArray[np.intp], most: int) -> list[str]:
+    return [short_name(found.secrets[int(i)], most) for i in shown]
+
+
+def _crowded(names: Sequence[str]) -> bool:
+    return len(names) * max(map(len, names)) > MOST_LETTERS
+
+
+def _not_shown(found: Estimate, shown: NDArray[np.intp]) -> str:
+    """How many categories are left out, and what share they have together; empty where none are."""
     hidden = len(found.secrets) - len(shown)
-    if hidden:
-        rest = percent(max(0.0, 1 - float(share.sum())))
-        axes.set_xlabel(f"the {len(shown)} largest; {hidden:,} more, with {rest} together, are not shown")
+    rest = percent(max(0.0, 1 - float(found.probabilities[shown].sum())))
+    return f"the {len(shown)} largest; {hidden:,} more, with {rest} together, are not shown" if hidden else ""
 
 
 def _map(figure: Any, axes: Any, found: Estimate) -> None:

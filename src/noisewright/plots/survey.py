@@ -40,9 +40,10 @@ LINE = 0.2
 
 def draw_survey(plan: Survey) -> Figure:
     """The device, its place among the private designs, and the margin of error by the number of respondents."""
+    figure = blank_figure(13, 3.7)  # first, as it tells whether there is anything to draw with
     parts = _parts(plan)
     list_height = LINE * len(parts) + 0.1
-    figure = blank_figure(13, 3.7 + list_height)
+    figure.set_size_inches(13, 3.7 + list_height)
     grid = figure.add_gridspec(1, 3, width_ratios=[1, 1.15, 1.3])
     left = grid[0].subgridspec(2, 1, height_ratios=[3.3, list_height])
     wheel, place, margins = (figure.add_subplot(cell) for cell in (left[0], grid[1], grid[2]))

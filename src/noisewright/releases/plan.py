@@ -39,6 +39,7 @@ from noisewright.releases.columns.types import check_stated, used_columns
 from noisewright.releases.kinds.kept import visible_type
 from noisewright.releases.policy.policy import Order, Policy
 from noisewright.releases.queries.compile import QueryPlan, compile_query
+from noisewright.releases.queries.readable import error_beside
 
 __all__ = ["LARGE_EPSILON", "BudgetLeft", "Plan", "left_over", "listed", "make_plan", "solve", "title"]
 
@@ -257,8 +258,14 @@ class Plan:
             facts.append(("fits", "yes" if self.fits else f"NO: {self.refusal or self.budget.refusal}"))
         facts += [("kept", f"{listed(self.kept)}: NOT protected")] if self.kept else []
         facts += [("think about", warning) for warning in self.warnings]
-        rows = [(title(part), upward(part.price), part.protects, part.error_words) for part in self.parts]
-        return card(f"Plan of {self.policy.dataset}", facts, ("part", "epsilon", "between", "expected error"), rows)
+        return card(f"Plan of {self.policy.dataset}", facts, *self.listed_parts())
+
+    def listed_parts(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """The head and the rows of a table of all parts."""
+        rows: list[tuple[str, ...]] = [
+            (title(part), upward(part.price), part.protects, error_beside(part.error_words)) for part in self.parts
+        ]
+        return ("part", "epsilon", "between", "expected error"), rows
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain data."""

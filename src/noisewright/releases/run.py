@@ -32,7 +32,6 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
 from noisewright.core.verdict import card
@@ -51,7 +50,7 @@ from noisewright.releases.output.mark import Mark, content_digest
 from noisewright.releases.output.recorded import belongs_to, complete
 from noisewright.releases.output.staging import Staging, clean
 from noisewright.releases.output.written_answers import write_answer
-from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan, title
+from noisewright.releases.plan import Plan, has_public_rows, listed, make_plan
 from noisewright.releases.policy.policy import Policy, as_policy
 from noisewright.releases.report.marginals import Marginal, marginals_of
 from noisewright.releases.report.page import Made, report
@@ -127,9 +126,8 @@ class Release:
         facts += [("in words", self.in_words())]
         facts += [("beware", "a simulation, NOT for release")] if self.simulated else []
         facts += [] if self.folder is None else [("report", f"{self.folder}/{REPORT}")]
-        rows = [(title(part), upward(part.price), part.protects, part.error_words) for part in self.plan.parts]
-        head = ("part", "epsilon", "between", "expected error")
-        return card(f"Release of {self.plan.policy.dataset}", facts, head, rows)
+        facts += [("answers", f"{listed(list(self.answers))}, in answers")] if self.answers else []
+        return card(f"Release of {self.plan.policy.dataset}", facts, *self.plan.listed_parts())
 
 
 @guided

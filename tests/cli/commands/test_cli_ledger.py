@@ -39,9 +39,9 @@ def test_the_page_says_what_was_spent_and_between_which_values(call, ledger, mon
         "Spent epsilon 1.58334, delta 1e-7, in 2 releases",  # up
         "Left epsilon 1.41666, delta 9.9e-6",  # down
         "UTC, to epsilon 3, delta 0.00001",
-        "smoker (column) 1 any two values 0 finished",
-        "visit date (column) 0.333334 values at most 7 days apart 1e-7",
-        "visits (query) 0.25 one row there or not 0 started",
+        "UTC: first, finished Part Epsilon Delta Between smoker (column) 1 0 any two values",
+        "visit date (column) 0.333334 1e-7 values at most 7 days apart",
+        "visits (query) 0.25 0 one row there or not",
         "for each unit on its own",
         "Left at least epsilon 1, delta 0, and all of it for a unit that took part in none",
         "by a factor of at most e^epsilon",
@@ -53,6 +53,7 @@ def test_the_page_says_what_was_spent_and_between_which_values(call, ledger, mon
         lines = call("ledger", "show", ledger.path).out.splitlines()
         assert max(map(len, lines[1:])) <= int(width)
         assert any("0.333334" in line and "1e-7" in line for line in lines)
+        assert any(line.endswith("UTC: first, finished") for line in lines)  # the name of a release is in one piece
 
 
 def test_protected_distances_and_columns_given_away_are_shown(call, ledger, monkeypatch):

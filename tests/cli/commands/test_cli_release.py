@@ -95,6 +95,20 @@ def test_a_plan_says_what_the_ledger_will_say(shell, call, clinic):
     assert f"policy.toml, line {line}: column 'age': protect = 1/2 protects nothing" in told.err
 
 
+@pytest.mark.parametrize("width", ["60", "80", "100"])
+def test_the_table_of_a_plan_breaks_no_mechanism_and_loses_no_error(width, call, clinic, monkeypatch):
+    monkeypatch.setenv("COLUMNS", width)
+    long = POLICY.replace('name = "visits by smoking"', 'name = "visits by smoking, one of several long names"')
+    (clinic / "policy.toml").write_text(long)
+    shown = call("plan", clinic / "policy.toml", clinic / "visits.parquet", "--ledger", clinic / "ledger.sqlite").out
+    table = shown[: shown.index("Total")]
+    assert "randomised-response" in table
+    assert "histogram, geometric" in table
+    assert "26.9%" in table
+    assert "expected error at most" not in table
+    assert max(map(len, table.splitlines()[1:])) <= int(width)  # a path is in one piece
+
+
 def test_from_policy_to_a_verified_release(shell, clinic):
     plan = shell("plan", clinic / "policy.toml", clinic / "visits.parquet", *ledger(clinic))
     assert "nothing drawn" in plan.out

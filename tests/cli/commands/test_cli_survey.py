@@ -19,11 +19,11 @@ def test_the_page_has_the_device_the_promise_the_margin_and_the_comparison(call)
         "Ace to 5: answer truthfully.",
         '9 to jack: say "yes", whatever the truth is.',
         "epsilon 1 between any two answers; proved in whole numbers",
-        "± 0.0635 with 1000 respondents, at prevalence 0.1",
-        "4482 respondents for a margin of 0.03",
-        "3.89% more respondents than the best design",
+        "± 0.0635 with 1,000 respondents, at prevalence 0.1",
+        "4,482 respondents for a margin of 0.03",
+        "3.89% more respondents than the best design, for the same margin; without a delta",
         "direct question none 1 1 0.0186 385 1.000",
-        "11 cards 0.9809 8/11 8/11 0.0635 4482 0.229",
+        "11 cards 0.9809 8/11 8/11 0.0635 4,482 0.229",
     ):
         assert words in answer.words
 

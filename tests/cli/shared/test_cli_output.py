@@ -44,3 +44,7 @@ def test_labels():
     assert labels(range(10)) == "0, 1, 2, 3, 4, 5 and 4 more"
     assert printable("a\nb\x1b[0m\u202eé") == "a\\nb\\x1b[0m\\u202eé"
     assert (plural(1, "secret"), plural(2, "secret")) == ("1 secret", "2 secrets")
+
+
+def test_many_things_are_counted_with_their_thousands_set_apart():
+    assert [plural(n, "row") for n in (0, 1, 2, 68_293)] == ["0 rows", "1 row", "2 rows", "68,293 rows"]

@@ -353,6 +353,12 @@ def test_estimates_are_drawn(tmp_path):
     )
     assert save_figure(draw_estimate(places), tmp_path / "map.png").stat().st_size > 5000
     assert len(draw_estimates({"a": line, "b": line}, truth).axes) == 2
+    sure = nw.geometric(epsilon=5, within=(0, 100))
+    spike = np.eye(101, dtype=np.int64)[50] * 500 + 1
+    pair = draw_estimates(
+        {name: nw.estimate(Counts(n), sure) for name, n in (("flat", spike * 0 + 5), ("spike", spike))}
+    )
+    assert all(axes.get_ylim()[1] > 0.8 for axes in pair.axes)  # the last panel is not cut off
 
 
 def test_many_numbers_are_drawn_in_bars_that_add_them_up():
@@ -367,13 +373,40 @@ def test_many_numbers_are_drawn_in_bars_that_add_them_up():
     assert heights[1] == pytest.approx(found.probabilities[5:10].sum())
 
 
+def test_long_names_are_written_out_before_bars_that_lie():
+    from noisewright.plots.population import draw_estimate
+
+    names = [f"town number {k} at the river" for k in range(6)]
+    found = nw.estimate(dict.fromkeys(names, 10), nw.randomised_response(names, epsilon=3), intervals="asymptotic")
+    drawn = draw_estimate(found).axes[0]
+    assert sorted(text.get_text() for text in drawn.get_yticklabels()) == names
+
+
+def test_intervals_of_bars_are_shares_or_are_left_out_and_that_is_said():
+    from noisewright.plots.population import draw_estimate
+
+    mechanism = nw.geometric(epsilon="0.1", within=(0, 100))
+    counts = Counts(np.bincount(np.random.default_rng(1).integers(0, 101, 5000), minlength=101))
+    for joint, words in ((False, "joint ones do"), (True, "left out")):
+        axes = draw_estimate(nw.estimate(counts, mechanism, intervals="asymptotic", joint=joint)).axes[0]
+        assert words in axes.get_xlabel()
+        assert axes.get_ylim()[1] < 1
+    sure = nw.estimate(counts, nw.geometric(epsilon=5, within=(0, 100)), intervals="asymptotic", joint=True)
+    axes = draw_estimate(sure).axes[0]
+    assert axes.get_xlabel() == "value"
+    assert axes.get_ylim()[1] <= 1.05  # no share is above one
+
+
 def test_categories_that_are_not_drawn_are_counted():
     from noisewright.plots.population import draw_estimate
 
     names = [f"town {k:02}" for k in range(60)]
     found = nw.estimate({name: k + 1 for k, name in enumerate(names)}, nw.randomised_response(names, epsilon=9))
     hidden = found.probabilities[np.argsort(-found.probabilities, kind="stable")[40:]].sum()
-    label = draw_estimate(found).axes[0].get_xlabel()
+    axes = draw_estimate(found).axes[0]
+    title, _, label = axes.get_xlabel().partition("\n")
+    assert title == "share of the population"
+    assert [text.get_text() for text in axes.get_yticklabels()] == names[20:]  # the largest share is on top
     assert label.startswith("the 40 largest; 20 more, with ")
     assert float(label.partition("with ")[2].partition(" %")[0]) == pytest.approx(100 * hidden, rel=0.01)
     few = draw_estimate(nw.estimate({"a": 3, "b": 2}, nw.randomised_response(["a", "b"], epsilon=1)))

@@ -16,6 +16,7 @@ from release_samples import TYPES, sample_plan
 from noisewright.estimation.population.sums import soft_bars
 from noisewright.releases.columns.plan import compile_column
 from noisewright.releases.policy.policy import Policy
+from noisewright.releases.report._calendar import calendar_bars, day_of
 from noisewright.releases.report.bins import Bins, bins_of, numbers_of
 from noisewright.releases.report.marginals import marginal_of
 
@@ -157,7 +158,7 @@ def test_many_categories_keep_the_largest() -> None:
     assert bins.size == 30
     assert bins.labels[0] in ("code 001", "code 002")
     marginal = marginal_of(plan, bins, bins.count(released))
-    assert marginal.labels[-1] == "all others"
+    assert marginal.labels[-1] == "171 others"
     assert sum(marginal.counts) == 20_000
     before = bins.count([true])
     assert marginal.estimated is not None
@@ -182,3 +183,46 @@ def test_counts_of_batches_add_up(values: list[int | None], cut: int, edges: lis
     for k, (low, high) in enumerate(itertools.pairwise(edges)):
         inside = [v for v in values if v is not None and (v >= low or k == 0) and (v < high or k == len(edges) - 2)]
         assert whole[k] == len(inside)
+
+
+@given(
+    low=st.floats(-900_000, 2_900_000),
+    span=st.floats(0.001, 200_000),
+    bars=st.integers(1, 30),
+    finest=st.floats(0.0005, 5000),
+)
+def test_bars_of_dates_begin_where_calendars_do(low: float, span: float, bars: int, finest: float) -> None:
+    width = max(finest, span / bars)
+    edges = np.array(calendar_bars(low, low + span, width))
+    assert edges[0] <= low
+    assert edges[-1] >= low + span or day_of(edges[-1]) >= date(9999, 1, 1)
+    widths = np.diff(edges)
+    assert (widths > 0.9 * width).all()  # February is shorter than other months
+    assert len(widths) <= bars + 2 if widths[0] < 20 else len(widths) <= bars + 3
+    if widths[0] >= 28:
+        assert all(day_of(edge).day == 1 for edge in edges if date(1, 2, 1) < day_of(edge) < date(9999, 12, 1))
+    elif widths[0] >= 7:
+        assert all(day_of(edge).weekday() == 0 for edge in edges if day_of(edge) < date(9999, 12, 1))
+
+
+def test_times_are_counted_in_hours_that_people_use() -> None:
+    """Noise of about 21 hours: bars are days, and begin at midnight, not 1.4 days wide."""
+    plan = column(
+        name="when", mechanism="laplace", within=[date(2025, 3, 1), date(2025, 3, 31)], protect="6 hours", epsilon=0.5
+    )
+    rng = np.random.default_rng(2)
+    start = int(datetime(2025, 3, 1).timestamp() * 1000)
+    true = pa.array(start + rng.integers(0, 20 * 86_400_000, 5000)).cast(pa.timestamp("ms"))
+    bins = bins_of(plan, plan.perturb([true], rng))
+    assert bins is not None
+    assert np.diff(bins.edges).tolist() == [1.0] * (len(bins.edges) - 1)
+    assert all(edge == int(edge) for edge in bins.edges)
+    assert set(bins.edges) <= set(bins.cuts)
+
+
+def test_wider_bars_are_pairs_of_bars() -> None:
+    months = Bins(
+        "day", "dates", (pa.date32(),), edges=(0.0, 31.0, 59.0, 90.0), cuts=(0.0, 31.0, 59.0, 90.0), whole=True
+    )
+    assert months.wider().edges == (0.0, 59.0, 121.0)
+    assert months.wider().bars(np.array([1, 2, 4])).tolist() == [3, 4]

@@ -23,6 +23,7 @@ from release_samples import COLUMNS, QUERIES, TYPES, sample_plan
 from noisewright.releases.ledger.ledger import Balance
 from noisewright.releases.plan import make_plan
 from noisewright.releases.policy.policy import Policy
+from noisewright.releases.queries.readable import shown
 from noisewright.releases.report.bins import bins_of
 from noisewright.releases.report.charts import chart, short, spelled, ticks
 from noisewright.releases.report.marginals import Marginal, marginal_of
@@ -268,8 +269,8 @@ def test_beliefs_follow_from_bayes(epsilon: str, rows: int) -> None:
     part = text.partition("Expected error smoker")[2].partition(" % ")[0].rpartition(" ")[2]
     assert 100 * factor / (factor + 1) <= float(part) <= 100.5 * factor / (factor + 1)
     expected = [factor, *(100 * factor * p / (factor * p + 1 - p) for p in (0.01, 0.1, 0.5))]
-    for shown, true in zip(found, expected, strict=True):
-        assert true <= shown <= true * 1.01  # rounded up, in three digits
+    for said, true in zip(found, expected, strict=True):
+        assert true <= said <= true * 1.01  # rounded up, in three digits
 
 
 def test_a_belief_never_reads_as_certain() -> None:
@@ -476,6 +477,52 @@ def test_places_are_drawn_with_north_above() -> None:
     (frame,) = shapes(picture, "rect", "frame")
     assert float(str(cell.get("x"))) > float(str(frame.get("x")))
     assert float(str(cell.get("y"))) == pytest.approx(float(str(frame.get("y"))), abs=0.1)
+
+
+def test_bins_of_an_answer_are_one_column_and_no_power_of_ten() -> None:
+    """The two ends of a bin stand in one cell, so that the interval beside them is seen on a telephone, too."""
+    table = pa.table(
+        {
+            "day_from": [datetime(2025, 3, 1), datetime(2025, 3, 8)],
+            "day_to": [datetime(2025, 3, 8), datetime(2025, 3, 15, 12)],
+            "days": [7, 8],
+            "days_low": [1.0, 2.0],
+            "days_high": [13.0, 14.0],
+        }
+    )
+    head, rows = shown(table, "days", 5)
+    assert head == ["day", "days", "95 % interval"]
+    assert [row[0] for row in rows] == ["2025-03-01 to 2025-03-08", "2025-03-08 to 2025-03-15 12:00:00"]
+    assert shown(pa.table({"x": [1], "x_from": [2], "x_to": [3], "n": [4]}), "n", 5)[0] == ["x", "x_from", "x_to", "n"]
+    asked = {"name": "big", "aggregate": "sum", "column": "x", "within": [0, 2_000_000], "epsilon": 1}
+    plan = make_plan(
+        Policy.from_dict({"dataset": "d", "budget": {"epsilon": 9}, "queries": [asked]}), {"x": pa.int64()}
+    )
+    assert "values within 0 to 2 million" in Page(report(plan, MADE)).text
+
+
+def test_the_first_coordinate_of_a_plane_goes_across() -> None:
+    """Three cells along x, two along y; all is in the one with the largest x and the smallest y: at the right, below."""
+    made = chart(
+        Marginal("x, y", "places", (0, 0, 0, 0, 9, 0), edges=(0, 1, 2, 3), across=(0, 10_000, 20_000), plane=True)
+    )
+    (cell,) = re.findall(r'<rect class="released cell" x="([0-9.]+)" y="([0-9.]+)" width="([0-9.]+)"', made)
+    assert float(cell[0]) + float(cell[2]) == pytest.approx(78 + 380, abs=0.2)
+    assert float(cell[1]) == pytest.approx(26 + 190)
+    assert ">10,000<" in made
+    assert made.index(">x<") < made.index(">y<")  # the title across comes first
+
+
+def test_marks_of_an_axis_stand_where_bars_begin() -> None:
+    made = chart(Marginal("income", "numbers", (1.0,) * 7, edges=tuple(20_000.0 * k for k in range(8))))
+    for mark in ("40,000", "80,000", "120,000"):
+        assert f">{mark}<" in made
+    assert ">25,000<" not in made
+
+
+def test_commands_are_wrapped_on_a_narrow_page() -> None:
+    (rule,) = re.findall(r"\npre {([^}]*)}", FULL)
+    assert "pre-wrap" in rule
 
 
 def test_a_picture_says_what_it_shows() -> None:

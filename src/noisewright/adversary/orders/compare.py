@@ -47,7 +47,7 @@ from noisewright.adversary.witness import GainWitness, MetricWitness, PosteriorW
 from noisewright.core.errors import ChannelError, NoChannelError, ParameterError
 from noisewright.core.labels import encode_number
 from noisewright.core.metrics.metric import Metric, as_metric, named_metric
-from noisewright.core.verdict import EXACT, FAILS, UNDECIDED, WITHIN, card
+from noisewright.core.verdict import EXACT, FAILS, SAID, UNDECIDED, WITHIN, card
 from noisewright.optimality.algebra.elimination import Vector
 
 __all__ = ["Comparison", "Directions", "compare"]
@@ -106,7 +106,8 @@ class Comparison:
     def _repr_html_(self) -> str:
         first, second = self.names
         head = ("order", f"{second} may replace {first}", f"{first} may replace {second}")
-        return card("Comparison", [("in words", text) for text in self.in_words()], head, self.table())
+        rows = [(name, *(SAID[status] for status in both)) for name, *both in self.table()]
+        return card("Comparison", [("in words", text) for text in self.in_words()], head, rows)
 
     def named(self, one: Refinement, text: str) -> str:
         """A reason or a witness in words, with the names of the two channels in place of "the old one" and "the new one"."""

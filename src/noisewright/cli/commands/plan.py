@@ -244,10 +244,12 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
     from noisewright.core.exact import upward
     from noisewright.releases.columns.plan import ColumnPlan
     from noisewright.releases.plan import title
+    from noisewright.releases.queries.readable import error_beside
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in ("column or answer", "mechanism", "epsilon", "between values", "expected error"):
-        table.add_column(name, justify="right" if name == "epsilon" else "left", overflow="fold")
+        whole = name in ("mechanism", "epsilon")  # not broken, however narrow the page: the others are
+        table.add_column(name, justify="right" if name == "epsilon" else "left", overflow="fold", no_wrap=whole)
     for part in found.parts:
         if isinstance(part, ColumnPlan):
             how = part.mechanism.name if part.mechanism else "kept"
@@ -255,7 +257,8 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
             default = "selection" if part.query.aggregate == "quantile" else "geometric"
             how = f"{part.query.aggregate}, {part.query.mechanism or default}"
         price = upward(part.price, 3 if solved else 6) + (f", delta {upward(part.delta)}" if part.delta else "")
-        table.add_row(*(Text(printable(text)) for text in (title(part), how, price, part.protects, part.error_words)))
+        row = (title(part), how, price, part.protects, error_beside(part.error_words))
+        table.add_row(*(Text(printable(text).replace(" %", "%")) for text in row))
     return Padding(table, (0, 0, 0, 2))
 
 

@@ -85,7 +85,7 @@ def _one(experiment: Any, quick: bool, runs: int | None, plot: str | None, as_js
     from noisewright.cli.shared.targets import picture_file
 
     _check(experiment, runs, plot)
-    picture = picture_file(plot)
+    picture = picture_file(plot, alone=True)
     with working(f"running {experiment.name}"):
         result, seconds = _run(experiment, quick, runs)
         if picture is not None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AsJson",
     "Details",
+    "at_most",
     "caution",
     "chance",
     "counting",
@@ -143,8 +144,8 @@ def labels(values: Iterable[Hashable], most: int = 6) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """``1 secret``, ``2 secrets``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """``1 secret``, ``2,000 secrets``."""
+    return f"{count:,} {noun}" + "s" * (count != 1)
 
 
 def printable(text: str) -> str:
@@ -159,11 +160,24 @@ def chance(value: float) -> str:
     return figure(value, 4, "nearest")
 
 
-def round_up(value: float) -> str:
-    """A reported loss in six digits, rounded up."""
+def at_most(gap: float) -> str:
+    """A bound on what is left to gain, rounded up; what is below a millionth is not told from that.
+
+    >>> at_most(2.55e-12), at_most(0.01234)
+    ('0.000001', '0.0124')
+    """
+    from fractions import Fraction
+
+    from noisewright.core.exact import figure
+
+    return figure(gap) if gap > 1e-6 else figure(Fraction(1, 10**6))
+
+
+def round_up(value: float, digits: int = 6) -> str:
+    """A reported loss, rounded up."""
     from noisewright.core.exact import upward
 
-    return "infinite" if math.isinf(value) else upward(value)
+    return "infinite" if math.isinf(value) else upward(value, digits)
 
 
 @contextlib.contextmanager

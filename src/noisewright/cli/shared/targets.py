@@ -47,9 +47,19 @@ def json_file(output: str | None, what: str = "a certificate") -> Path | None:
     return None if output is None else target_file(output, what, (".json",))
 
 
-def picture_file(plot: str | None) -> Path | None:
-    """Where ``--plot`` wants a picture, if it was given."""
-    return None if plot is None else target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+def picture_file(plot: str | None, alone: bool = False) -> Path | None:
+    """Where ``--plot`` wants a picture, if it was given.
+
+    ``alone``: no other file is written. That nothing can be drawn is said at once then, and not after all the work.
+    """
+    if plot is None:
+        return None
+    target = target_file(plot, "a picture", (".png", ".svg", ".pdf"))
+    if alone:
+        from noisewright.plots.figure import blank_figure
+
+        blank_figure(1, 1)
+    return target
 
 
 def draw_to(picture: Path | None, draw: Callable[[], Figure], written: Path | None = None) -> None:

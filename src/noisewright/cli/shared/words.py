@@ -17,15 +17,8 @@ from fractions import Fraction
 from functools import partial
 from typing import cast
 
-__all__ = ["SAID", "STYLES", "meaning_of", "part_plainly", "plainly", "things_of"]
+__all__ = ["STYLES", "meaning_of", "part_plainly", "plainly", "things_of"]
 
-SAID = {
-    "holds (exact)": "yes, proved",
-    "holds within tol": "yes, within tol",
-    "fails (witness)": "no, and shown",
-    "undecided": "undecided",
-}
-"""The status of an answer to a yes-or-no question, for a person."""
 STYLES = {"holds (exact)": "green", "holds within tol": "green", "fails (witness)": "red", "undecided": "yellow"}
 
 PICTURES = ("pixel-", "faces")

@@ -155,7 +155,9 @@ def smallest_epsilon(
         return Audit(0.0, metric, None, None, None)
     with np.errstate(divide="ignore"):
         logs = numbers[[first, second]] if exact_logs else _finite(np.log(given[[first, second]]))
-    column = int(np.abs(logs[0] - logs[1]).argmax())
+    losses = np.abs(logs[0] - logs[1])
+    # Of outputs that tell the pair apart equally well, but for rounding, the likeliest says most.
+    column = int(np.where(losses >= losses.max() * (1 - 1e-12), logs.max(axis=0), -np.inf).argmax())
     if logs[0, column] < logs[1, column]:
         first, second, logs = second, first, logs[::-1]
     # The losses were rounded up; this covers the distance, its factor and the quotients.

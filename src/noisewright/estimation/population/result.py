@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisewright.core.arrays import Floats
+from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import upward
 from noisewright.core.labels import encode_label
@@ -24,7 +25,12 @@ from noisewright.estimation.fitting.likelihood import TracePoint
 from noisewright.estimation.operators.operator import Operator
 from noisewright.estimation.population.intervals import mean_interval
 
-__all__ = ["Average", "Estimate", "short_name"]
+__all__ = ["METHODS", "Average", "Estimate", "short_name"]
+
+METHODS = {"inversion": "unbiased and projected", "ibu": "by Bayesian updates", "mle": "the likeliest one"}
+"""How a population was estimated, in words."""
+LEAST_GAP = 0.001
+"""A certified gap of less is not told from this one: no data could."""
 
 MOST_SHOWN = 20
 """Secrets that a notebook shows."""
@@ -143,12 +149,13 @@ class Estimate:
     def _repr_html_(self) -> str:
         facts = [
             ("reports", f"{self.reports:,} of {self.mechanism}"),
-            ("method", self.method),
+            ("method", METHODS.get(self.method, self.method)),
             ("likelihood", self.certificate()),
         ]
         interval = [f"{self.confidence_in_words} interval"] if self.low is not None else []
         rows = []
-        for i in np.argsort(-self.probabilities, kind="stable")[:MOST_SHOWN]:
+        largest = np.argsort(-self.probabilities, kind="stable")[:MOST_SHOWN]
+        for i in np.sort(largest) if is_number(self.secrets[0]) else largest:
             row = [short_name(self.secrets[int(i)]), f"{self.probabilities[i]:.4f}"]
             if self.low is not None and self.high is not None:
                 row.append(f"{self.low[i]:.4f} to {self.high[i]:.4f}")
@@ -163,7 +170,8 @@ class Estimate:
             return "unbiased from counts of support, then projected; no likelihood is computed"
         if math.isinf(self.likelihood):
             return "some reports are impossible under this estimate, so it has no likelihood; choose method='mle'"
-        return f"within {upward(self.gap_units, 3)} log-likelihood units of the best population (certified)"
+        gap = upward(max(self.gap_units, LEAST_GAP), 3)
+        return f"within {gap} log-likelihood units of the best population (certified)"
 
     def to_json(self) -> dict[str, Any]:
         """The estimate as plain data."""

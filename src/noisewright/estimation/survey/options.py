@@ -53,7 +53,7 @@ def options_table(plan: Survey) -> Table:
         "epsilon",
         *((f"{no} told truly", f"{yes} told truly") if binary else ("said if untrue", "said if true")),
     ]
-    shown.append(f"± for {plan.respondents}")
+    shown.append(f"± for {plan.respondents:,}")
     if plan.target_margin is not None:
         shown.append(f"needed for ± {numeral(plan.target_margin)}")
     if plan.prevalence is not None:
@@ -70,7 +70,7 @@ def options_table(plan: Survey) -> Table:
             f"{row.margin:.4f}",
         ]
         if plan.target_margin is not None:
-            cells.append("too many" if row.needed is None else str(row.needed))
+            cells.append("too many" if row.needed is None else f"{row.needed:,}")
         cells += [] if row.violation is None else [f"{row.violation:.3f}"]
         chosen = row.name == plan.device.instrument.name
         table.add_row(*cells, style="bold" if chosen else None)

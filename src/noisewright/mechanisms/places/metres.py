@@ -20,6 +20,7 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, MetricError, ParameterError
+from noisewright.core.exact import downward, figure
 from noisewright.core.metrics.distances import Distances, TableDistances
 from noisewright.core.metrics.metric import Euclidean, Metric
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, rounding
@@ -164,6 +165,11 @@ class LatticeMetres(Metric):
 
     def in_words(self) -> str:
         return self.plane.in_words()
+
+    def pairs(self, distance: Fraction) -> str:
+        """Which two places are so near to each other: on the map, once they are rounded."""
+        metres = f"{downward(distance)} metre{'' if distance == 1 else 's'}"
+        return f"any two places within {metres} on the map, rounded to steps of {figure(self.lattice.step)},"
 
     def matrix(self, points: Sequence[Any]) -> Floats:
         return LatticePoints(Euclidean(), self.lattice).matrix(self._metres(points))

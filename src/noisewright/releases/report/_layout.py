@@ -111,7 +111,7 @@ dl { display: grid; grid-template-columns: 11rem 1fr; gap: .3rem 1.2rem; }
 dt { font-weight: 600; }
 dd { margin: 0; overflow-wrap: anywhere; }
 code, pre { font: .9em ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; }
-pre { background: var(--panel); padding: .7rem .9rem; border-radius: 6px; overflow-x: auto; }
+pre { background: var(--panel); padding: .7rem .9rem; border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere; }
 figure { margin: 1rem 0; }
 figcaption { margin-top: .3rem; }
 svg { width: 100%; height: auto; display: block; }

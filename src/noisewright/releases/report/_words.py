@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from noisewright.core.exact import exp_bounds, figure, float_up, percent, upward
+from noisewright.core.exact import exp_bounds, figure, float_up, numeral, percent, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.columns.words import apart
+from noisewright.releases.queries.readable import error_beside
 
 if TYPE_CHECKING:
     from noisewright.releases.columns.plan import ColumnPlan
@@ -110,10 +111,7 @@ def asked(plan: Plan, plan_of_query: QueryPlan) -> str:
 
 def error(part: Any) -> str:
     """The expected error in words, which stand below or beside a heading that says so already."""
-    words = str(part.error_words or "depends on the data")
-    for opening in ("expected absolute error ", "expected error ", "expected "):
-        words = words.removeprefix(opening)
-    return words
+    return error_beside(part.error_words)
 
 
 def title(part: Any) -> str:
@@ -160,7 +158,7 @@ def price(epsilon: Fraction, delta: Fraction) -> str:
 
 
 def _plain(value: Any) -> str:
-    return f"{float(value):g}" if isinstance(value, Fraction) else str(value)
+    return numeral(value) if isinstance(value, Fraction) else str(value)
 
 
 def is_number(kind: pa.DataType) -> bool:

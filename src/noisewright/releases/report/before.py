@@ -228,7 +228,7 @@ def _bars(plan: Perturbed, bins: Bins, counts: NDArray[np.int64], law: _Law) -> 
 
 def _blend(plan: Perturbed, bins: Bins) -> float:
     """Over which width one bar passes into the next: three times the noise, and at most a bar."""
-    width = bins.edges[1] - bins.edges[0]
+    width = float(np.diff(bins.edges).min())
     return min(width, max(3 * (plan.error or 0.0) / _unit(bins.types[0]), 2 * _half(bins)))
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -29,6 +30,7 @@ from noisewright.mechanisms.arrow import arrow_array, arrow_scalar, numpy_array
 from noisewright.mechanisms.registry import registry
 from noisewright.releases.kinds.kind import Chart
 from noisewright.releases.kinds.registry import kind_of
+from noisewright.releases.report._calendar import calendar_bars
 
 __all__ = ["SECONDS_PER_DAY", "Bins", "Perturbed", "Shown", "bins_of", "channel_of", "numbers_of", "typed"]
 
@@ -42,10 +44,6 @@ PARTS = 8
 METRES_PER_DEGREE = 111_320
 SECONDS_PER_DAY = 86_400
 NICE = (1.0, 2.0, 5.0, 10.0)
-DAYS = (1.0, 2.0, 7.0, 14.0, 28.0, 91.0, 182.0, 365.0)
-YEAR = 365.0
-MONDAY = 4
-"""The first Monday after 1970-01-01, in days: weeks begin on Mondays."""
 
 
 class Perturbed(Protocol):
@@ -76,10 +74,14 @@ class Bins:
     types: tuple[pa.DataType, ...]
     labels: tuple[Hashable, ...] = ()
     others: bool = False
+    hidden: int | None = None
+    """How many categories these others are, where that is known."""
     edges: tuple[float, ...] = ()
     across: tuple[float, ...] = ()
     cuts: tuple[float, ...] = ()
     whole: bool = False
+    plane: bool = False
+    """Places of a plane, whose first coordinate goes across; on the globe it is the latitude, which goes up."""
 
     @property
     def size(self) -> int:
@@ -98,10 +100,9 @@ class Bins:
         return np.bincount(bar, counts, minlength=len(self.edges) - 1).astype(np.int64)
 
     def wider(self) -> Bins:
-        """The same cells with half as many bars, each twice as wide."""
-        width = 2 * (self.edges[1] - self.edges[0])
-        count = len(self.edges) // 2
-        return replace(self, edges=tuple(self.edges[0] + k * width for k in range(count + 1)))
+        """The same cells with half as many bars, each as wide as two."""
+        beyond = () if len(self.edges) % 2 else (2 * self.edges[-1] - self.edges[-2],)
+        return replace(self, edges=self.edges[::2] + beyond)
 
     def cells(self, arrays: Sequence[pa.Array]) -> NDArray[np.int64]:
         """The cell of every value; missing values are in cell ``size``."""
@@ -137,9 +138,10 @@ def bins_of(plan: Perturbed, released: Sequence[pa.Array]) -> Bins | None:
     name, types = ", ".join(plan.outputs), tuple(_plain(array).type for array in released)
     kinds = [kind_of(t) for t in types]
     if len(released) == 2 and all(kind is not None and kind.coordinate for kind in kinds):
-        finest = (plan.error or 0.0) / (METRES_PER_DEGREE if _on_the_globe(plan) else 1)
-        cuts = [_edges(numbers_of(array), finest, MOST_CELLS, NICE, whole=False) for array in released]
-        return Bins(name, "places", types, edges=cuts[0], across=cuts[1])
+        globe = _on_the_globe(plan)
+        finest = (plan.error or 0.0) / (METRES_PER_DEGREE if globe else 1)
+        cuts = [_edges(numbers_of(array), finest, MOST_CELLS, whole=False) for array in released]
+        return Bins(name, "places", types, edges=cuts[0], across=cuts[1], plane=not globe)
     if len(released) != 1:
         return None
     kind = kinds[0]
@@ -149,9 +151,9 @@ def bins_of(plan: Perturbed, released: Sequence[pa.Array]) -> Bins | None:
     if dates or (kind.numeric and not _without_distances(plan)):
         whole = kind.nearest is not None
         finest = (plan.error or 0.0) / (SECONDS_PER_DAY if pa.types.is_timestamp(types[0]) else 1)
-        edges = _edges(numbers_of(released[0]), finest, MOST_BARS, DAYS if dates else NICE, whole)
-        fine = np.linspace(edges[0], edges[-1], PARTS * (len(edges) - 1) + 1)
-        places = tuple((np.unique(np.round(fine)) if whole else fine).tolist())
+        edges = (_calendar_edges if dates else _edges)(numbers_of(released[0]), finest, MOST_BARS, whole)
+        fine = np.concatenate([np.linspace(low, high, PARTS + 1) for low, high in pairwise(edges)])
+        places = tuple(np.unique(np.round(fine) if whole else fine).tolist())
         return Bins(name, "dates" if dates else "numbers", types, edges=edges, cuts=places, whole=whole)
     values = _plain(released[0]).drop_null()
     counted = sorted(pc.value_counts(values).to_pylist(), key=lambda pair: -pair["counts"])
@@ -159,7 +161,10 @@ def bins_of(plan: Perturbed, released: Sequence[pa.Array]) -> Bins | None:
     known = _known_labels(plan)
     if known is not None and len(known) <= MOST_BARS:
         return Bins(name, "categories", types, labels=tuple(known))
-    return Bins(name, "categories", types, labels=tuple(names[: MOST_BARS - 1]), others=True)
+    shown = tuple(names[: MOST_BARS - 1])
+    return Bins(
+        name, "categories", types, labels=shown, others=True, hidden=None if known is None else len(known) - len(shown)
+    )
 
 
 def typed(values: Floats, kind: pa.DataType) -> pa.Array:
@@ -220,15 +225,24 @@ def _on_the_globe(plan: Perturbed) -> bool:
     return isinstance(guarantee, Guarantee) and guarantee.metric.unit == "metre"
 
 
-def _edges(values: Floats, finest: float, most: int, widths: tuple[float, ...], whole: bool) -> tuple[float, ...]:
+def _edges(values: Floats, finest: float, most: int, whole: bool) -> tuple[float, ...]:
     """Round edges over the middle 99 % of the released values, at most ``most`` bars, each at least ``finest`` wide."""
+    low, high = _middle(values)
+    width = max(finest, (high - low) / most, 1.0 if whole else 0.0)
+    unit = 10.0 ** math.floor(math.log10(width))
+    width = next(k * unit for k in (*NICE, 20.0) if k * unit >= width * (1 - 1e-12))
+    first, last = math.floor(low / width), math.ceil((high + (1 if whole else 0)) / width)
+    return tuple(float(k * width) for k in range(first, max(last, first + 1) + 1))
+
+
+def _calendar_edges(values: Floats, finest: float, most: int, whole: bool) -> tuple[float, ...]:
+    """The same for dates and times: bars of minutes, hours, days, weeks, months or years that begin where calendars do."""
+    low, high = _middle(values)
+    return calendar_bars(low, high + (1 if whole else 0), max(finest, (high - low) / most, 1.0 if whole else 0.0))
+
+
+def _middle(values: Floats) -> tuple[float, float]:
+    """From where to where the middle 99 % of the values lie."""
     seen = values[np.isfinite(values)]
     low, high = np.quantile(seen, [0.005, 0.995]) if seen.size else (0.0, 1.0)
-    if not high > low:
-        low, high = low - 0.5, low + 0.5
-    width = max(finest, (high - low) / most, 1.0 if whole else 0.0)
-    unit = 1.0 if widths is DAYS and width >= 1 else 10.0 ** math.floor(math.log10(width))
-    width = next((k * unit for k in widths if k * unit >= width * (1 - 1e-12)), math.ceil(width / YEAR) * YEAR)
-    start = MONDAY if widths is DAYS and width % 7 == 0 else 0
-    first, last = math.floor((low - start) / width), math.ceil((high - start + (1 if whole else 0)) / width)
-    return tuple(float(start + k * width) for k in range(first, max(last, first + 1) + 1))
+    return (float(low), float(high)) if high > low else (float(low) - 0.5, float(low) + 0.5)

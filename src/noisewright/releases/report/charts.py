@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 from html import escape
 from itertools import pairwise
 
-from noisewright.core.exact import figure
+from noisewright.core.exact import figure, numeral
+from noisewright.releases.report._calendar import day_of
 from noisewright.releases.report.marginals import Marginal
 
 __all__ = ["chart", "short", "spelled", "ticks"]
@@ -141,7 +143,7 @@ def _histogram(marginal: Marginal) -> tuple[str, float]:
     if marginal.estimated is not None:
         parts.append(_dots(marginal, marginal.estimated, x, bottom, up))
     parts.append(f'<line class="axis" x1="{left}" y1="{bottom}" x2="{WIDTH - right}" y2="{bottom}"/>')
-    marks = _dates(first, last) if marginal.kind == "dates" else [(t, short(t)) for t in ticks(first, last, 7)]
+    marks = _dates(first, last) if marginal.kind == "dates" else [(t, short(t)) for t in _at_edges(marginal.edges)]
     for value, label in marks:
         parts.append(f'<line class="axis" x1="{x(value):.1f}" y1="{bottom}" x2="{x(value):.1f}" y2="{bottom + 5}"/>')
         place = min(x(value), WIDTH - len(label) * CHARACTER / 2)  # the last label stays within the picture
@@ -165,9 +167,22 @@ def _dots(
     return "".join(parts)
 
 
+def _at_edges(edges: tuple[float, ...], most: int = 7) -> list[float]:
+    """Round numbers where bars begin; where none of them is, every so many-th edge.
+
+    >>> _at_edges((0.0, 20.0, 40.0, 60.0)), _at_edges(tuple(map(float, range(35, 110, 5))))
+    ([0.0, 20.0, 40.0, 60.0], [40.0, 60.0, 80.0, 100.0])
+    """
+    found = ticks(edges[0], edges[-1], most)
+    width = edges[1] - edges[0]
+    if all(min(abs(tick - edge) for edge in edges) < 1e-6 * width for tick in found):
+        return found
+    return list(edges[:: math.ceil(len(edges) / most)])
+
+
 def _dates(first: float, last: float) -> list[tuple[float, str]]:
     """Days on an axis: days, beginnings of months, or beginnings of years, whichever gives a readable few."""
-    start, end = (_day(math.ceil(day)) for day in (first, last))
+    start, end = (day_of(math.ceil(day)) for day in (first, last))
     if (end - start).days <= 60:
         marks = [start + timedelta(days=int(k)) for k in ticks(0, (end - start).days, 7) if k == int(k)]
         return [((day - date(1970, 1, 1)).days, f"{day.day} {day:%b}") for day in marks]
@@ -181,16 +196,17 @@ def _dates(first: float, last: float) -> list[tuple[float, str]]:
     return [((day - date(1970, 1, 1)).days, f"{day:%b %Y}") for day in months if (day.month - 1) % every == 0]
 
 
-def _day(number: int) -> date:
-    """A day by its number from 1970; the edge of a bar beyond all years is at the first or the last of them."""
-    return date.fromordinal(min(max(date(1970, 1, 1).toordinal() + number, 1), date.max.toordinal()))
-
-
 # Places -------------------------------------------------------------------------------------------------------------------
 
 
 def _cells(marginal: Marginal) -> tuple[str, float]:
     """A map of the released places; stronger colour means more."""
+    north, _, east = marginal.name.partition(", ")
+    if marginal.plane:
+        first, second = len(marginal.edges) - 1, len(marginal.across) - 1
+        counts = tuple(marginal.counts[k * second + j] for j in range(second) for k in range(first))
+        marginal = replace(marginal, counts=counts, edges=marginal.across, across=marginal.edges)
+        north, east = east, north
     side, top, left = 380.0, 26.0, 78.0
     rows, columns = len(marginal.edges) - 1, len(marginal.across) - 1
     width, height = side / columns, side / rows
@@ -207,7 +223,6 @@ def _cells(marginal: Marginal) -> tuple[str, float]:
                 f'width="{width:.1f}" height="{height:.1f}" opacity="{math.sqrt(count / largest):.2f}"/>'
             )
     parts += _frame_ticks(marginal, left, top, side)
-    north, _, east = marginal.name.partition(", ")
     parts.append(_text(left + side / 2, top + side + 40, _cut(east, 40), "middle", whole=east))
     middle = top + side / 2
     parts.append(
@@ -223,11 +238,11 @@ def _frame_ticks(marginal: Marginal, left: float, top: float, side: float) -> It
     for tick in ticks(west, east, 5):
         x = left + (tick - west) / (east - west) * side
         yield f'<line class="axis" x1="{x:.1f}" y1="{top + side:g}" x2="{x:.1f}" y2="{top + side + 5:g}"/>'
-        yield _text(x, top + side + 19, f"{tick:g}", "middle", "tick")
+        yield _text(x, top + side + 19, numeral(tick), "middle", "tick")
     for tick in ticks(south, north, 6):
         y = top + side - (tick - south) / (north - south) * side
         yield f'<line class="axis" x1="{left - 5:g}" y1="{y:.1f}" x2="{left:g}" y2="{y:.1f}"/>'
-        yield _text(left - 9, y + 4, f"{tick:g}", "end", "tick")
+        yield _text(left - 9, y + 4, numeral(tick), "end", "tick")
 
 
 # Words and shapes ---------------------------------------------------------------------------------------------------------
@@ -252,10 +267,10 @@ def _description(marginal: Marginal) -> str:
     if marginal.kind == "places":
         return f"A map in {len(marginal.counts)} cells, {total} places; stronger colours hold more."
     low, high = marginal.edges[0], marginal.edges[-1]
-    ends = [f"{_day(int(e))}" if marginal.kind == "dates" else short(e) for e in (low, high)]
+    ends = [f"{day_of(int(e))}" if marginal.kind == "dates" else short(e) for e in (low, high)]
     peak = max(range(len(marginal.counts)), key=marginal.counts.__getitem__)
     at = marginal.edges[peak]
-    where = f"{_day(int(at))}" if marginal.kind == "dates" else short(at)
+    where = f"{day_of(int(at))}" if marginal.kind == "dates" else short(at)
     return f"A histogram of {total} values from {ends[0]} to {ends[1]}; the highest bar begins at {where}."
 
 

@@ -19,7 +19,7 @@ from noisewright.releases.report.bins import Bins, Perturbed, Shown, bins_of
 
 __all__ = ["Marginal", "counted", "marginal_of", "marginals_of"]
 
-OTHER = "all others"
+OTHERS = "all others"
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Marginal:
     ``labels`` name categories; ``edges`` bound the bars of numbers and dates (in days since 1970), the outermost bars including
     everything beyond. For places ``edges`` run from south to north and ``across`` from west to east, and counts go row by row.
     ``low`` and ``high`` are the ends of whiskers that all hold the table before, at a confidence of 95 %; ``blend`` says over
-    which width a bar passes into the next one in the estimate, and ``reason`` why there is none.
+    which width a bar passes into the next one in the estimate, and ``reason`` why there is none. Of places on a ``plane`` the
+    first coordinate, along ``edges``, goes across.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Marginal:
     missing: int = 0
     blend: float = 0.0
     reason: str = ""
+    plane: bool = False
 
 
 def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Marginal:
@@ -53,7 +55,7 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
         bins.name,
         bins.kind,
         tuple(before.bins.bars(counts[:-1]).astype(np.float64).tolist()),
-        tuple(_name(label) for label in bins.labels) + ((OTHER,) if bins.others else ()),
+        tuple(_name(label) for label in bins.labels) + _others(bins),
         before.bins.edges,
         bins.across,
         before.estimated,
@@ -62,6 +64,7 @@ def marginal_of(plan: Perturbed, bins: Bins, counts: NDArray[np.int64]) -> Margi
         int(counts[-1]),
         before.blend,
         before.reason,
+        bins.plane,
     )
 
 
@@ -88,6 +91,12 @@ def counted(
                 found = cut.count(arrays)
                 counts[place] = found if place not in counts else counts[place] + found
     return [(cut, counts[place]) if (cut := bins.get(place)) is not None else None for place in range(len(columns))]
+
+
+def _others(bins: Bins) -> tuple[str, ...]:
+    if not bins.others:
+        return ()
+    return (OTHERS if bins.hidden is None else f"{bins.hidden:,} other{'' if bins.hidden == 1 else 's'}",)
 
 
 def _name(label: Hashable) -> str:

@@ -238,9 +238,9 @@ def _figure(marginal: Marginal | None, number: int, rows: int | None) -> str:
             "The whiskers hold the table before, all of them at once, with a confidence of 95 %."
         )
     if marginal.blend:
-        unit = " days" if marginal.kind == "dates" else ""
+        near = _length(marginal.blend / 2) if marginal.kind == "dates" else figure(marginal.blend / 2)
         words += (
-            f" In the estimate a value less than {figure(marginal.blend / 2)}{unit} from an edge counts partly for the bar "
+            f" In the estimate a value less than {near} from an edge counts partly for the bar "
             "beside it, since the noise hides on which side it was."
         )
     if marginal.reason:
@@ -248,6 +248,13 @@ def _figure(marginal: Marginal | None, number: int, rows: int | None) -> str:
     if marginal.missing:
         words += f" {marginal.missing:,} values are missing."
     return f"<figure>{chart(marginal, number)}<figcaption>{words}</figcaption></figure>"
+
+
+def _length(days: float) -> str:
+    """A length of time in the largest unit of which there are two."""
+    units = {"years": 1 / 365.25, "days": 1.0, "hours": 24.0, "minutes": 1440.0}
+    unit = next((unit for unit, many in units.items() if days * many >= 2), "minutes")
+    return f"{figure(days * units[unit])} {unit}"
 
 
 def _answers(plan: Plan, answers: Mapping[str, pa.Table]) -> str:
@@ -258,8 +265,11 @@ def _answers(plan: Plan, answers: Mapping[str, pa.Table]) -> str:
         if table is not None:
             more = f" The first {MOST_ROWS} of {table.num_rows:,} rows." if table.num_rows > MOST_ROWS else ""
             head, rows = shown(table, query.name, MOST_ROWS)
+            told = head.index(query.name)  # what stands before it names groups
             numbers = [
-                k for k, name in enumerate(head) if name not in table.column_names or say.is_number(table[name].type)
+                k
+                for k, name in enumerate(head)
+                if (say.is_number(table[name].type) if name in table.column_names else k > told)
             ]
             page = html.table(f"The released answer: {query.name}.{more}", head, rows, numbers)
         sections.append(f"<h3>{spelled(query.name)}</h3><p>{spelled(words)}</p>{page}")

@@ -12,9 +12,8 @@ from nicegui import ui
 from starlette.requests import Request
 
 from noisewright.adversary.orders.compare import Comparison
-from noisewright.cli.shared.words import SAID
 from noisewright.core.exact import downward
-from noisewright.core.verdict import FAILS, WITHIN
+from noisewright.core.verdict import FAILS, SAID, WITHIN
 from noisewright.studio.answers.comparing import (
     CORNERS,
     LETTERS,

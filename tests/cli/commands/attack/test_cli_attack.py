@@ -75,10 +75,11 @@ def test_the_page_says_it_in_plain_words(call, clinic):
         "100 rows, known to the adversary; one more is added",
         "illness: guessed 60% of the time before the count",
         "rows with visits = 2; the new row is one of them with probability 35%",
-        "illness is guessed 70.8% of the time instead of 60%; whether the row was counted: 73.1%",
-        "Minimum privacy loss 1 (nothing learned), utility 0.6500 (a blind guess): endless noise",
-        "Maximum privacy loss 1.5833, utility 1: the count without noise",
-        "Full leak privacy loss 1.6667: telling illness outright",
+        "on the count 1.180 70.8 % 73.1 %",
+        "how many times as often illness is guessed right as before the count",
+        "Minimum privacy loss 1 (nothing learned), utility 65% (a blind guess): endless noise",
+        "Maximum privacy loss 1.583, utility 100%: the count without noise",
+        "Full leak privacy loss 1.667: telling illness outright",
         "on the count: for each row that is added or taken away; on each row: for each place between two values",
         "numbers count as neighbours in their order",
         "NOT private these numbers are computed from the table as it is, without noise, on this machine",
@@ -86,8 +87,16 @@ def test_the_page_says_it_in_plain_words(call, clinic):
         assert words in answer.words
     assert max(map(len, answer.out.splitlines()[1:])) <= 100
     assert "flu" not in answer.out
-    constant = call(*asked(clinic, "--noise", "response", epsilon="1/10")).words
-    assert "illness is guessed no better than before" in constant
+    assert "on each row 1.000 60 % 65 %" in call(*asked(clinic, "--noise", "response", epsilon="1/10")).words
+    told = call(*asked(clinic, "--noise", "response", "--json", epsilon="1/10")).json
+    assert told["results"][1]["words"] == "illness is guessed no better than before; whether the row was counted: 65 %"
+
+
+def test_every_outcome_is_one_line_of_a_narrow_page(call, clinic, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = call(*asked(clinic)).out.splitlines()
+    assert sum("on the count " in line or "on each row " in line for line in lines) == 6
+    assert max(map(len, lines[1:])) <= 80
 
 
 def test_nominal_values_are_warned_about_until_their_order_is_given(call, clinic):

@@ -24,7 +24,9 @@ def people(tmp_path: Path) -> Path:
     return tmp_path / "people"
 
 
-def test_the_numbers_are_those_of_the_library_and_names_stay_at_home(call: Any, people: Path, tmp_path: Path) -> None:
+def test_the_numbers_are_those_of_the_library_and_names_stay_at_home(
+    call: Any, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     picture = tmp_path / "risk.png"
     words = (
         "attack",
@@ -64,10 +66,18 @@ def test_the_numbers_are_those_of_the_library_and_names_stay_at_home(call: Any, 
     assert methods[0] == "k-same, k = 2"
     assert {"box", "box, filled in", "blur of 2 pixels", "singular values"} <= set(methods)
     assert np.asarray(Image.open(picture)).std() > 10
-    page = call(*words)
-    assert "Zebulon" not in page.out
-    assert max(map(len, page.out.splitlines())) <= 100
-    assert len(page.out.splitlines()) <= 52
+    monkeypatch.setenv("COLUMNS", "80")
+    page, whole = call(*words), call(*words, "--details")
+    for shown in (page, whole):
+        assert "Zebulon" not in shown.out
+        assert max(map(len, shown.out.splitlines()[:-1])) <= 80
+        assert "\u2026" not in shown.out  # no number is cut short
+    assert len(page.out.splitlines()) <= 45
+    assert "reverse" not in page.out
+    assert "blocks of 8 pixels" in page.out
+    assert "squared error" in whole.out
+    risk = trial.noisy(400, 5)  # type: ignore[arg-type]
+    assert f"{risk.attacks['reverse']:.3f}" in next(row for row in whole.out.splitlines() if row.startswith("400 "))
     assert "keep them as you keep the faces" in page.words
 
 

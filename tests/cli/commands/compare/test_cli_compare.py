@@ -202,3 +202,18 @@ def test_no_lattice_helps_where_ranges_differ(call, files):
     refused = call("compare", files / "a.json", files / "b.json")
     assert "11.0, 12.0 in the second only" in refused.err
     assert "--lattice" not in refused.err
+
+
+def test_details_fit_on_a_narrow_page_and_show_no_rounding(call, files, monkeypatch):
+    """A post-processing found in floats: what rounding leaves of zero is zero, and rows of a table are not folded."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name, epsilon in (("a.json", "1/2"), ("b.json", "1/3")):
+        call("design", "geometric", "--epsilon", epsilon, "--within", "0:20", "-o", files / name)
+    page = call("compare", files / "b.json", files / "b.json", "--details").out
+    table = page[page.index("Post-processing") :].splitlines()
+    rows = [line for line in table if line.split()[:1] in ([str(k)] for k in range(8))]
+    assert rows
+    assert all(line.endswith("...") for line in rows)
+    assert not any("e-1" in line for line in rows)
+    mixed = call("compare", files / "a.json", files / "b.json", "--details").out
+    assert max(len(line) for line in mixed.splitlines()[3:]) <= 80

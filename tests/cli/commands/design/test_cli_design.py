@@ -289,3 +289,11 @@ def test_what_cannot_be_drawn_never_loses_the_file(command, call, tmp_path, monk
     assert f"{target} was written all the same" in " ".join(answer.err.split())
     assert call("verify", target).code == 0
     assert not picture.exists()
+
+
+def test_the_error_is_said_as_a_person_would_ask_for_it(call):
+    """Of places by how far they get; and that no fraction comes out as it went in is no news."""
+    places = call("design", "geo-laplace", "--epsilon", "1", "--radius", "500", "--reference", "48.85:2.35")
+    assert "half within 848 m, 95% within 2.4 km" in places.out
+    assert "another value" not in call("design", "laplace", "--epsilon", "1").out
+    assert "another value" in call("design", "randomised-response", "--epsilon", "1", "--categories", "a,b").out

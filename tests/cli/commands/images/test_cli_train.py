@@ -103,7 +103,7 @@ def test_a_network_hides_faces_and_keeps_what_it_is_told_to(call: Any, folder: P
 def test_without_a_folder_the_made_up_faces_are_learned(call: Any, tmp_path: Path) -> None:
     page = call("images", "train", "-o", tmp_path / "sprites.nwm", "--code", "20", "--size", "24", "--grey")
     assert page.code == 0
-    assert "1080 faces of made-up faces drawn by facesjs, 24 x 24 pixels" in page.words
+    assert "1,080 faces of made-up faces drawn by facesjs, 24 x 24 pixels" in page.words
     assert "20 elements" in page.words
     assert open_model(tmp_path / "sprites.nwm").shape == (24, 24, 1)
 

@@ -152,6 +152,14 @@ def test_a_family_without_a_theorem_promises_nothing_by_distance(place, call):
     assert tried["recall"] > 0.8
 
 
+def test_no_number_of_the_table_is_cut_short_on_a_narrow_page(place, call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    page = call("match", "evaluate", "people.npy", "--bits", "16,256", "--epsilon", "1,8", "-k", "1").out
+    assert "\u2026" not in page
+    assert "100.0%" in page  # the widest share there is
+    assert max(map(len, page.splitlines())) <= 80
+
+
 def test_evaluate(place, call):
     words = (
         "match",

@@ -8,7 +8,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
-from noisewright.cli.shared.output import AsJson, emit, facts, heading, wants_json, working
+from noisewright.cli.shared.output import AsJson, Details, emit, facts, heading, wants_json, working
 from noisewright.cli.shared.problems import exit_if_any, listed, unread
 from noisewright.cli.shared.targets import picture_file
 
@@ -33,6 +33,9 @@ ATTACKS = {
     "best of two": "two\nbest",
 }
 """The attacks, in the order of columns, with their titles."""
+ONE_RELEASE = ("naive", "parrot", "best")
+"""Those that see one release, as every page has them."""
+SPELLED = {"ssim": "SSIM", "mse": "squared error"}
 
 
 def command(
@@ -74,6 +77,7 @@ def command(
         int, typer.Option(metavar="N", help="The seed of attackers and draws, which are a simulation.")
     ] = 0,
     plot: Annotated[str | None, typer.Option(metavar="FILE.png", help="Draw risk and what is kept there.")] = None,
+    details: Details = False,
     as_json: AsJson = False,
 ) -> None:
     """Attack faces: one face of everybody is obfuscated, others are known, and attackers name the people.
@@ -84,7 +88,7 @@ def command(
     from noisewright.core.exact import positive_fraction
     from noisewright.images.attackers.trials import PIXELS, Trial
 
-    as_json, picture = wants_json(context, as_json), picture_file(plot)
+    as_json, picture = wants_json(context, as_json), picture_file(plot, alone=True)
 
     def numbers(given: str, option: str) -> dict[str, Fraction]:
         return {
@@ -129,7 +133,7 @@ def command(
         "picture": plot,
         "problems": listed(trial.problems),
     }
-    emit(data, lambda: _page(data, clean, noisy, painted, others), as_json)
+    emit(data, lambda: _page(data, clean, noisy, painted, others, details), as_json)
     exit_if_any(trial.problems)
 
 
@@ -165,6 +169,7 @@ def _page(
     noisy: dict[str, Risk],
     painted: dict[tuple[str, str], Risk],
     others: list[Risk],
+    details: bool,
 ) -> list[RenderableType]:
     from rich.text import Text
 
@@ -176,30 +181,20 @@ def _page(
         ("model", data["model"]),
         ("clean faces", f"{clean.attacks['naive']:.1%} are recognised"),
     ]
-    parts: list[RenderableType] = [
-        heading(data["faces"], "how often somebody names the person"),
-        facts(about),
-        Text(""),
+    groups: list[tuple[str, tuple[str, ...], list[tuple[tuple[str, ...], Risk]]]] = [
+        ("Noise on codes", ("epsilon",), [((word,), risk) for word, risk in noisy.items()]),
+        ("Noise on pixels", ("", "epsilon"), list(painted.items())),
+        ("NO guarantee", ("",), [((risk.method,), risk) for risk in others]),
     ]
-    left_out = [name for name in ATTACKS if name != "background"]
-    parts += [
-        _table(
-            "Noise on codes",
-            ("epsilon", "com-\npo-\nnents"),
-            [((w, str(r.components)), r) for w, r in noisy.items()],
-            left_out,
-        ),
-        Text(""),
-        *(
-            [
-                _table("Noise on pixels", ("", "epsilon"), list(painted.items()), left_out),
-                Text(""),
-            ]
-            if painted
-            else []
-        ),
-        _table("NO guarantee", ("",), [((r.method,), r) for r in others], list(ATTACKS)),
-    ]
+    parts: list[RenderableType] = [heading(data["faces"], "how often somebody names the person"), facts(about)]
+    for title, firsts, rows in groups:
+        if not rows:
+            continue
+        if details:
+            parts += [Text(""), _table(title, firsts, rows, list(ATTACKS), ())]
+            parts += [Text(""), _table(f"{title}: what is kept", firsts, rows, [], tuple(rows[0][1].kept))]
+        else:
+            parts += [Text(""), _table(title, firsts, rows, [*ONE_RELEASE, "best of two"], ("ssim",))]
     notes = [
         ("*", "the risk: the largest share that was measured on one release; naive is never asked alone"),
         (
@@ -207,12 +202,15 @@ def _page(
             "sees what was drawn and knows the code of every candidate, or runs the method on all of them: who is above it "
             "was lucky",
         ),
-        ("shares", _within(list(noisy.values()))),
+        ("two", "two releases of a face"),
         ("bound", "what epsilon alone allows anybody, before anything is drawn"),
-        ("reverse", "has several releases of everybody; two: two releases of a face"),
     ]
+    if details:
+        notes += [("reverse", "has several releases of everybody"), ("shares", _within(list(noisy.values())))]
+    else:
+        notes.append(("more", "with --details: all attacks, all that is kept, and how sure the shares are"))
     if data["picture"]:
-        notes.append(("Picture", f"drawn to {data['picture']}"))
+        notes.append(("picture", f"drawn to {data['picture']}"))
     return [*parts, Text(""), facts(notes), Text(f"\n{NOT_PRIVATE}"), *unread(data["problems"])]
 
 
@@ -232,27 +230,31 @@ def _within(risks: list[Risk]) -> str:
 
 
 def _table(
-    title: str, firsts: tuple[str, ...], rows: list[tuple[tuple[str, ...], Risk]], attacks: list[str]
+    title: str,
+    firsts: tuple[str, ...],
+    rows: list[tuple[tuple[str, ...], Risk]],
+    attacks: list[str],
+    kept: tuple[str, ...],
 ) -> RenderableType:
+    """Some attacks, with the bound of each row, and some of what is kept; never wider than a page of 80 columns."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, title=title, title_justify="left")
-    bounded = any(risk.bound is not None for _, risk in rows)
+    attacks = [name for name in attacks if any(name in risk.attacks for _, risk in rows)]
+    bounded = bool(attacks) and any(risk.bound is not None for _, risk in rows)
+    sized = not attacks and any(risk.components is not None for _, risk in rows)
     for first in firsts:
         table.add_column(first, vertical="bottom")
     for name in attacks:
         table.add_column(ATTACKS[name], justify="right", vertical="bottom")
-    if bounded:
-        table.add_column("bound", justify="right", vertical="bottom")
-    kept = list(rows[0][1].kept)
-    for name in kept:
-        table.add_column(name.upper() if name in ("ssim", "mse") else name, justify="right", vertical="bottom")
+    titles = ["bound"] * bounded + ["components"] * sized + [SPELLED.get(name, name) for name in kept]
+    for name in titles:
+        table.add_column(name, justify="right", vertical="bottom")
     for labels, risk in rows:
         cells = [_share(risk.attacks.get(name)) + _mark(name, risk) for name in attacks]
-        if bounded:
-            cells.append(_share(risk.bound))
-        cells += [f"{risk.kept[name]:.0f}" if name == "mse" else f"{risk.kept[name]:.3f}" for name in kept]
+        cells += [_share(risk.bound)] * bounded + [str(risk.components or "")] * sized
+        cells += [f"{risk.kept[name]:,.0f}" if name == "mse" else f"{risk.kept[name]:.3f}" for name in kept]
         table.add_row(*labels, *cells)
     return table
 
@@ -263,8 +265,6 @@ def _share(value: float | None) -> str:
 
 def _mark(attack: str, risk: Risk) -> str:
     """A star for the risk; the other attacks on one release have its place empty."""
-    from noisewright.images.attackers.risks import ONE_RELEASE
-
     return ("*" if attack == risk.strongest else " ") if attack in ONE_RELEASE else ""
 
 

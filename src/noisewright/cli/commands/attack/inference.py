@@ -96,7 +96,7 @@ def command(
     one_of(noise, "--noise", NOISES)
     one_of(missing, "--missing", ("refuse", "drop"))
     budgets = _epsilons(epsilon)
-    picture = picture_file(plot)
+    picture = picture_file(plot, alone=True)
     with working("counting"):
         read = read_columns(table, (sensitive, useful))
         wanted = None if order is None else _order(read, useful, order)
@@ -255,22 +255,29 @@ def _page(data: dict[str, Any]) -> list[RenderableType]:
         ),
     ]
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for title in ("Epsilon", "Noise", "Privacy loss", "Utility", "In words"):
-        numeric = title in ("Epsilon", "Privacy loss", "Utility")
-        table.add_column(title, justify="right" if numeric else "left", no_wrap=numeric)
+    for title in ("Epsilon", "Noise", "Privacy loss", f"{names[0]} guessed", "Utility"):
+        table.add_column(title, justify="left" if title == "Noise" else "right", no_wrap=title == "Noise")
     for i, found in enumerate(data["results"]):
         cells = (
             "" if i % 2 else round_up(found["epsilon"]),
             PLACES[found["place"]].removeprefix("noise "),
-            f"{found['privacy_loss']:.4f}",
-            f"{found['utility']:.4f}",
-            found["words"].replace(" %", "%"),
+            f"{found['privacy_loss']:.3f}",
+            _percent(min(1.0, data["guessed_before"] * found["privacy_loss"])),
+            _percent(found["utility"]),
         )
         table.add_row(*(Text(printable(cell)) for cell in cells), end_section=bool(i % 2))
     ends = [
-        ("Minimum", f"privacy loss 1 (nothing learned), utility {least['utility']:.4f} (a blind guess): endless noise"),
-        ("Maximum", f"privacy loss {most['privacy_loss']:.4f}, utility 1: the count without noise"),
-        ("Full leak", f"privacy loss {data['full_leak']:.4f}: telling {names[0]} outright"),
+        (
+            "Reading",
+            f"privacy loss: how many times as often {names[0]} is guessed right as before the count; utility: how often it is "
+            "guessed right whether the row was counted",
+        ),
+        (
+            "Minimum",
+            f"privacy loss 1 (nothing learned), utility {_percent(least['utility'])} (a blind guess): endless noise",
+        ),
+        ("Maximum", f"privacy loss {most['privacy_loss']:.3f}, utility 100 %: the count without noise"),
+        ("Full leak", f"privacy loss {data['full_leak']:.3f}: telling {names[0]} outright"),
         ("Epsilon", f"on the count: {data['epsilon_per']['count']}; on each row: {data['epsilon_per']['rows']}"),
         *(("Note", text) for text in data["warnings"]),
         ("NOT private", data["note"]),

@@ -175,7 +175,7 @@ def _delta_at(channel: Channel, metric: Metric, epsilon: Any, given: str, data: 
     needs = ""
     if event.pair is not None:
         needs = f", needed by {label(event.pair[0])} against {label(event.pair[1])} on outputs {labels(event.outputs)}"
-    rows.append((f"At epsilon = {given}", f"delta = {round_up(event.delta)}{needs}"))
+    rows.append((f"At epsilon = {given}", f"delta = {round_up(event.delta, 4)}{needs}"))
 
 
 def _epsilon_at(channel: Channel, worst: Audit, delta: Any, given: str, data: dict[str, Any], rows: Rows) -> None:

@@ -57,7 +57,7 @@ def audit_leakage(channel: Channel, prior: str, gain: str) -> tuple[dict[str, An
         ("Luckiest output", f"{label(worst.output)}: gains {chance(worst.value)}"),
         (
             "Any adversary",
-            f"at most {round_up(capacity)} times as much, whatever they believe, with gains of 0 or more",
+            f"at most {round_up(capacity, 4)} times as much, whatever they believe, with gains of 0 or more",
         ),
     ]
     return data, rows

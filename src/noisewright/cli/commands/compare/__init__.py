@@ -11,7 +11,8 @@ from noisewright.cli.shared.channels import load_thing
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import METRIC_HELP, check_number, parse_metric
 from noisewright.cli.shared.output import AsJson, Details, emit, facts, heading, printable, working
-from noisewright.cli.shared.words import SAID, STYLES
+from noisewright.cli.shared.words import STYLES
+from noisewright.core.verdict import SAID
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

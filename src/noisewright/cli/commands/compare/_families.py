@@ -44,7 +44,7 @@ def families_page(*, families: str, epsilon: str | None, size: int | None, plot:
     if len(wanted) > MOST_EPSILONS:
         raise ParameterError(f"families are compared at {MOST_EPSILONS} epsilons at most, not at {len(wanted)}.")
     largest = max(positive_fraction(word, "epsilon") for word in wanted)
-    picture = picture_file(plot)
+    picture = picture_file(plot, alone=True)
     with working("comparing families"):
         tables = [replacement_table(chosen, epsilons=wanted, size=size, order=order) for order in ORDERS]
         if picture is not None:
@@ -70,7 +70,7 @@ def _page(tables: list[ReplacementTable], plot: str | None) -> list[RenderableTy
         shown.add_column(name, justify="left" if name in ("in place of", "may be used") else "right")
     for k, epsilon in enumerate(first.epsilons):
         for a, b in first.pairs:
-            shown.add_row(a, str(epsilon), b, *(downward(table.cells[k][a, b].epsilon) for table in tables))
+            shown.add_row(a, str(epsilon), b, *(downward(table.cells[k][a, b].epsilon, 4) for table in tables))
     rows: list[tuple[str, str]] = [("Reading", READING), ("Units", UNITS)]
     rows += [] if plot is None else [("Picture", plot)]
     notes: Any = facts(rows, indent=0)

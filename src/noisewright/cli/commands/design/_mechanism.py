@@ -132,7 +132,7 @@ def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[Rend
         ("Guarantee", _promised(entry, mechanism, data["proved"] or "")),
         ("In words", data["reading"]),
         *([("Scale of the noise", _scale_words(data))] if data["scale"] is not None else []),
-        ("Expected error", _error_words(data["error"])),
+        ("Expected error", _error_words(mechanism, data["error"])),
         ("Numbers", NUMERICS.get(data["numerics"], data["numerics"])),
         ("Random bits", data["randomness"]),
     ]
@@ -151,15 +151,20 @@ def _scale_words(data: dict[str, Any]) -> str:
     return chance(data["scale"]) + (f": {data['reason']}" if data["reason"] else "")
 
 
-def _error_words(errors: dict[str, float]) -> str:
+def _error_words(mechanism: Mechanism, errors: dict[str, float]) -> str:
     from noisewright.core.exact import figure, percent
+    from noisewright.core.mechanism import described
 
+    far = described(mechanism).reading
+    if far is not None and far():
+        return far()
     spelled = {
         "absolute": lambda e: f"{figure(e)} absolute",
         "squared": lambda e: f"{figure(e)} squared",
         "zero-one": lambda e: f"another value than the truth {percent(e)} of the time",
     }
-    found = [spelled[loss](error) if loss in spelled else f"{figure(error)} ({loss})" for loss, error in errors.items()]
+    shown = {loss: error for loss, error in errors.items() if loss != "zero-one" or error < 1 or len(errors) == 1}
+    found = [spelled[loss](error) if loss in spelled else f"{figure(error)} ({loss})" for loss, error in shown.items()]
     return ", ".join(found) + " (for the secret where it is largest)" if found else "none that applies"
 
 

@@ -114,7 +114,7 @@ def kernel_table(kernel: Kernel) -> RenderableType:
     for title in ("secret", *(f"output {k}" for k in range(len(kernel)))):
         table.add_column(title, justify="right")
     for secret, row in zip(kernel.space.points, shown, strict=True):
-        cells = [str(v) if len(str(v)) <= 12 and kernel.rows else f"{float(v):.6f}" for v in row]
+        cells = [str(v) if len(str(v)) <= 12 and kernel.rows else f"{float(v):.4f}" for v in row]
         table.add_row(label(secret), *cells)
     return table
 

@@ -10,7 +10,7 @@ import typer
 
 from noisewright.cli.commands.design._mechanism import NUMERICS
 from noisewright.cli.shared.commands import Command
-from noisewright.cli.shared.output import AsJson, emit, facts, labels, printable, wants_json, working
+from noisewright.cli.shared.output import AsJson, at_most, chance, emit, facts, labels, printable, wants_json, working
 from noisewright.cli.shared.targets import draw_to, json_file, picture_file
 from noisewright.cli.shared.words import plainly
 
@@ -229,7 +229,7 @@ def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
     rows = [
         ("Guarantee", made.guarantee.reading()),
         ("In words", made.guarantee.in_words()),
-        (which.capitalize(), f"{made.loss_value:.6g} ({made.loss.made})"),
+        (which.capitalize(), f"{chance(made.loss_value)} ({made.loss.made})"),
         ("How good", _goodness(made, which)),
         ("Why", f"{made.path}: {made.why}"),
         *([("Shape", made.shapes_in_words)] if made.shape else []),
@@ -245,15 +245,15 @@ def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
 
 
 def _goodness(made: OptimalMechanism, which: str) -> str:
-    shaped = " of this shape" if made.shape else ""
+    shaped, gap = " of this shape" if made.shape else "", at_most(made.gap)
     if made.gap == float("inf"):
         return f"no private mechanism{shaped} is known to have a smaller {which} (a conjecture)"
     if made.status == "not proved":
-        return f"not proved: another private mechanism{shaped} might be better by up to {made.gap:.3g}"
+        return f"not proved: another private mechanism{shaped} might be better by up to {gap}"
     if made.gap == 0:
         claim = f"no private mechanism{shaped} has a smaller {which}"
     else:
-        claim = f"no private mechanism{shaped} is better by more than {made.gap:.3g}"
+        claim = f"no private mechanism{shaped} is better by more than {gap}"
     return f"{claim} ({'proved by a theorem' if made.status == 'a theorem' else made.status})"
 
 

@@ -27,7 +27,7 @@ from noisewright.cli.shared.output import (
     working,
 )
 from noisewright.cli.shared.targets import json_file
-from noisewright.cli.shared.words import SAID
+from noisewright.core.verdict import SAID
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -14,10 +14,13 @@ import typer
 from noisewright.cli.shared.arguments import TABLES
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, counting, emit, working
-from noisewright.cli.shared.targets import picture_file, target_file
+from noisewright.cli.shared.targets import draw_to, picture_file, target_file
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from noisewright.estimation.population.mixture import Mixture
+    from noisewright.estimation.population.result import Estimate
     from noisewright.releases.recipient.estimating import ColumnEstimate
     from noisewright.releases.recipient.received import Received
 
@@ -141,11 +144,7 @@ def estimate(
 
     if table is not None:
         _written(shares_table(found), table)
-    if picture is not None:
-        from noisewright.plots.figure import save_figure
-        from noisewright.plots.population import draw_estimate
-
-        save_figure(draw_estimate(found, diagnostics=diagnostics), picture)
+    draw_to(picture, lambda: _drawn(found, diagnostics), table)
     document = {
         "files": reports,
         "by": by,
@@ -156,6 +155,12 @@ def estimate(
         "output": output,
     }
     emit(document, lambda: estimate_page(reports, found, mixture, picture, output), as_json)
+
+
+def _drawn(found: Estimate, diagnostics: bool) -> Figure:
+    from noisewright.plots.population import draw_estimate
+
+    return draw_estimate(found, diagnostics=diagnostics)
 
 
 def _of_release(

@@ -118,7 +118,7 @@ def preview(
 
 def _alike(tried: dict[str, Any]) -> list[str]:
     structure = [] if tried["ssim"] is None else [f"SSIM {tried['ssim']:.3f}"]
-    return [*structure, f"mean squared error {tried['mse']:.0f}"]
+    return [*structure, f"mean squared error {tried['mse']:,.0f}"]
 
 
 COMMAND = Command(in_options(preview))

@@ -8,7 +8,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import check_number
-from noisewright.cli.shared.output import AsJson, chance, emit, facts, heading, labels, printable, round_up, working
+from noisewright.cli.shared.output import AsJson, at_most, chance, emit, facts, heading, labels, printable, working
 from noisewright.cli.shared.targets import target_file
 
 if TYPE_CHECKING:
@@ -140,8 +140,10 @@ def _distance(text: str, law: Any) -> tuple[Any, Any]:
 
 
 def _page(made: ContextMechanism, data: dict[str, Any]) -> list[RenderableType]:
+    from noisewright.core.exact import upward
+
     shown = "exact" if made.dual is not None and made.dual.exact else "in floats"
-    told = round_up(data["information"][1])
+    told = upward(data["information"][1], 4)
     rows = [
         (
             "Guessed right",
@@ -151,7 +153,7 @@ def _page(made: ContextMechanism, data: dict[str, Any]) -> list[RenderableType]:
         ("Distortion", f"{chance(data['distortion'])} of {chance(data['budget'])} allowed"),
         (
             "How good",
-            f"no other makes the adversary lose {made.gap:.3g} more ({made.loss} loss; a bound from the dual, {shown})",
+            f"no other makes the adversary lose {at_most(made.gap)} more ({made.loss} loss; a bound from the dual, {shown})",
         ),
         ("Guesses are blind", f"from a distortion of {chance(data['blind_from'])} on"),
         ("Nothing is told", f"from a distortion of {chance(data['independent_from'])} on"),

@@ -19,12 +19,10 @@ __all__ = ["COMMAND", "show"]
 WORDS = [
     ("Epsilon", "what is released changes the odds between the two by a factor of at most e^epsilon; all parts add up"),
     ("Delta", "an extra probability that any event may have beyond that"),
-    (
-        "State",
-        "finished: the output is complete; started: it broke off or still runs, and counts, as it may have been drawn",
-    ),
+    ("finished", "the output is complete"),
+    ("started", "it broke off or still runs, and counts, as it may have been drawn"),
 ]
-"""The columns of the table that are not plain words."""
+"""What stands in the tables and is no plain word."""
 
 
 def show(
@@ -59,7 +57,7 @@ def _page(ledger: Ledger, names: list[str]) -> list[RenderableType]:
         balance, entries = ledger.remaining(name), ledger.entries(name)
         parts += [Text(""), heading(name), facts(_budget(ledger, balance))]
         if entries:
-            parts += [Text(""), _table(entries)]
+            parts += _releases(entries)
     if any(ledger.entries(name) for name in names):
         parts += [Text(""), facts(WORDS)]
     return parts
@@ -114,33 +112,35 @@ def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
     return rows
 
 
-def _table(entries: list[LedgerRecord]) -> RenderableType:
-    """One row for each part of each release; the epsilon never without the values that it is between."""
-    from rich.box import SIMPLE_HEAD
+def _releases(entries: list[LedgerRecord]) -> list[RenderableType]:
+    """Every release with its parts below it; the epsilon never without the values that it is between."""
+    from itertools import groupby
+
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     from noisewright.core.exact import upward
 
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for title in ("Time (UTC)", "Release", "Part", "Epsilon", "Between", "Delta", "State"):
-        right = title in ("Epsilon", "Delta")
-        table.add_column(title, justify="right" if right else "left", overflow="fold", no_wrap=title == "State")
-    before = None
-    for entry in entries:
-        again = entry.release_id == before
-        cells = (
-            "" if again else _time(entry.time),
-            "" if again else label(entry.release_id),
-            f"{label(entry.name)} ({entry.kind})",
-            upward(entry.epsilon) if entry.bounded else "no bound",
-            entry.guarantee or "not stated",
-            upward(entry.delta) if entry.bounded else "",
-            "" if again else entry.state,
-        )
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-        before = entry.release_id
-    return table
+    delta = any(entry.delta for entry in entries)
+    titles = ["Part", "Epsilon", *(["Delta"] if delta else []), "Between"]
+    page: list[RenderableType] = []
+    for name, parts in groupby(entries, key=lambda entry: entry.release_id):
+        rows = list(parts)
+        table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, 3, 0, 0), header_style="")
+        for title in titles:
+            right = title in ("Epsilon", "Delta")
+            table.add_column(title, justify="right" if right else "left", overflow="fold", no_wrap=right)
+        for entry in rows:
+            cells = [f"{label(entry.name)} ({entry.kind})", upward(entry.epsilon) if entry.bounded else "no bound"]
+            cells += [upward(entry.delta) if entry.bounded else ""] if delta else []
+            table.add_row(*(Text(printable(cell)) for cell in (*cells, entry.guarantee or "not stated")))
+        page += [
+            Text(""),
+            heading(f"{_time(rows[0].time)} UTC", f"{printable(label(name))}, {rows[0].state}"),
+            Padding(table, (0, 0, 0, 2)),
+        ]
+    return page
 
 
 def _time(stamp: str) -> str:

@@ -145,7 +145,7 @@ def _page(
 
     from noisewright.core.exact import numeral, upward
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     titles = (
         "bits",
         "epsilon\na bit",

@@ -184,19 +184,19 @@ def _page(plan: Survey, data: dict[str, Any], target: Path | None, picture: Path
 
     at = "at the worst prevalence" if plan.prevalence is None else f"at prevalence {numeral(plan.prevalence)}"
     more = f"{100 * plan.loss:.3g} % more respondents than the {plan.ideal_name}, for the same margin"
-    loss = f"{more if math.isfinite(plan.loss) else f'the {plan.ideal_name} would leave no error'} ({plan.ideal}); {plan.why}"
+    loss = f"{more if math.isfinite(plan.loss) else f'the {plan.ideal_name} would leave no error'}; {plan.why}"
     rows = [
         ("Promise", f"{plan.guarantee.reading()}; proved in whole numbers"),
         ("It means", plan.guarantee.in_words()),
         (
             "Margin",
-            f"± {plan.margin:.4f} with {plan.respondents} respondents, {at} ({numeral(100 * plan.confidence)} %, normal)",
+            f"± {plan.margin:.4f} with {plan.respondents:,} respondents, {at} ({numeral(100 * plan.confidence)} %, normal)",
         ),
         ("At worst", f"± {plan.safe_margin:.4f} whatever the prevalence, without approximation (Chebyshev)"),
         ("Costs", loss),
     ]
     if plan.target_margin is not None:
-        needs = f"{plan.needed} respondents for a margin of {numeral(plan.target_margin)}"
+        needs = f"{plan.needed:,} respondents for a margin of {numeral(plan.target_margin)}"
         rows.insert(4, ("Needs", needs))
     if plan.margin >= 0.5:
         rows.append(("Beware", "so few respondents tell next to nothing; ask more, or allow a larger epsilon"))

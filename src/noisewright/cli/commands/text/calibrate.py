@@ -123,10 +123,8 @@ def _warnings(measured: list[tuple[Measured, Measured]]) -> list[RenderableType]
     from rich.text import Text
 
     told = [exact.warning for exact, _ in measured if exact.warning]
-    closing = (
-        "\nOf N words each, two documents lose at most epsilon times the cost of matching them, never N times that."
-    )
-    return [*(Text(f"\n{line}", style="yellow") for line in told), Text(closing)]
+    closing = "Of N words each, two documents lose at most epsilon times the cost of matching them, never N times that."
+    return [Text(""), *(Text(line, style="yellow") for line in told), Text(closing)]
 
 
 COMMAND = Command(calibrate)
