@@ -178,7 +178,7 @@ class Labels:
         rows = np.asarray(numpy_array(found.fill_null(-1)), dtype=np.intp)
         codes = rows.take(places)
         if found.null_count and codes.size and codes.min() < 0:
-            raise DataError(_NOT_DECLARED)
+            raise DataError(NOT_DECLARED)
         return codes
 
     def _found(self, column: Any) -> Any:

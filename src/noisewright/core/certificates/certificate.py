@@ -161,12 +161,6 @@ class Certificate:
         document = {**self.document, "in_the_clear": list(clear)}
         return Certificate({**document, "digest": checker.digest(document)})
 
-    def __repr__(self) -> str:
-        claim = self.document["claim"]
-        near = "between neighbours in" if claim["distances"]["shape"] == "adjacent" else "per unit of"
-        promise = f"epsilon {claim['epsilon']} {near} {claim['metric']}"
-        return f"<Certificate of {self.document['mechanism']}: {promise}, {self.numerics}>"
-
     def to_json(self) -> str:
         """The certificate as JSON text."""
         return json.dumps(self.document, indent=1, ensure_ascii=True)
