@@ -79,3 +79,10 @@ def test_a_model_of_another_format_is_named_as_such(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b'"format": 2', b'"format": 1'))
     with pytest.raises(FileFormatError, match=r"m\.nwm is a model of another format"):
         read_model(Resource.at(path), "kind")
+
+
+def test_arrays_of_ever_so_many_dimensions_are_no_model(tmp_path: Path) -> None:
+    path = tmp_path / "m.nwm"
+    write_model(path, "doubling", {}, {"factor": np.ones((1,) * 20)})
+    with pytest.raises(FileFormatError, match=r"^m\.nwm is not a model of Noisewright"):
+        read_model(Resource.at(path), "doubling")

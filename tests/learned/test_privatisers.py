@@ -389,6 +389,18 @@ def test_files_with_numbers_that_cannot_be_are_refused(
         GAPPrivatiser.load(path)
 
 
+@pytest.mark.parametrize("layer", ["w2", "skip", "b0", "leaning"])
+def test_files_whose_weights_would_release_no_numbers_are_refused(
+    mixed: GAPPrivatiser, tmp_path: Path, layer: str
+) -> None:
+    mixed.at(0.5).save(path := tmp_path / "p.nwm")
+    about, arrays = read_model(Resource.at(path), "privatiser")
+    for weight in (3e38, np.nan):
+        write_model(path, "privatiser", about, {**arrays, f"0.{layer}": np.full_like(arrays[f"0.{layer}"], weight)})
+        with pytest.raises(FileFormatError, match=r"p\.nwm is no privatiser"):
+            GAPPrivatiser.load(path)
+
+
 # What is refused ----------------------------------------------------------------------------------------------------------
 
 X, Y = np.arange(200.0)[:, None], np.tile([0, 1], 100)
@@ -426,7 +438,8 @@ NAN = np.where(np.arange(200) == 3, np.nan, X[:, 0])[:, None]
         ({"bounds": {"x0": (5, 1)}}, (X, Y), "range of 'x0'"),
         ({"bounds": {"x0": (0, 100)}}, (X, Y), "outside its public range"),
         ({"distortion": -1}, (X, Y), "above 0"),
-        ({"distortion": 0}, (X, Y), "above 0"),
+        ({"distortion": 0}, (X, Y), "leaves every record as it is"),
+        ({"distortion": [0.1, 0.0]}, (X, Y), "leaves every record as it is"),
         ({"distortion": float("nan")}, (X, Y), "above 0"),
         ({"distortion": "much"}, (X, Y), "type str"),
         ({"distortion": [0.1, 0.1]}, (X, Y), "different numbers"),
@@ -438,6 +451,7 @@ NAN = np.where(np.arange(200) == 3, np.nan, X[:, 0])[:, None]
         ({"family": "table"}, (X, Y), "one column of labels"),
         ({"family": "shifts"}, (np.c_[X, X**2], Y), "one column of numbers"),
         ({"held_out": 1}, (X, Y), "held_out"),
+        ({"attackers": "forest"}, (X, Y), "no attacker 'forest'"),
         ({"settings": {"epocs": 3}}, (X, Y), "epocs is not a setting"),
         ({"loss": "zero-one"}, (X, Y), "alpha:20"),
     ],
@@ -446,6 +460,12 @@ def test_bad_input_is_refused_in_one_sentence(options: dict[str, Any], data: tup
     with pytest.raises(NoisewrightError, match=said) as caught:
         GAPPrivatiser(**{"distortion": 0.5, **options}).fit(*data)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("budget", ["0.5", None, [0.5], True])
+def test_a_point_of_a_curve_is_picked_by_its_number(mixed: GAPPrivatiser, budget: Any) -> None:
+    with pytest.raises(ParameterError, match="picked by its number"):
+        mixed.at(budget)
 
 
 def test_other_columns_at_release_time_are_refused(mixed: GAPPrivatiser, table: GAPPrivatiser) -> None:

@@ -41,6 +41,8 @@ DIGEST = 32
 LONGEST_HEADER = 1 << 20
 TYPES = ("<f2", "<f4", "<f8", "<i8", "|u1")
 MOST_NUMBERS = 1 << 36
+MOST_SIDES = 8
+"""Arrays of more dimensions than this are no model's."""
 
 
 def write_model(
@@ -129,7 +131,8 @@ def _is_array(entry: Any) -> bool:
     if not isinstance(entry, dict) or set(entry) != {"name", "type", "shape"} or entry["type"] not in TYPES:
         return False
     shape = entry["shape"]
-    sizes = isinstance(shape, list) and all(type(size) is int and 0 <= size <= MOST_NUMBERS for size in shape)
+    short = isinstance(shape, list) and len(shape) <= MOST_SIDES
+    sizes = short and all(type(size) is int and 0 <= size <= MOST_NUMBERS for size in shape)
     return sizes and isinstance(entry["name"], str) and math.prod(shape) <= MOST_NUMBERS
 
 

@@ -55,12 +55,15 @@ def budgets_of(distortion: Any) -> list[float]:
         else [distortion]
     )
     for budget in given:
+        if is_number(budget) and budget == 0:
+            raise ParameterError(
+                "a distortion of 0 leaves every record as it is, so nothing is learned, and no privatiser is made that hides "
+                "nothing; ask for more than 0, and measure what untouched records tell with attack private-attribute, which "
+                "has them beside every release."
+            )
         if not is_number(budget) or not 0 < budget < math.inf:
             shown = f"{budget:g}" if is_number(budget) else f"a thing of type {type(budget).__name__}"
-            raise ParameterError(
-                f"distortion must be a finite number above 0, or a list of such, not {shown}; nothing is to be learned at 0, "
-                "where records stay as they are."
-            )
+            raise ParameterError(f"distortion must be a finite number above 0, or a list of such, not {shown}.")
     if not given or len(set(given)) < len(given):
         raise ParameterError("the budgets of a curve are one or more different numbers.")
     return [float(budget) for budget in given]

@@ -32,6 +32,9 @@ KEEP = (
 )
 """What becomes of the file of a privatiser; said wherever one is written or used."""
 
+LARGEST = 1e6
+"""No training comes to weights beyond this; with them numbers would come out that are none."""
+
 
 def write_privatiser(privatiser: Any, path: str | os.PathLike[str]) -> Resource:
     """Write a fitted privatiser; the file appears whole or not at all."""
@@ -86,6 +89,8 @@ def read_privatiser(made: Any, resource: Resource) -> None:
         if any(sorted(name for name, _ in p.by_column) != sorted(made.columns_.names) for p in made.points_):
             raise ValueError("columns")
         for own in made.arrays_:
+            if any(not np.abs(array).max(initial=0.0) <= LARGEST for array in own.values()):
+                raise ValueError("weights")
             drawer_of(made.family_, own, numbers, categories, classes, made.given)
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, NoisewrightError):
         raise FileFormatError(

@@ -263,6 +263,10 @@ class GAPPrivatiser:
     def at(self, distortion: float) -> GAPPrivatiser:
         """The privatiser of one budget of a curve."""
         self._check_fitted()
+        if not is_number(distortion):
+            raise ParameterError(
+                f"a budget of a curve is picked by its number, not by a thing of type {type(distortion).__name__}."
+            )
         places = [place for place, point in enumerate(self.points_) if math.isclose(point.distortion, distortion)]
         if not places:
             known = ", ".join(f"{point.distortion:g}" for point in self.points_)
@@ -362,7 +366,8 @@ class GAPPrivatiser:
         return self
 
     def __repr__(self) -> str:
-        fitted = f", {self.family_}, {len(self.points_)} budgets fitted" if hasattr(self, "points_") else ""
+        many = len(getattr(self, "points_", ()))
+        fitted = f", {self.family_}, {many} budget{'s' if many > 1 else ''} fitted" if many else ""
         return f"GAPPrivatiser(distortion={self.distortion!r}{fitted})"
 
     def __sklearn_tags__(self) -> Any:

@@ -30,7 +30,10 @@ from noisewright.learned.theory import (
     map_accuracy,
     mutual_information,
 )
+from noisewright.learned.theory._interior import interior
+from noisewright.learned.theory._rows import GameRows
 from noisewright.learned.theory.binary import least_accuracy
+from noisewright.learned.theory.losses import as_adversary_loss
 
 THREE = Joint([[0.30, 0.05, 0.05], [0.05, 0.20, 0.05], [0.05, 0.05, 0.20]])
 SKEWED = Joint.xor(px1=0.75, flip=0.25)
@@ -191,8 +194,47 @@ def made_order(loss: str) -> float:
     return {"zero-one": math.inf, "log": 1.0, "alpha:2": 2.0}[loss]
 
 
+@pytest.mark.parametrize("loss", ["log", "alpha:1.2", "alpha:2", "alpha:8"])
+@pytest.mark.parametrize("form", ["dense", "sparse", "one row each", "distant"])
+def test_what_is_taken_apart_is_what_a_general_solver_finds(
+    loss: str, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Private values with unequal numbers of rows, with one or with none, and outputs that nobody is near to."""
+    generator = np.random.default_rng(11)
+    table = generator.dirichlet(np.full(42, 0.3)).reshape(7, 6)
+    if form == "sparse":
+        table = table * (generator.random(table.shape) < 0.5)
+        table[:, 2] = 0
+    if form == "one row each":
+        table = np.diag(generator.dirichlet(np.ones(7)))
+    outputs = range(3, 12) if form == "distant" else range(7)
+    game = FiniteGame(Joint(table / table.sum(), public=range(7)), "squared", outputs=outputs, given="xy")
+    budgets = [Fraction(game.rows.least + room) for room in (1e-3, 0.3, 2.0, 40.0)]
+    whole = [game.optimum(budget, loss) for budget in budgets]
+    monkeypatch.setattr(games, "LARGE", 10)
+    near = [game.optimum(budget, loss) for budget in budgets]
+    assert [made.loss_value for made in near] == pytest.approx([made.loss_value for made in whole], abs=2e-6)
+    assert all(made.gap < 1e-6 for made in (*near, *whole))
+
+
+@pytest.mark.parametrize("loss", ["log", "alpha:3"])
+@pytest.mark.parametrize("budget", [0.05, 0.5, 4.0])
+def test_a_game_that_is_taken_apart_ends_near_its_bound(loss: str, budget: float) -> None:
+    """Without any help of the solvers that would go on from there; some pairs have no probability, and some next to none."""
+    table = np.random.default_rng(3).dirichlet(np.full(225, 0.2)).reshape(15, 15)
+    table[np.random.default_rng(4).random(table.shape) < 0.3] = 0
+    rows = GameRows.of(table / table.sum(), (np.arange(15)[:, None] - np.arange(15)) ** 2.0, True)
+    asked = as_adversary_loss(loss)
+    found = interior(rows, budget, asked)
+    assert found.finished
+    assert rows.spent(found.matrix) <= budget * (1 + 1e-6)
+    joint = rows.joint(found.matrix)
+    shown = DualCertificate.best(rows, Fraction(budget), asked, found.beliefs, found.price)
+    assert abs(asked.objective(joint / joint.sum()) - shown.objective) < 1e-6
+
+
 @pytest.mark.parametrize("loss", ["log", "alpha:2"])
-def test_large_games_open_a_few_outputs_first_and_find_the_same(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_games_are_taken_apart_and_find_the_same(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     law = Joint(random_law(5, 12, 2).probabilities, public=range(12))
     game = FiniteGame(law, "squared", given="xy")
     whole = [game.optimum(d, loss) for d in ("0.5", 4, 100)]
@@ -205,7 +247,13 @@ def test_large_games_open_a_few_outputs_first_and_find_the_same(loss: str, monke
 
 @pytest.mark.parametrize(
     ("n", "m", "loss", "given_", "large"),
-    [(10, 10, "alpha:20", "xy", 4000), (15, 15, "alpha:12", "xy", 4000), (15, 15, "log", "xy", 100)],
+    [
+        (10, 10, "alpha:20", "xy", 4000),
+        (15, 15, "alpha:12", "xy", 4000),
+        (15, 15, "log", "xy", 100),
+        (15, 15, "log", "x", 100),
+        (10, 10, "alpha:60", "xy", 100),
+    ],
 )
 def test_large_orders_and_few_open_outputs_come_to_the_bound(
     n: int, m: int, loss: str, given_: str, large: int, monkeypatch: pytest.MonkeyPatch

@@ -85,7 +85,7 @@ def chosen_attackers(names: Iterable[str] | None) -> dict[str, Callable[[int, in
     """The attackers of these names; all, if none are named."""
     if names is None:
         return dict(ATTACKERS)
-    wanted = list(names)
+    wanted = [names] if isinstance(names, str) else list(names)
     for name in wanted:
         if name not in ATTACKERS:
             raise ParameterError(f"there is no attacker {name!r:.60}; choose among {', '.join(ATTACKERS)}.")

@@ -36,6 +36,7 @@ from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, as_fraction, downward, upward
 from noisewright.core.labels import as_labels
+from noisewright.learned.theory._interior import interior
 from noisewright.learned.theory._programs import Raw, independent, least_gain
 from noisewright.learned.theory._rows import GameRows
 from noisewright.learned.theory.bounds import BITS, DualCertificate
@@ -55,11 +56,14 @@ LARGEST_GAME = 300_000
 LARGE, ROUNDS, PATIENCE, CLOSE = 4_000, 40, 5, 3e-7
 """Convex programs of more probabilities than this open a few outputs of each row, and more of them so often at most."""
 
+STEEP, USED = 30.0, 1e-5
+"""Losses of larger orders are too steep to be taken apart; outputs no worse than this may be used by a best mechanism."""
+
 NEARER = 0.8
 SHARES = (1.0, 0.9, 0.7)
 """What share of each step a solver goes, one after the other where whole ones led nowhere."""
 
-SATURATED = 1e-7
+SATURATED, ROUNDING = 1e-7, 1e-11
 """A mechanism whose adversary gains no more than this beyond blind guessing is looked for again among those that tell nothing."""
 
 
@@ -115,7 +119,7 @@ class FiniteGame:
             # A hair more than the least, or rounding would leave no mechanism at all.
             least = wanted.objective(_joint(self.rows, matrix)) + 1e-9
             matrix = least_gain(self.rows, float(budget), AdversaryLoss(1.0), least).matrix
-        if not (wanted.is_zero_one or wanted.is_squared) and self._tells_nothing(matrix, wanted):
+        if not (wanted.is_zero_one or wanted.is_squared) and self._may_tell_nothing(matrix, wanted, dual):
             found = independent(self.rows)
             if found is not None and self.rows.spent(found[0]) <= float(budget):
                 matrix = found[0]
@@ -151,8 +155,9 @@ class FiniteGame:
     def _solved(self, budget: Fraction, loss: AdversaryLoss) -> tuple[Floats, DualCertificate]:
         """A mechanism up to a solver's accuracy, and its certificate.
 
-        A large convex program is solved over a few outputs of each row first. The certificate is about all of them: it tells
-        which others would help, and these are opened, until none is left that would.
+        A large convex program given both values is taken apart. Where that does not end near its bound, or nothing is to be
+        taken apart, it is solved over a few outputs of each row: the certificate is about all of them and tells which others
+        would help, and these are opened, until none is left that would.
         """
         rows, limit, best = self.rows, float(budget), _Best(self.rows, budget, loss)
         if rows.size <= LARGE or rows.pooled or loss.is_zero_one or loss.is_squared:
@@ -162,6 +167,14 @@ class FiniteGame:
                     break
             return best.matrix, best.dual
         opened, reached = _first_open(rows, limit), math.inf
+        if rows.private is not None and limit > rows.least:
+            mild = AdversaryLoss(min(loss.order, STEEP))
+            raw = interior(rows, limit, mild)
+            opened |= _used(rows, mild, raw)
+            if mild == loss:
+                best.add(raw)
+                if best.gap < CLOSE:
+                    return best.matrix, best.dual
         for number in range(ROUNDS):
             for share in SHARES[:2]:
                 raw = best.add(least_gain(replace(rows, open=opened), limit, loss, share=share))
@@ -174,9 +187,7 @@ class FiniteGame:
                 found = independent(rows)
                 if found is not None and rows.spent(found[0]) <= limit:
                     return found[0], best.dual
-            closing = (
-                best.gap < NEARER * reached
-            )  # where a round helped little, closing outputs would lead round in circles
+            closing = best.gap < NEARER * reached  # otherwise closing outputs would lead round in circles
             opened, reached = _next_open(rows, loss, raw, opened, closing), best.gap
         return best.matrix, best.dual
 
@@ -191,9 +202,11 @@ class FiniteGame:
             )
         return budget
 
-    def _tells_nothing(self, matrix: Floats, loss: AdversaryLoss) -> bool:
+    def _may_tell_nothing(self, matrix: Floats, loss: AdversaryLoss, dual: DualCertificate) -> bool:
+        """Whether next to nothing is gained, and the bound leaves it open that nothing could be."""
         found = _joint(self.rows, matrix)
-        return loss.objective(found) - loss.objective(found.sum(axis=1, keepdims=True)) < SATURATED
+        blind = loss.objective(found.sum(axis=1, keepdims=True))
+        return loss.objective(found) - blind < SATURATED and dual.objective < blind + ROUNDING
 
     def _full(self, table: Integers) -> Integers:
         """The table of all rows: those of probability 0 release the nearest output."""
@@ -255,6 +268,13 @@ def _next_open(
     np.put_along_axis(better, np.argsort(worse, axis=1)[:, :3], True, axis=1)
     nearest = rows.cost == rows.cost.min(axis=1, keepdims=True)  # so that there is a mechanism at all
     return np.asarray(kept | (better & (worse < -1e-10)) | nearest)
+
+
+def _used(rows: GameRows, loss: AdversaryLoss, raw: Raw) -> NDArray[np.bool_]:
+    """Outputs that are about as good for a row as its best one, and the nearest, so that there is a mechanism at all."""
+    terms = rows.worth(np.maximum(loss.gain(raw.beliefs), -1e3)) + raw.price * rows.cost
+    nearest = rows.cost == rows.cost.min(axis=1, keepdims=True)
+    return np.asarray((terms - terms.min(axis=1, keepdims=True) < USED) | nearest)
 
 
 def _joint(rows: GameRows, matrix: Floats) -> Floats:
