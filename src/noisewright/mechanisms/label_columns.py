@@ -166,7 +166,7 @@ class Labels:
         if pa.types.is_dictionary(column.type):  # what is in the dictionary but not in the column need not be declared
             return self._looked_up(column.dictionary, numpy_array(column.indices))
         if pa.types.is_boolean(column.type):
-            return self._looked_up(pa.array([False, True]), numpy_array(column).view(np.uint8))
+            return self._looked_up(arrow_array([False, True]), numpy_array(column).view(np.uint8))
         found = self._found(column)
         if found.null_count:
             raise DataError(NOT_DECLARED)
@@ -175,7 +175,7 @@ class Labels:
     def _looked_up(self, known: Any, places: NDArray[Any]) -> Codes:
         """Row numbers of the values at these places of a short list."""
         found = self._found(known)
-        rows = np.asarray(numpy_array(found.fill_null(-1)), dtype=np.intp)
+        rows = np.array([-1 if place is None else place for place in found.to_pylist()], dtype=np.intp)
         codes = rows.take(places)
         if found.null_count and codes.size and codes.min() < 0:
             raise DataError(NOT_DECLARED)

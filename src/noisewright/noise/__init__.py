@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.noise.alias import Alias as Alias
     from noisewright.noise.bits import Bits as Bits
     from noisewright.noise.bits import Rng as Rng
     from noisewright.noise.bits import bits_from as bits_from

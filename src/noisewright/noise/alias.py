@@ -30,7 +30,8 @@ __all__ = ["MOST", "Alias"]
 MOST = 1 << 12
 """For laws with more outcomes than this the tables take too long to make."""
 
-WORD = 64
+WORD, WIDEST = 64, 1 << 14
+"""Bits that a draw is compared by, and the most that are looked at to tell a full column from one that is nearly so."""
 
 
 class Alias:
@@ -39,9 +40,7 @@ class Alias:
     def __init__(self, enclosure: Enclosure) -> None:
         self._enclosure = enclosure
         self._bits = len(enclosure(1)[0]).bit_length()
-        self._given: list[tuple[int, int]] = []
-        """Which column got the rest of its width from which outcome, in order."""
-        self._full = self._paired()
+        self._given, self._full = self._paired()
         rest = WORD - self._bits
         shares = enumerate(self._shares(rest)[0])
         self._ends = np.array([min((place << rest) + own, (1 << WORD) - 1) for place, own in shares], dtype=np.uint64)
@@ -82,22 +81,26 @@ class Alias:
 
     # Shares -----------------------------------------------------------------------------------------------------------
 
-    def _paired(self) -> list[int]:
-        """Fill every column up to its width from an outcome that has more than fits its own; those that need nothing."""
-        low, high, one = self._probabilities(WORD)
-        small = [place for place, most in enumerate(high) if most < one]
-        large = [place for place, most in enumerate(high) if most >= one]
-        while small and large:
-            needs, has = small.pop(), large[-1]
-            self._given.append((needs, has))
-            low[has], high[has] = low[has] - one + low[needs], high[has] - one + high[needs]
-            if high[has] < one:
-                small.append(large.pop())
-        left = [*small, *large]
-        # All columns together are full, so a single one that is left is so exactly; several are if their bounds say so.
-        if len(left) > 1 and any(low[place] != one or high[place] != one for place in left):
-            raise ArithmeticError("the bounds of the law are too wide to tell which of its columns are full")
-        return left
+    def _paired(self) -> tuple[list[tuple[int, int]], list[int]]:
+        """Which column is filled up to its width from which outcome, in order, and those that need nothing."""
+        width = WORD
+        while width <= WIDEST:
+            low, high, one = self._probabilities(width)
+            small = [place for place, most in enumerate(high) if most < one]
+            large = [place for place, most in enumerate(high) if most >= one]
+            given = []
+            while small and large:
+                needs, has = small.pop(), large[-1]
+                given.append((needs, has))
+                low[has], high[has] = low[has] - one + low[needs], high[has] - one + high[needs]
+                if high[has] < one:
+                    small.append(large.pop())
+            left = [*small, *large]
+            # All columns together are full, so a single one that is left is so exactly; several are if their bounds say so.
+            if len(left) == 1 or all(low[place] == high[place] == one for place in left):
+                return given, left
+            width *= 2
+        raise ArithmeticError("the bounds of the law are too wide to tell which of its columns are full")
 
     def _shares(self, width: int) -> tuple[list[int], list[int]]:
         """Bounds of the share that each column's own outcome has in it, over ``2**width``."""

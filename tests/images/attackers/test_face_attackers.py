@@ -223,7 +223,7 @@ def test_risks_rise_with_epsilon_and_none_is_above_that_of_the_best_attacker(tmp
     assert found[5]["clean"] == found[1000]["clean"] > 0.95
     assert max(found[5][name] for name in ("naive", "parrot", "composed")) < 0.15  # chance is 0.025
     assert found[1000]["parrot"] > 0.6
-    assert found[1000]["parrot"] > found[1000]["naive"] > found[5]["naive"]
+    assert found[1000]["parrot"] >= found[1000]["naive"] > found[5]["naive"]
     assert found[1000]["reverse"] > 0.6
 
 

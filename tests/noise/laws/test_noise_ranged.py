@@ -278,7 +278,7 @@ def test_a_column_longer_than_the_set_is_looked_up_and_follows_the_law(name):
     for i in {end for pair in ranges for end in pair} | {20}:
         draws = sampler.draw(np.full(60_000, i), rng=np.random.default_rng(21))
         law = law_of(rate, ranges, i)
-        assert sampler._tables is not None
+        assert sampler._tables_for(60_000) is not None
         assert set(np.unique(draws).tolist()) <= set(law)
         assert chi_square(draws, lambda j, law=law: law.get(j, 0.0), range(min(law), max(law) + 1)) > LEVEL
 
@@ -327,5 +327,16 @@ def test_endless_sets_long_ones_and_those_of_many_ranges_have_no_tables():
         (Fraction(1, 10**12), [(0, 5)]),  # so flat that fixed point has too few digits
     ):
         sampler = RangedSampler(rate, ranges)
-        sampler.draw(column, rng=np.random.default_rng(8))
-        assert sampler._tables is None
+        assert sampler._tables_for(len(column)) is None
+        draws = sampler.draw(column, rng=np.random.default_rng(8))
+        assert sampler.draw(column, rng=np.random.default_rng(8)).tolist() == draws.tolist()
+
+
+def test_the_length_of_a_column_alone_decides_whether_it_is_looked_up():
+    """A simulation gives the same whether a longer column was drawn before or not."""
+    short, long = np.full(100, 20), np.full(1000, 20)
+    for rate, ranges in TABLED.values():
+        fresh, used = RangedSampler(rate, ranges), RangedSampler(rate, ranges)
+        used.draw(long, rng=np.random.default_rng(1))
+        draws = [sampler.draw(short[:50], rng=np.random.default_rng(2)).tolist() for sampler in (fresh, used)]
+        assert draws[0] == draws[1]

@@ -152,7 +152,7 @@ def test_means_and_variances_come_close_and_within_their_figures():
         for more in ({}, {"neighbours": "replace"}):
             plan = plan_of(query, TABLE, rows=2000, **more)
             answers = many_answers(plan, TABLE, 400)
-            assert np.abs(answers - truth).mean() <= plan.error
+            assert np.abs(answers - truth).mean() <= 1.25 * plan.error  # five standard deviations of 400 answers
             assert np.abs(answers - truth).mean() >= plan.error / 8  # the figure is a bound, and not beyond all measure
             assert plan_of(query, TABLE, **more).error is None
 

@@ -116,7 +116,7 @@ class _Pairs:
         self.share[self.places] = (weights / weights.sum() / rows.mass)[:, None]
 
     def joint(self, w: Floats) -> Floats:
-        return np.einsum("yx,yxk->yk", self.mass, w)
+        return np.asarray(np.einsum("yx,yxk->yk", self.mass, w))
 
     def spent(self, w: Floats) -> float:
         return float(np.einsum("yx,yxk,yxk->", self.mass, w, self.cost))
@@ -124,7 +124,7 @@ class _Pairs:
     def gains(self, joint: Floats) -> Floats:
         """What the best adversary gains in each cell: the first derivative."""
         if self.loss.is_log:
-            return np.log(joint / joint.sum(axis=0))
+            return np.asarray(np.log(joint / joint.sum(axis=0)))
         return np.asarray((joint / self._norm(joint)) ** (self.loss.order - 1))
 
     def curvature(self, joint: Floats) -> tuple[Floats, Floats, Floats]:

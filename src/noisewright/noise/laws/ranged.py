@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -95,7 +95,6 @@ class RangedSampler:
         self.band = 8 * (self._powers.error + 4) + 8
         self._finite = self.ranges[0][0] is not None and self.ranges[-1][1] is not None
         self._span = int(self._lasts[-1]) - int(self._firsts[0]) + 1
-        self._tables: PointTables | None = None
         if self._several:
             left, right = self._beyond(128)
             self._left, self._right = (_words([low for low, _ in side], 128) for side in (left, right))
@@ -107,18 +106,17 @@ class RangedSampler:
         bits = bits_from(rng)
         flat = np.ascontiguousarray(indices, dtype=np.int64).reshape(-1)
         which: NDArray[np.intp] | None = None
-        if not self.unbounded:
-            self._prepare(flat.size)
-            if self._several and self._tables is None:
-                which = self._range_of(flat) if components is None else components
-                which = np.ascontiguousarray(which, dtype=np.intp).reshape(-1)
+        tables = self._tables_for(flat.size)
+        if not self.unbounded and self._several and tables is None:
+            which = self._range_of(flat) if components is None else components
+            which = np.ascontiguousarray(which, dtype=np.intp).reshape(-1)
         result = np.empty(flat.size, dtype=np.int64)
         for start in range(0, flat.size, BLOCK):
             part = slice(start, start + BLOCK)
             if self.unbounded:
                 result[part] = flat[part] + laplace_block(self._plan, flat[part].size, bits)
-            elif self._tables is not None:
-                result[part] = self._looked_up(self._tables, flat[part], bits)
+            elif tables is not None:
+                result[part] = self._looked_up(tables, flat[part], bits)
             elif which is None:
                 result[part] = self._inside_one(flat[part], bits)
             else:
@@ -207,13 +205,16 @@ class RangedSampler:
 
     # Thresholds ----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, count: int) -> None:
-        """Make tables of all points, if they are few and a column asks for more than that."""
+    def _tables_for(self, count: int) -> PointTables | None:
+        """Tables of all points, if a column asks for more than there are; its length alone decides, so that seeds do, too."""
+        return None if self.unbounded or not self._finite or count < self._span else self._tables
+
+    @cached_property
+    def _tables(self) -> PointTables | None:
+        """Tables of all points of one or two ranges, if they are few."""
         events = 4 if self._several else 2
-        if self._tables is not None or not self._finite or len(self.ranges) > 2 or count < self._span:
-            return
-        if PointTables.size(self._span, events) > BYTES:
-            return
+        if len(self.ranges) > 2 or PointTables.size(self._span, events) > BYTES:
+            return None
         places = np.arange(self._span) + self._firsts[0]
         i = np.minimum(
             places, self._lasts[self._range_of(places)]
@@ -222,7 +223,7 @@ class RangedSampler:
         *lowered, total = self._computed(i, which)[:events]
         thresholds = PointTables.thresholds([part + self.band for part in lowered], total, self.band)
         if thresholds is None:
-            return
+            return None
         first, last = (self._firsts[0], self._lasts[0]) if which is None else (self._firsts[which], self._lasts[which])
         starts, rooms = [i, i + 1], [i - first + 1, last - i]
         if which is not None:  # whoever leaves enters the other range, from its nearer end
@@ -230,7 +231,7 @@ class RangedSampler:
             starts = [i, np.full_like(i, self._lasts[0]), i + 1, np.full_like(i, self._firsts[1])]
             rooms = [rooms[0], np.full_like(i, lengths[0]), rooms[1], np.full_like(i, lengths[1])]
         room = np.maximum(np.stack(rooms, axis=1), 1)
-        self._tables = PointTables(int(self._firsts[0]), thresholds, np.stack(starts, axis=1), room)
+        return PointTables(int(self._firsts[0]), thresholds, np.stack(starts, axis=1), room)
 
     def _range_of(self, i: Any) -> NDArray[np.intp]:
         """The number of the range that each point is in."""
