@@ -263,7 +263,8 @@ def test_the_ledger_of_this_user_is_asked_if_it_made_the_release(call, tmp_path,
     ]
 
 
-def test_distances_are_said_in_the_unit_of_the_column(call, tmp_path):
+def test_distances_are_said_in_the_unit_of_the_column(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")  # so that no sentence is broken by the column beside it
     moments = [datetime.datetime(2024, 3, day, 12) for day in range(1, 5)]
     table = pa.table(
         {

@@ -411,7 +411,8 @@ PROGRAM = """
         attempt(lambda: cast(engine.session))
 """
 SAID = """\
-column 'vote': a value is not one of the declared secrets; map, clamp or drop such values first.
+column 'vote': a value is not one of the declared secrets; add it to categories, or say other = "..." to count all such \
+values as one public category.
 policy: query 'older': the filter compares text with a number; compare like with like, and write text in quotes.
 the cast stopped.
 """
