@@ -18,7 +18,8 @@ import pytest
 import noisewright as nw
 from noisewright.cli import run
 from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
-from noisewright.releases.recipient.estimating import ColumnEstimate, Interval
+from noisewright.releases.recipient.estimating import ColumnEstimate, Interval, Share
+from noisewright.releases.recipient.words import facts_of
 
 ROWS = 4000
 DAY, HOUR = datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1)
@@ -322,3 +323,13 @@ def test_a_release_with_nothing_to_estimate_says_so(
         assert run(["estimate", str(tmp_path / "out"), *words]) == 2
         assert told in capsys.readouterr().err
     assert not (tmp_path / "shares.csv").exists()
+
+
+def test_shares_that_do_not_add_up_are_said_to_be_estimated_one_by_one() -> None:
+    def of(*shares: float) -> ColumnEstimate:
+        bars = tuple(Share(one, 0.0, 1.0, start=place, end=place + 1) for place, one in enumerate(shares))
+        return ColumnEstimate(("height",), "laplace", "epsilon 1", 100, 0, bars)
+
+    assert "(each share is estimated on its own; all of them add up to 114 %)" in str(of(0.6, 0.54))
+    assert ("all shares add up to", "85 %") in facts_of(of(0.6, 0.25))
+    assert "add up" not in str(of(0.6, 0.41))

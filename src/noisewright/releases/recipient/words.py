@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["facts_of", "in_brief", "in_lines", "said", "share_rows"]
 
 MOST_SHOWN = 12
+NOTICED = 2
+"""Per cent by which all shares together may be off without a word."""
 GROUPED_FROM = 10_000
 """Smaller numbers are written without a comma: they may be years."""
 
@@ -35,6 +37,8 @@ def in_lines(found: ColumnEstimate, most: int = MOST_SHOWN) -> Iterator[str]:
         yield f"  and {len(found.shares) - len(rows):,} more"
     if found.blend:
         yield f"  (bars pass into each other over {_blended(found)}, about the size of the noise)"
+    if off := _sum_off(found):
+        yield f"  (each share is estimated on its own; all of them add up to {off})"
 
 
 def in_brief(found: ColumnEstimate) -> str:
@@ -55,7 +59,8 @@ def facts_of(found: ColumnEstimate) -> list[tuple[str, str]]:
     facts = [("rows", f"{found.rows:,}"), ("mechanism", found.mechanism), ("promise", found.promise)]
     facts += [(name.strip(), words) for name, words in _beside(found)]
     facts += [("no shares", found.reason)] if found.reason else []
-    return facts + ([("bars pass into each other over", _blended(found))] if found.blend else [])
+    facts += [("bars pass into each other over", _blended(found))] if found.blend else []
+    return facts + ([("all shares add up to", off)] if (off := _sum_off(found)) else [])
 
 
 def share_rows(found: ColumnEstimate, most: int) -> list[tuple[str, str, str]]:
@@ -98,6 +103,12 @@ def _blended(found: ColumnEstimate) -> str:
     unit = next((unit for unit, size in UNITS.items() if found.blend * UNITS["day"] >= size), "second")
     many = figure(found.blend * UNITS["day"] / UNITS[unit], 3, "nearest")
     return f"{many} {unit}{'' if many == '1' else 's'}"
+
+
+def _sum_off(found: ColumnEstimate) -> str:
+    """What all shares add up to, where a reader would wonder that it is not 100 %."""
+    whole = 100 * sum(one.share for one in found.shares)
+    return f"{whole:.0f} %" if found.shares and abs(whole - 100) >= NOTICED else ""
 
 
 def _short(value: Any, about: Interval | None = None) -> str:
