@@ -1,5 +1,6 @@
 """Noise inside ranges: the law by chi-square (error rate 1e-6 each), borderline words by script, bounds by big decimals."""
 
+import pickle
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -340,3 +341,14 @@ def test_the_length_of_a_column_alone_decides_whether_it_is_looked_up():
         used.draw(long, rng=np.random.default_rng(1))
         draws = [sampler.draw(short[:50], rng=np.random.default_rng(2)).tolist() for sampler in (fresh, used)]
         assert draws[0] == draws[1]
+
+
+@pytest.mark.parametrize(
+    "sampler", [RangedSampler(Fraction(1, 3), [(0, 9)]), HalfLineSampler(TAIL, NEAR)], ids=["ranged", "half line"]
+)
+def test_a_sampler_that_has_drawn_can_be_sent_to_others(sampler):
+    column = np.full(50, 2)
+    sampler.draw(column)
+    sent = pickle.loads(pickle.dumps(sampler))
+    draws = [one.draw(column, rng=np.random.default_rng(3)).tolist() for one in (sampler, sent)]
+    assert draws[0] == draws[1]

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, ceil_div, positive_fraction
+from noisewright.core.mechanism import fields_alone
 from noisewright.noise._blocks import Size, draw_blocks
 from noisewright.noise.alias import Alias
 from noisewright.noise.bits import Bits, Rng, bits_from
@@ -129,6 +130,8 @@ class GeometricPlan:
             )
 
         return bounds
+
+    __getstate__ = fields_alone
 
 
 @lru_cache(maxsize=64)
