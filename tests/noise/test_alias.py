@@ -14,6 +14,7 @@ from noisewright.noise.alias import Alias
 from noisewright.noise.bits import bits_from
 from noisewright.noise.laws.geometric import geometric_plan
 from noisewright.noise.probability import Probability
+from noisewright.noise.response import response_integers
 from noisewright.noise.search import whole_thresholds
 
 WORD = 64
@@ -28,7 +29,7 @@ def of(*thresholds: Probability) -> Alias:
     return Alias(enclosure)
 
 
-@pytest.mark.parametrize("weights", [[1, 2, 3, 4], [0, 5, 0, 0, 1], [10**4, 1], [1] * 1000, [3] * 4000 + [9000]])
+@pytest.mark.parametrize("weights", [[1, 2, 3, 4], [0, 5, 0, 0, 1], [10**4, 1], [1] * 1000 + [24], [3] * 4000 + [9000]])
 def test_draws_follow_the_law(weights: list[int]) -> None:
     total, sums = sum(weights), np.cumsum(weights).tolist()
     made = of(*(Probability.fraction(Fraction(part, total)) for part in sums[:-1]))
@@ -83,6 +84,38 @@ def test_a_word_on_a_share_is_settled_by_further_bits() -> None:
         bits = Scripted(script)
         assert made.draw(1, bits).tolist() == [wanted]
         assert bits.used == len(script)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 6, 100, 3000])
+@pytest.mark.parametrize("epsilon", ["1e-40", "1e-30", "1e-24", "1e-10", "1", "44.3607695558365"])
+def test_columns_that_are_all_but_full_give_no_more_than_they_have(size: int, epsilon: str) -> None:
+    """Whole numbers over 2**width: shares are exact there, none is below 0, and together they are the law to the last bit."""
+    found = response_integers(size, Fraction(epsilon))
+    sums = [found.keep + place * found.other for place in range(size - 1)]
+    made = Alias(whole_thresholds(sums, found.width))
+    columns = len(made._outcomes) // 2
+    low, high = made._shares(found.width)
+    assert low == high
+    held = [0] * columns
+    for column, other in enumerate(made._outcomes[:columns].tolist()):
+        held[column] += low[column]
+        held[other] += (1 << found.width) - low[column]
+    law = [found.keep] + [found.other] * (size - 1) + [0] * (columns - size)
+    assert held == [columns * part for part in law]
+    rest = WORD - columns.bit_length() + 1  # and a word that is not settled further is on the right side of its share
+    for column, (end, share) in enumerate(zip(made._ends.tolist(), low, strict=True)):
+        own = Fraction(share << rest, 1 << found.width)
+        first = end - (column << rest)
+        assert (first <= own < first + 2) or (own == 1 << rest and first >= own - 1)
+
+
+def test_a_word_that_the_bounds_leave_open_is_settled_by_further_bits() -> None:
+    """The share of the second column is 1.00065 words: the word 1 belongs to it if zeros follow, and not if ones do."""
+    found = response_integers(4, Fraction("44.3607695558365"))
+    made = Alias(whole_thresholds([found.keep + place * found.other for place in range(3)], found.width))
+    assert 1 < Fraction(made._shares(found.width)[0][1] << 62, 1 << found.width) < Fraction(1001, 1000)
+    for more, wanted in ((0, 1), ((1 << 64) - 1, 0)):
+        assert made.draw(1, Scripted([(1 << 62) + 1, more])).tolist() == [wanted]
 
 
 def test_bounds_that_never_tell_are_refused() -> None:

@@ -19,7 +19,7 @@ from playwright.sync_api import Page, expect
 
 import noisewright as nw
 from noisewright.core.errors import NoLedgerError, ParameterError
-from noisewright.studio.answers.ledgers import HEAD, accounts
+from noisewright.studio.answers.releases.ledgers import HEAD, accounts
 from noisewright.studio.answers.surveys import (
     EXAMPLE,
     counted,

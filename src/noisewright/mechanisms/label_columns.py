@@ -151,6 +151,8 @@ class Labels:
         """Row numbers of a column of Arrow."""
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
+        if pa.types.is_dictionary(column.type) and column.dictionary.null_count:
+            column = column.dictionary_decode()  # a null may be among the values, too
         if column.null_count:
             raise DataError(_MISSING)
         if (

@@ -3,9 +3,9 @@ r"""Many draws from one law, each with the same work: a look into a table of col
 A uniform number chooses one of ``2**k`` columns of equal width by its first bits. In its column a share belongs to the column's
 own outcome, the rest to another outcome, its alias; the shares are such that every outcome has its probability in all. They
 follow from the probabilities by sums and differences (Vose's method), so they can be bounded as tightly as the probabilities are,
-even if no machine number holds them. A draw compares 64 bits with a share; the one in about ``2**54`` that these do not settle
-gets more bits, one by one (:func:`~noisewright.noise.search.decide`). So the law is exact, no float decides anything, and the
-time of a draw does not depend on its outcome.
+even if no machine number holds them. A draw compares 64 bits with the lower bound of a share; the one in about ``2**54`` that
+falls on it or on the word above, which the bounds leave open, gets more bits (:func:`~noisewright.noise.search.decide`). So the
+law is exact, no float decides anything, and the time of a draw does not depend on its outcome.
 
 >>> from noisewright.noise.bits import bits_from
 >>> third = Alias(lambda width: ([(1 << width) // 3], [-(-(1 << width) // 3)]))
@@ -33,6 +33,9 @@ MOST = 1 << 12
 WORD, WIDEST = 64, 1 << 14
 """Bits that a draw is compared by, and the most that are looked at to tell a full column from one that is nearly so."""
 
+OPEN = 2
+"""So many words from the lower bound of a share on are not settled by it."""
+
 
 class Alias:
     """Outcome ``j`` is drawn if ``j`` thresholds are at or below a uniform number; ``enclosure`` bounds the thresholds."""
@@ -42,8 +45,11 @@ class Alias:
         self._bits = len(enclosure(1)[0]).bit_length()
         self._given, self._full = self._paired()
         rest = WORD - self._bits
-        shares = enumerate(self._shares(rest)[0])
-        self._ends = np.array([min((place << rest) + own, (1 << WORD) - 1) for place, own in shares], dtype=np.uint64)
+        low, high = self._shares(rest)
+        if max(most - least for least, most in zip(low, high, strict=True)) > OPEN:
+            raise ArithmeticError("the bounds of the law are too wide to tell the shares of its columns")
+        ends = [min((place << rest) + own, (1 << WORD) - 1) for place, own in enumerate(low)]
+        self._ends = np.array(ends, dtype=np.uint64)
         own = np.arange(1 << self._bits)
         others = own.copy()
         for small, large in self._given:
@@ -61,7 +67,7 @@ class Alias:
         place = (words >> np.uint64(WORD - self._bits)).view(np.int64)
         ends = self._ends.take(place)
         found: NDArray[np.int64] = self._outcomes.take(place + ((words < ends) << self._bits))
-        tied = words == ends
+        tied = words - ends < OPEN  # below the end, this is a huge word
         if tied.any():
             for spot in np.flatnonzero(tied):
                 found[spot] = self._settled(int(words[spot]), bits)
@@ -86,16 +92,19 @@ class Alias:
         width = WORD
         while width <= WIDEST:
             low, high, one = self._probabilities(width)
-            small = [place for place, most in enumerate(high) if most < one]
-            large = [place for place, most in enumerate(high) if most >= one]
+            # Columns that may or may not be full give last: when they alone are left to give, what is needed is next to nothing.
+            small: list[int] = []
+            full: list[int] = []
+            maybe: list[int] = []
+            for place in range(len(low)):
+                (small if high[place] < one else full if low[place] >= one else maybe).append(place)
             given = []
-            while small and large:
-                needs, has = small.pop(), large[-1]
+            while small and (full or maybe):
+                needs, has = small.pop(), (full or maybe).pop()
                 given.append((needs, has))
                 low[has], high[has] = low[has] - one + low[needs], high[has] - one + high[needs]
-                if high[has] < one:
-                    small.append(large.pop())
-            left = [*small, *large]
+                (small if high[has] < one else full if low[has] >= one else maybe).append(has)
+            left = [*small, *full, *maybe]
             # All columns together are full, so a single one that is left is so exactly; several are if their bounds say so.
             if len(left) == 1 or all(low[place] == high[place] == one for place in left):
                 return given, left

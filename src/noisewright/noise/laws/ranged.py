@@ -196,7 +196,7 @@ class RangedSampler:
             words = bits.words(active.size)
             stop = self._stops[side[active], target[active]]
             halted = words < stop
-            for spot in np.flatnonzero((words == stop) & walking):
+            for spot in np.flatnonzero((words - stop <= 1) & walking):  # bounds may be a word apart
                 place = int(active[spot])
                 halted[spot] = self._settle_stop(int(target[place]), int(side[place]), int(words[spot]), bits)
             walking &= ~halted

@@ -49,7 +49,7 @@ __all__ = ["in_random_order", "keyed", "order_words", "random_places"]
 RUN = 8 << 20
 """Bytes of rows that are scattered, or sorted, at once, as they lie in memory."""
 LARGE = RUN
-"""A bucket of more bytes is scattered once more."""
+"""A bucket of more bytes is scattered once more; no less than the buckets that are sorted together, which never are."""
 DIGIT = 10
 """Bits of a key that rows are scattered by at once, at most."""
 KEY_BITS = 64

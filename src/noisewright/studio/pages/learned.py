@@ -21,7 +21,7 @@ from noisewright.studio.answers.learning import (
     learning_commands,
     train_privatiser,
 )
-from noisewright.studio.answers.release import TABLES
+from noisewright.studio.answers.releases.release import TABLES
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.frame import is_dark

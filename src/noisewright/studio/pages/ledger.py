@@ -9,7 +9,7 @@ from pathlib import Path
 from nicegui import ui
 from starlette.requests import Request
 
-from noisewright.studio.answers.ledgers import HEAD, LEDGERS, Account, accounts, ledger_path
+from noisewright.studio.answers.releases.ledgers import HEAD, LEDGERS, Account, accounts, ledger_path
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.live import beside

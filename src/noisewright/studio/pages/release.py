@@ -14,9 +14,9 @@ from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
 from noisewright.releases.plan import Plan
 from noisewright.studio.answers.examples import EXAMPLES
-from noisewright.studio.answers.ledgers import ledger_path
-from noisewright.studio.answers.policies import EMBEDDING, Form, policy_text
-from noisewright.studio.answers.release import (
+from noisewright.studio.answers.releases.ledgers import ledger_path
+from noisewright.studio.answers.releases.policies import EMBEDDING, Form, policy_text
+from noisewright.studio.answers.releases.release import (
     TABLES,
     Given,
     Released,

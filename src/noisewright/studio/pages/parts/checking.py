@@ -9,8 +9,8 @@ from pathlib import Path
 from nicegui import ui
 
 from noisewright.releases.output.proving import Verification
-from noisewright.studio.answers.checking import checked_folder, unpacked
-from noisewright.studio.answers.ledgers import LEDGERS
+from noisewright.studio.answers.releases.checking import checked_folder, unpacked
+from noisewright.studio.answers.releases.ledgers import LEDGERS
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
 from noisewright.studio.look.live import beside

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import fraction_or_none, upward
-from noisewright.studio.answers.policies import (
+from noisewright.studio.answers.releases.policies import (
     KEPT,
     Column,
     Field,

@@ -24,7 +24,7 @@ from noisewright.releases.planning import plan
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.run import release
 from noisewright.studio.answers.examples import EXAMPLES
-from noisewright.studio.answers.policies import EMBEDDING, Form, policy_text, starting_form
+from noisewright.studio.answers.releases.policies import EMBEDDING, Form, policy_text, starting_form
 from noisewright.studio.task import Task
 from noisewright.text.embeddings.places import COMES_ALONG
 
