@@ -20,7 +20,9 @@ from noisewright.core.loading.doors import homes
 PACKAGE = "noisewright"
 SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 FLOORS = [
+    {"claims"},
     {"core"},
+    {"render"},
     {"noise"},
     {"mechanisms"},
     {"optimality"},
@@ -33,7 +35,7 @@ FLOORS = [
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 BESIDE = {
-    "files": {"core", "mechanisms"},
+    "files": {"claims", "core", "mechanisms"},
     "testing": {"core", "noise", "mechanisms", "releases"},
     "unsafe": {"core", "noise", "mechanisms"},
     "plots": {"core", "mechanisms", "optimality", "adversary", "estimation", "files"},

@@ -11,16 +11,23 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "src" / "noisewright" / "core" / "certificates" / "checker"
-SEALED = {"SECOND_FILE": "checker_noise.py", "RELEASE_FILE": "checker_release.py", "WORDS_FILE": "checker_words.py"}
+CLAIMS = Path(__file__).parents[1] / "src" / "noisewright" / "claims"
+SEALED = {
+    "SECOND_FILE": FOLDER / "checker_noise.py",
+    "RELEASE_FILE": FOLDER / "checker_release.py",
+    "WORDS_FILE": FOLDER / "checker_words.py",
+    "EARLIER_FILE": FOLDER / "checker_version1.py",
+    "PHRASES_FILE": CLAIMS / "phrases.py",
+}
 
 
 def sealed(text: str) -> str:
     """The text of ``checker.py`` with the digests of the files as they are."""
-    for constant, name in SEALED.items():
-        digest = hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()
+    for constant, path in SEALED.items():
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
         text, found = re.subn(f'    {constant}: "[0-9a-f]{{64}}",\n', f'    {constant}: "{digest}",\n', text)
         if found != 1:
-            raise SystemExit(f"checker.py has no line for the digest of {name}.")
+            raise SystemExit(f"checker.py has no line for the digest of {path.name}.")
     return text
 
 

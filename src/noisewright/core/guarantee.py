@@ -273,10 +273,11 @@ class Guarantee:
             text += f" It rests on public seeds that are unlucky with probability {failure}."
         return text
 
-    def reading(self, unit: str = "", things: str = "answers") -> str:
+    def reading(self, unit: str = "", things: str | None = None) -> str:
         """The promise in half a line, in words for a person: what its epsilon is for.
 
-        ``unit``: of the values, such as "year"; ``things``: what the values are. ``str`` and certificates have the exact terms.
+        ``unit``: of the values, such as "year"; ``things``: what the values are, if the metric does not say. ``str`` and
+        certificates have the exact terms.
 
         >>> from noisewright.core.metrics.algebra import line_in
         >>> from noisewright.core.metrics.metric import Discrete
@@ -294,7 +295,8 @@ class Guarantee:
             words = f"between two answers at most {many} apart"
         else:
             words = inner.each(many if size != 1 or not unit else unit)
-        words = words.replace("two answers", f"two {things}")
+        named = "answers" if inner.secrets == "secrets" else inner.secrets
+        words = words.replace("two answers", f"two {things or named}")
         text = f"epsilon {upward(epsilon, 4)} {words}" + (f", delta {upward(self.delta, 3)}" if self.delta else "")
         if self.metric.step is not None:
             text += f", rounded to steps of {figure(self.metric.step)}"
@@ -302,6 +304,10 @@ class Guarantee:
             text += f", up to {figure(Fraction(self.radius) * size, 4, 'down')} apart" * (self.scope == "metric")
             text += ", and for no others" * (self.scope == "adjacent")
         return text + (f", unless seeds are unlucky ({upward(self.seed_failure, 3)})" if self.seed_failure else "")
+
+    def factor(self, distance: float | Fraction = 1.0) -> str:
+        """The factor by which odds may change between two secrets at this distance, rounded up."""
+        return factor_in_words(self.bound(distance))
 
     def _factor(self, distance: float | Fraction) -> Fraction | None:
         """At least the allowed factor between probabilities; None if it is more than all floats."""

@@ -112,7 +112,7 @@ def source_of(certificate: Certificate) -> tuple[Any, Metric] | str:
         return str(problem)
     if isinstance(found, FiniteMechanism):
         return found.certified, found.certified.metric
-    return found, metric_called(str(certificate.document["claim"]["metric"]))
+    return found, metric_called(certificate.document["claim"]["metric"])
 
 
 # The kinds of proof -------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def law_mechanism(certificate: Certificate) -> Mechanism | None:
 def product_mechanism(certificate: Certificate) -> Mechanism:
     """The mechanisms of all parts, side by side."""
     parts = tuple((mechanism_of(part.certificate), part.count) for part in parts_of(certificate))
-    base = checker.unit_of(certificate.document["claim"]["metric"])[1].partition(checker.LATTICE)[0]
+    base = checker.unit_of(certificate.document["claim"]["metric"])[1].get("base")
     return ProductMechanism(parts, base, str(certificate.document["mechanism"]))  # type: ignore[arg-type]
 
 

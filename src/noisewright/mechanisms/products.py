@@ -34,7 +34,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
-from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.claims import claimed
 from noisewright.core.certificates.product import Part, Whole, product_certificate
 from noisewright.core.channels.channel import Channel
@@ -93,10 +92,10 @@ class ProductMechanism:
     def guarantee(self) -> Guarantee:
         """Losses add up along the metric, which is between lattice points where the parts round to them."""
         document = self.certificate().document
-        found, (plain, rounds, power) = claimed(document), str(document["claim"]["metric"]).partition(checker.LATTICE)
-        if not rounds or plain != "manhattan":
+        found, stated = claimed(document), document["claim"]["metric"]
+        if set(stated) != {"base", "lattice"} or stated["base"] != "manhattan":
             return found
-        return replace(found, metric=LatticePoints(Manhattan(), Lattice(int(power))))
+        return replace(found, metric=LatticePoints(Manhattan(), Lattice(stated["lattice"])))
 
     @in_kind
     def release(self, values: Any, rng: np.random.Generator | None = None) -> Any:

@@ -25,6 +25,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from noisewright.claims import phrases
 from noisewright.core.accountant import Accountant
 from noisewright.core.errors import GuaranteeError, ParameterError
 from noisewright.core.exact import as_fraction, figure, float_down, float_up, percent, upward
@@ -159,10 +160,7 @@ class Plan:
     @property
     def neighbours(self) -> str:
         """Who is a unit, and how two neighbours differ: what all releases of a dataset must have in common to add up."""
-        unit = self.policy.unit
-        one = "one row" if unit.column is None else f"the rows of one {unit.column} (at most {unit.rows})"
-        there = ", there or not" if self.policy.neighbours == "add-remove" else ""
-        return f"two tables that differ in {one}{there}"
+        return phrases.neighbours(self.policy.relation)
 
     @property
     def between(self) -> str:
@@ -182,11 +180,7 @@ class Plan:
     @property
     def _ways(self) -> str:
         """By how much neighbours differ, column by column."""
-        alike: dict[str, list[str]] = {}
-        for column in self.columns:
-            if column.protected:
-                alike.setdefault(column.protects, []).append(" with ".join(column.names))
-        return ", ".join(f"by {protects} in {listed(names)}" for protects, names in alike.items())
+        return phrases.ways([(column.protection or {}, column.names) for column in self.columns if column.protected])
 
     @property
     def guarantee(self) -> Guarantee:
@@ -302,16 +296,21 @@ class Plan:
         return {**found, "fits": self.fits, "refusal": self.refusal, "budget": _budget(self.policy, self.budget)}
 
 
-def make_plan(policy: Policy, types: Mapping[str, pa.DataType], rows: int | None = None) -> Plan:
+def make_plan(
+    policy: Policy, types: Mapping[str, pa.DataType], rows: int | None = None, *, counts_are_public: bool = True
+) -> Plan:
     """Compile a policy for a table with columns of the given types, and so many rows where that is known.
 
     The number of rows is used only where it is public. What follows from it (a mean's expected error) is published, too.
+    ``counts_are_public`` is False for releases of version 1, which drew noise for numbers of rows that neighbours share.
     """
     types = _used(types, policy)
     check_stated(policy, types)
     rows = _public(rows, policy)
     columns = tuple(compile_column(c, place, types, policy) for place, c in enumerate(policy.columns))
-    queries = tuple(compile_query(q, place, types, policy, rows) for place, q in enumerate(policy.queries))
+    queries = tuple(
+        compile_query(q, place, types, policy, rows, counts_are_public) for place, q in enumerate(policy.queries)
+    )
     named = {name for column in columns for name in column.names}
     dropped = tuple(name for name in types if name not in named) if columns else ()
     plan = Plan(policy, columns, queries, dropped, {name: visible_type(kind) for name, kind in types.items()})
@@ -493,7 +492,7 @@ def _thin(column: ColumnPlan) -> list[str]:
     fine += [width / 1000] if width is not None else []
     if not any(column.protect < size for size in fine):
         return []
-    words = column.protects.partition(" (whether")[0].removeprefix("at most ")
+    words = phrases.size(column.protection or {})
     return [
         f"{title(column)}: values farther apart than {words} are hardly protected, and that is a tiny distance here."
     ]

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.claims.phrases import base_name
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import MetricError
 from noisewright.core.exact import downward
@@ -58,7 +59,10 @@ class MatchedWords(Metric):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"matched {WordDistance(self.embedding).name}"
+        return base_name(self.record())
+
+    def record(self) -> dict[str, Any]:
+        return {**WordDistance(self.embedding).record(), "order": "matched"}
 
     def in_words(self) -> str:
         """What a distance is called."""
@@ -101,9 +105,8 @@ class MatchedWords(Metric):
 class AlignedWords(MatchedWords):
     """The sum of the distances between the words at the same places of two documents."""
 
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return f"aligned {WordDistance(self.embedding).name}"
+    def record(self) -> dict[str, Any]:
+        return {**WordDistance(self.embedding).record(), "order": "aligned"}
 
     def in_words(self) -> str:
         """What a distance is called."""

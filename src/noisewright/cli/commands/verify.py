@@ -9,7 +9,7 @@ import typer
 
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, emit, facts, heading, plural, printable, working
-from noisewright.cli.shared.words import meaning_of, part_plainly, plainly
+from noisewright.render import meaning, part_pair, short
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,7 +25,7 @@ def verify(
         str | None,
         typer.Option(
             metavar="PATH",
-            help="Write the stand-alone checker there, and its three other files beside it; any Python 3.9 or later runs them.",
+            help="Write the stand-alone checker there, and its five other files next to it; any Python 3.9 or later runs them.",
         ),
     ] = None,
     ledger: Annotated[
@@ -94,7 +94,14 @@ def _own_ledger(folder: str) -> str | None:
 
 def _export(path: str) -> list[str]:
     """Write all files of the checker, or none; the others have fixed names, by which the first finds them."""
-    from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
+    from noisewright.claims import phrases
+    from noisewright.core.certificates.checker import (
+        checker,
+        checker_noise,
+        checker_release,
+        checker_version1,
+        checker_words,
+    )
     from noisewright.core.errors import ParameterError
     from noisewright.files.atomic import write_atomically
 
@@ -105,6 +112,8 @@ def _export(path: str) -> list[str]:
         checker.SECOND_FILE: checker_noise,
         checker.RELEASE_FILE: checker_release,
         checker.WORDS_FILE: checker_words,
+        checker.EARLIER_FILE: checker_version1,
+        checker.PHRASES_FILE: phrases,
     }
     if main.name in others:
         raise ParameterError(f"{path}: a file beside the checker has this name; give the checker another one.")
@@ -151,9 +160,9 @@ def _page(results: list[dict[str, Any]], written: list[str]) -> list[RenderableT
         if result["proved"]:
             parts.append(heading(result["file"], "proved", "bold green"))
             rows = [
-                ("Claim", plainly(result["claim"], str(result["mechanism"]))),
+                ("Claim", short(result["claim"])),
                 ("Distances", result["distances"]),
-                ("In words", meaning_of(result["claim"], result["reading"])),
+                ("In words", meaning(result["claim"], result["reading"])),
                 (
                     "Mechanism",
                     f"{_stated(result['mechanism'])}; the proof covers {PROOFS[result['proof']].covers}",
@@ -181,8 +190,7 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    from noisewright.core.certificates.checker.checker import rounded
-    from noisewright.core.certificates.checker.checker_release import ORDERS, measured_words, shown
+    from noisewright.claims.phrases import ORDERS, quoted, up
 
     if result.get("problems"):
         verdict = heading(result["file"], "NOT the files of one release", "bold red")
@@ -193,16 +201,18 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     else:
         verdict = heading(result["file"], "release, NOT PROVED in every part", "bold red")
     rows = [] if result["claim"] is None else [("Claim", result["claim"])]
+    if result["parts"] and result["public"]:
+        rows.append(("NOT protected", result["public"]))
     if result["simulated"]:
         rows.append(("Beware", "a simulation with a known seed: NOT FOR RELEASE"))
     if result["not_protected"]:
-        rows.append(("NOT protected", ", ".join(map(shown, result["not_protected"]))))
+        rows.append(("NOT protected", ", ".join(map(quoted, result["not_protected"]))))
     for one in result["context_aware"]:
-        names = ", ".join(map(shown, one["columns"]))
-        rows.append(("No epsilon", f"{names}: changed; stated, and not proved: {printable(one['promise'])}"))
-        rows.append(("Measured", f"as stated: {measured_words(one['measured'])}"))
+        names = ", ".join(map(quoted, one["columns"]))
+        rows.append(("No epsilon", f"{names}: changed by a context-aware privatiser, which is not proved"))
+        rows.append(("Measured", f"as stated: {one['measured']}"))
     if result["order"] in ORDERS:
-        rows.append(("NOT protected", ORDERS[result["order"]]))
+        rows.append(("NOT protected", f"the order of the rows, which is {ORDERS[result['order']]}"))
     if result["reason"]:
         rows.append(("Reason", result["reason"]))
     rows.append(("Random bits", f"{_stated(result['randomness'])} (as stated)"))
@@ -214,11 +224,9 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     for name in ("Part", "Epsilon", "Between", "Verdict"):
         table.add_column(name, overflow="fold", justify="right" if name == "Epsilon" else "left")
     for part in result["parts"]:
-        price = rounded(Fraction(part["price"])) + (
-            f", delta {rounded(Fraction(part['delta']))}" if part["delta"] != "0" else ""
-        )
+        price = up(part["price"]) + (f", delta {up(part['delta'])}" if Fraction(part["delta"]) else "")
         said = Text("proved", "green") if part["proved"] else Text("NOT proved: floating", "red")
-        between = part_plainly(part["between"], part["protects"], known=result.get("problems") == [])
+        between = part_pair(part)
         table.add_row(Text(printable(part["title"])), Text(price), Text(printable(between)), said)
     return [*page, Padding(table, (1, 0, 0, 2))]
 
@@ -229,11 +237,11 @@ def _all_parts(count: int) -> str:
 
 def _stated(words: str) -> str:
     """Words of a file as they are where the program writes them so; any others in quotation marks, as they prove nothing."""
+    from noisewright.claims.phrases import quoted
     from noisewright.core.certificates.checker.checker import RELEASED, SIMULATED
-    from noisewright.core.certificates.checker.checker_release import shown
     from noisewright.mechanisms.registry import registry
 
-    return words if words in (RELEASED, SIMULATED) or words in registry else shown(words)
+    return words if words in (RELEASED, SIMULATED) or words in registry else quoted(words)
 
 
 def _folder_rows(result: dict[str, Any]) -> list[tuple[str, str]]:

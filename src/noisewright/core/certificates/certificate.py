@@ -13,20 +13,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from noisewright.claims.phrases import metric_name
 from noisewright.core import VERSION as PROGRAM
 from noisewright.core.certificates.checker import checker
+from noisewright.core.certificates.records import clear_record, metric_of, metric_record, randomness_phrase
 from noisewright.core.channels.certified import CertifiedChannel
 from noisewright.core.errors import CertificateError, MetricError
 from noisewright.core.exact import as_fraction, float_down, fraction_or_none
 from noisewright.core.labels import decode_label, encode_label
 from noisewright.core.metrics.distances import Distances, LineDistances, TableDistances, UniformDistances
-from noisewright.core.metrics.metric import Metric, Table, named_metric
+from noisewright.core.metrics.metric import Metric, Table
 
 if TYPE_CHECKING:
     from noisewright.core.guarantee import Guarantee
@@ -65,7 +68,7 @@ class Certificate:
         *,
         mechanism: str,
         epsilon: Fraction,
-        metric: str,
+        metric: Metric | Mapping[str, Any] | str,
         distances: Mapping[str, Any],
         proof: Mapping[str, Any],
         delta: Fraction = Fraction(0),
@@ -79,9 +82,8 @@ class Certificate:
         ``further`` are numbers that are claimed as well and proved with the rest: a ``level`` within a ``radius``.
         ``numerics="floating"`` says that the draw is made in floats; :meth:`verify` then answers that nothing is proved.
         """
-        if distances["shape"] == "table":
-            metric = _of_a_table(metric)
-        claim = {"epsilon": str(epsilon), "delta": str(delta), "metric": metric, "distances": dict(distances)}
+        stated = _of_a_table(metric_record(metric)) if distances["shape"] == "table" else metric_record(metric)
+        claim = {"epsilon": str(epsilon), "delta": str(delta), "metric": stated, "distances": dict(distances)}
         document = {
             "format": checker.FORMAT,
             "version": checker.VERSION,
@@ -112,7 +114,7 @@ class Certificate:
         return cls.build(
             mechanism=made.name,
             epsilon=made.epsilon,
-            metric=str(made.guarantee.metric),
+            metric=made.guarantee.metric,
             distances=distances,
             proof=proof,
             simulated=rng is not None,
@@ -125,7 +127,7 @@ class Certificate:
         return cls.build(
             mechanism=mechanism,
             epsilon=certified.epsilon,
-            metric=str(certified.metric),
+            metric=certified.metric,
             distances=certified.distances.to_json(),
             proof={
                 "kind": "table",
@@ -146,7 +148,12 @@ class Certificate:
 
     @classmethod
     def from_document(cls, document: Any) -> Certificate:
-        """A certificate from what its JSON holds; checked for shape only, as in :meth:`from_json`."""
+        """Read a certificate from what its JSON holds, and bring one of an earlier version to the present one.
+
+        Only its shape is checked, as in :meth:`from_json`; one that was changed is left as it is, and :meth:`verify` says so.
+        """
+        with suppress(checker.NotProved, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+            document = checker.current(document)
         if not isinstance(document, dict) or document.get("format") != checker.FORMAT:
             raise CertificateError("this is JSON, but not a Noisewright certificate.")
         problem = _misshapen(document)
@@ -154,11 +161,12 @@ class Certificate:
             raise CertificateError(f"the certificate is incomplete or malformed: {problem}.")
         return cls(document)
 
-    def with_clear(self, clear: Sequence[str]) -> Certificate:
-        """The same, stating that what ``clear`` lists is seen as it is; what was listed before must be among it."""
-        if list(clear) == list(self.document.get("in_the_clear", ())):
+    def with_clear(self, clear: Sequence[str | Mapping[str, Any]]) -> Certificate:
+        """Return the certificate stating that what ``clear`` lists is seen as it is; it must contain what was listed before."""
+        stated = [dict(clear_record(one)) for one in clear]
+        if stated == list(self.document.get("in_the_clear", ())):
             return self
-        document = {**self.document, "in_the_clear": list(clear)}
+        document = {**self.document, "in_the_clear": stated}
         return Certificate({**document, "digest": checker.digest(document)})
 
     def to_json(self) -> str:
@@ -172,18 +180,25 @@ class Certificate:
         >>> nw.geometric(epsilon=1, within=(0, 9)).certificate()
         <Certificate of 'geometric': claims epsilon 1, metric line; verify() proves it>
         """
-        claim = self.document.get("claim") or {}
-        told = ", ".join(f"{name} {claim[name]}" for name in ("epsilon", "metric") if isinstance(claim.get(name), str))
-        return (
-            f"<Certificate of {self.document.get('mechanism')!r}: claims {told[:200] or 'nothing'}; verify() proves it>"
-        )
+        try:
+            told = (
+                f"epsilon {self.document['claim']['epsilon']}, metric {metric_name(self.document['claim']['metric'])}"
+            )
+        except (LookupError, TypeError, ValueError):
+            told = "nothing"
+        return f"<Certificate of {self.document.get('mechanism')!r}: claims {told[:200]}; verify() proves it>"
 
     def verify(self) -> str:
-        """Prove the claim again, with integers alone; the claim in words, or a :class:`CertificateError`."""
-        try:
-            return checker.check(dict(self.document))
-        except checker.NotProved as problem:
-            raise CertificateError(f"the certificate does not prove its claim: {problem}") from None
+        """Prove the claim again, with integers alone; a :class:`CertificateError` where that fails.
+
+        The claim is a text in exact terms; its ``record`` has the same as data.
+        """
+        from noisewright.core.certificates.claims import prove
+
+        claim, reason = prove(self.document)
+        if claim is None:
+            raise CertificateError(f"the certificate does not prove its claim: {reason}")
+        return claim
 
     @property
     def numerics(self) -> str:
@@ -193,12 +208,12 @@ class Certificate:
     @property
     def randomness(self) -> str:
         """Where the random bits come from."""
-        return str(self.document["randomness"])
+        return randomness_phrase(self.document["randomness"])
 
     @property
     def simulated(self) -> bool:
         """Whether the certificate says that its draws are not for release."""
-        return checker.simulated(self.randomness)
+        return checker.simulated(self.document["randomness"])
 
     @property
     def epsilon(self) -> Fraction:
@@ -239,7 +254,7 @@ class Certificate:
 
 def _misshapen(document: Mapping[str, Any]) -> str | None:
     """What a document lacks of the shape of a certificate, or None; whether it proves anything is not asked here."""
-    kinds = {"mechanism": str, "numerics": str, "randomness": str, "digest": str, "claim": dict, "proof": dict}
+    kinds = {"mechanism": str, "numerics": str, "digest": str, "claim": dict, "proof": dict}
     for name, kind in kinds.items():
         if not isinstance(document.get(name), kind):
             return f"it has no {name}, or one of another kind"
@@ -247,7 +262,7 @@ def _misshapen(document: Mapping[str, Any]) -> str | None:
     if any(fraction_or_none(claim.get(name)) is None for name in ("epsilon", "delta")):
         return "its claim has no epsilon or no delta, or one that is not a number"
     distances = claim.get("distances")
-    if not isinstance(claim.get("metric"), str) or not isinstance(distances, dict) or "shape" not in distances:
+    if not isinstance(claim.get("metric"), dict | str) or not isinstance(distances, dict) or "shape" not in distances:
         return "its claim has no metric or no distances"
     return None if isinstance(proof.get("kind"), str) else "its proof does not say of which kind it is"
 
@@ -260,11 +275,11 @@ def _distances(stated: Mapping[str, Any], size: int) -> Distances:
     return TableDistances(size, tuple(None if d == "inf" else Fraction(d) for d in stated["distances"]))
 
 
-def _metric(name: str, distances: Distances, inputs: tuple[Any, ...]) -> Metric:
-    """The named metric where the name and the labels suffice to rebuild it, otherwise the distances as a table."""
+def _metric(stated: Mapping[str, Any], distances: Distances, inputs: tuple[Any, ...]) -> Metric:
+    """The stated metric where its record and the labels suffice to rebuild it, otherwise the distances as a table."""
+    metric, name = metric_of(stated), str(stated.get("called", "")) or metric_name(stated)
     try:
-        metric = named_metric(name)
-        if metric.exact(inputs) == distances:
+        if metric is not None and metric.exact(inputs) == distances:
             return metric
     except MetricError:
         pass
@@ -285,15 +300,11 @@ def read_document(text: str) -> Any:
         raise CertificateError("this is not a certificate: it is not JSON, or it was cut short.") from None
 
 
-def _of_a_table(metric: str) -> str:
-    """The name of the metric of listed distances: one that the checker cannot compare with labels is not its name any more.
+def _of_a_table(metric: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record of the metric of listed distances: one that the checker cannot compare with labels is only called so.
 
-    >>> _of_a_table("euclidean"), _of_a_table("metres around (48.9, 2.4)")
-    ('euclidean', 'stated distances: metres around (48.9, 2.4)')
+    >>> _of_a_table({"base": "euclidean"}), _of_a_table({"base": "metres", "around": ["48.9", "2.4"]})
+    ({'base': 'euclidean'}, {'called': 'metres around (48.9, 2.4)'})
     """
-    try:
-        base = checker.unit_of(metric)[1]
-    except checker.NotProved:
-        return metric
-    compared = not base or base in (*checker.PLAIN, "discrete")
-    return metric if compared else f"stated distances: {metric.replace('between word vectors', 'of word vectors')}"
+    compared = "called" in metric or (metric["base"] in checker.PLAIN and "lattice" not in metric)
+    return metric if compared else {"called": metric_name(metric)}

@@ -17,18 +17,40 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from noisewright.claims.phrases import metric_name
 from noisewright.core.certificates.checker import checker
+from noisewright.core.certificates.records import metric_of
 from noisewright.core.exact import float_up
 from noisewright.core.guarantee import Guarantee, Scope
-from noisewright.core.metrics.metric import Metric, metric_or_none
+from noisewright.core.metrics.metric import Metric
 
-__all__ = ["claimed", "distances_in_words", "metric_called", "prove"]
+__all__ = ["Claim", "claimed", "distances_in_words", "guarantee_of", "metric_called", "prove"]
 
 
-def prove(document: Any) -> tuple[str | None, str | None]:
-    """The claim in words if the checker proves it, otherwise the reason why not."""
+class Claim(str):
+    """A proved claim in exact terms, with the record that was proved.
+
+    Parameters
+    ----------
+    record : mapping
+        What the checker proved: codes, exact numbers and quoted names.
+    """
+
+    record: Mapping[str, Any]
+
+    def __new__(cls, record: Mapping[str, Any]) -> Claim:
+        found = super().__new__(cls, checker.said(record))
+        found.record = record
+        return found
+
+    def __getnewargs__(self) -> tuple[Mapping[str, Any]]:  # type: ignore[override]
+        return (self.record,)
+
+
+def prove(document: Any) -> tuple[Claim | None, str | None]:
+    """The claim if the checker proves it, otherwise the reason why not."""
     try:
-        return checker.check(dict(document) if isinstance(document, Mapping) else document), None
+        return Claim(checker.prove_record(dict(document) if isinstance(document, Mapping) else document)), None
     except checker.NotProved as problem:
         return None, str(problem)
     except (ArithmeticError, MemoryError, RecursionError):
@@ -37,17 +59,22 @@ def prove(document: Any) -> tuple[str | None, str | None]:
 
 def claimed(document: Mapping[str, Any]) -> Guarantee:
     """The claim of a proved certificate as a guarantee."""
-    claim = checker.restated(document)["claim"]
-    epsilon, delta = (float_up(Fraction(claim[name])) for name in ("epsilon", "delta"))
-    scope: Scope = "adjacent" if claim["distances"]["shape"] == "adjacent" else "metric"
+    document = checker.current(dict(document))
     inputs = document["proof"].get("inputs", ())  # several ranges of them: no chain of neighbours leads across a gap
-    broken = scope == "adjacent" and len(inputs) > 1
-    return Guarantee(epsilon, metric_called(str(claim["metric"])), delta, scope, radius=1.0 if broken else None)
+    return guarantee_of(checker.claim_of(document), broken=len(inputs) > 1)
+
+
+def guarantee_of(record: Mapping[str, Any], broken: bool = False) -> Guarantee:
+    """Return the claim of a record as a guarantee; ``broken``: chains of neighbours do not lead to all secrets."""
+    epsilon, delta = (float_up(Fraction(record[name])) for name in ("epsilon", "delta"))
+    scope: Scope = record["scope"]
+    radius = 1.0 if broken and scope == "adjacent" else None
+    return Guarantee(epsilon, metric_called(record["metric"]), delta, scope, radius=radius)
 
 
 def distances_in_words(document: Mapping[str, Any]) -> str:
     """The distances that the proof is about. They are part of the claim, and a metric's name alone does not give them."""
-    stated = document["claim"]["distances"]
+    stated = checker.current(dict(document))["claim"]["distances"]
     shape = stated["shape"]
     if shape == "uniform":
         return f"{stated['distance']} between any two secrets"
@@ -69,15 +96,20 @@ def distances_in_words(document: Mapping[str, Any]) -> str:
     return f"a table of {len(stated['distances'])} distances{span}"
 
 
-def metric_called(name: str) -> Metric:
-    """The metric of a name as the checker reads it; one that only bears the name where that alone does not give the distances."""
-    factor, base = checker.unit_of(name)
-    known = metric_or_none(base)
-    if known is not None:
-        return known if factor == 1 else factor * known
-    metric = Metric()
-    metric.name = checker.metric_in_words(name)
-    return metric
+class StatedMetric(Metric):
+    """A metric of which a certificate has the record, and which the record alone does not rebuild."""
+
+    def __init__(self, stated: Mapping[str, Any]) -> None:
+        self.stated, self.name = dict(stated), metric_name(stated)
+
+    def record(self) -> dict[str, Any]:
+        return self.stated
+
+
+def metric_called(stated: Mapping[str, Any]) -> Metric:
+    """Return the metric of a record; one that only has its name where the record alone does not give the distances."""
+    known = metric_of(stated) if "base" in stated else None
+    return StatedMetric(stated) if known is None else known
 
 
 def _number(value: Fraction) -> str:

@@ -34,6 +34,7 @@ from typing import Any, Literal, get_args
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.errors import ParameterError
+from noisewright.core.metrics.algebra import with_factor
 
 __all__ = ["Part", "parts_of", "product_certificate"]
 
@@ -71,7 +72,7 @@ def product_certificate(
         )
     if metric == "matched" and len(parts) > 1:
         raise ParameterError("words whose order is forgotten must be drawn alike; give one part, with its count.")
-    name, documents = _metric(metric, parts), [dict(part.certificate.document) for part in parts]
+    stated, documents = _metric(metric, parts), [dict(part.certificate.document) for part in parts]
     if any(document["numerics"] != "exact" for document in documents):
         raise ParameterError(
             "the parts of a product are proved one by one, and a floating one is not; use exact parts."
@@ -83,7 +84,7 @@ def product_certificate(
         ):
             raise ParameterError("the count of a part is a whole number from 1, or None for any number.")
         try:
-            loss, delta = checker_release.part_loss(place, document, name)
+            loss, delta = checker_release.part_loss(place, document, stated)
         except checker.NotProved as problem:
             raise ParameterError(f"these parts make no product for the {metric} metric: {problem}") from None
         if delta and metric != "discrete":
@@ -99,7 +100,7 @@ def product_certificate(
         epsilon=unit
         * (sum((loss * n for loss, _, n in found), Fraction(0)) if summed else max(loss for loss, _, _ in found)),
         delta=sum((delta * n for _, delta, n in found), Fraction(0)),
-        metric=name if unit == 1 else f"{1 / unit} * {name}",
+        metric=with_factor(stated, 1 / unit),
         distances={"shape": "product"},
         proof={
             "kind": "product",
@@ -129,15 +130,14 @@ def parts_of(certificate: Certificate) -> Iterator[Part]:
         yield Part(Certificate.from_document({**whole, "digest": checker.digest(whole)}), part["count"])
 
 
-def _metric(metric: Whole, parts: Sequence[Part]) -> str:
+def _metric(metric: Whole, parts: Sequence[Part]) -> dict[str, Any]:
     """The metric of the whole, with the lattice that the parts round to, or the words that they are about."""
     if metric in ("hamming", "discrete"):
-        return metric
+        return {"base": metric}
     base = checker.unit_of(parts[0].certificate.document["claim"]["metric"])[1]
     if metric != "manhattan":
-        return f"{metric} {base}"
-    _, rounding, power = base.partition(checker.LATTICE)
-    return f"manhattan{rounding}{power}"
+        return {**base, "order": metric}
+    return {"base": "manhattan", **({"lattice": base["lattice"]} if "lattice" in base else {})}
 
 
 def _public(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -12,9 +12,10 @@ exact lower bounds are made of theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -82,6 +83,11 @@ class Scaled(Metric):
     def unscaled(self) -> tuple[Metric, Fraction]:
         inner, factor = self.inner.unscaled()
         return inner, self.factor * factor
+
+    def record(self) -> dict[str, Any]:
+        inner, factor = self.unscaled()
+        stated = inner.record()
+        return {"called": self.name} if "called" in stated else with_factor(stated, factor)
 
     def in_words(self) -> str:
         return self.inner.in_words()
@@ -162,6 +168,12 @@ class Product(Metric):
     def exact(self, points: Sequence[Point]) -> Distances:
         parts = [part.exact(place) for part, place in zip(self.parts, self._places(points), strict=True)]
         return TableDistances.combine(parts, sum if self.combine == "sum" else max)
+
+
+def with_factor(stated: Mapping[str, Any], factor: Fraction) -> dict[str, Any]:
+    """Return the record of a metric times a factor."""
+    whole = Fraction(stated.get("factor", 1)) * factor
+    return {**stated, "factor": str(whole)} if whole != 1 else {k: v for k, v in stated.items() if k != "factor"}
 
 
 def line_in(unit: Exact) -> Metric:

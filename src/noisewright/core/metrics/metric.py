@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -122,6 +122,14 @@ class Metric:
         """The metric without its factors, and their product."""
         return self, Fraction(1)
 
+    def record(self) -> dict[str, Any]:
+        """Return the metric as a certificate states it: by its base and parameters, or only by what it is called.
+
+        >>> (Line() * "1/5").record(), Angular().record()
+        ({'base': 'line', 'factor': '1/5'}, {'called': 'angular'})
+        """
+        return {"called": self.name}
+
     def in_words(self) -> str:
         """What a distance between the secrets themselves is called, whatever a promise scales and rounds."""
         return self.name
@@ -180,6 +188,9 @@ class Discrete(Metric):
     finite = True
     uniform = True
 
+    def record(self) -> dict[str, Any]:
+        return {"base": "discrete"}
+
     def diameter(self, points: Sequence[Point]) -> Fraction | None:
         return Fraction(1)
 
@@ -208,6 +219,9 @@ class Line(Metric):
 
     name = "line"
     finite = True
+
+    def record(self) -> dict[str, Any]:
+        return {"base": "line"}
 
     @property
     def on_numbers(self) -> bool:
@@ -249,6 +263,9 @@ class Euclidean(Metric):
     name = "euclidean"
     finite = True
 
+    def record(self) -> dict[str, Any]:
+        return {"base": "euclidean"}
+
     def each(self, size: str) -> str:
         return f"for each {size} of distance"
 
@@ -280,6 +297,9 @@ class Manhattan(Metric):
     name = "manhattan"
     finite = True
 
+    def record(self) -> dict[str, Any]:
+        return {"base": "manhattan"}
+
     def matrix(self, points: Sequence[Point]) -> Floats:
         from scipy.spatial.distance import cdist
 
@@ -299,6 +319,9 @@ class Hamming(Metric):
 
     name = "hamming"
     finite = True
+
+    def record(self) -> dict[str, Any]:
+        return {"base": "hamming"}
 
     def each(self, size: str) -> str:
         return "for each place that differs" if size == "1" else f"for each {size} places that differ"

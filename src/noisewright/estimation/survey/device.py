@@ -175,8 +175,8 @@ class Device:
 
     def certificate_by_hand(self) -> Certificate:
         """The same where respondents draw the lots themselves: it rests on a fair instrument and on their following the rules."""
-        words = f"drawn by each respondent with {self.instrument.name}"
-        return self.chances().certificate(self.name, epsilon=self.epsilon, delta=self.delta, randomness=words)
+        lots = {"lots": self.instrument.name}
+        return self.chances().certificate(self.name, epsilon=self.epsilon, delta=self.delta, randomness=lots)
 
     def error(self, loss: str = "zero-one") -> float:
         """The expected loss of an answer taken at face value, for the truth where it is largest."""

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
+from noisewright.claims.phrases import metric_name
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
@@ -147,7 +148,10 @@ class LatentMetric(Metric):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"1/{self.space.total} * manhattan"
+        return metric_name(self.record())
+
+    def record(self) -> dict[str, Any]:
+        return {"base": "manhattan", "factor": f"1/{self.space.total}"}
 
     @property
     def largest(self) -> Fraction:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import MetricError
 from noisewright.core.exact import downward
-from noisewright.core.metrics.metric import Discrete, Metric
+from noisewright.core.metrics.metric import Discrete, Metric, named_metric
 
 __all__ = ["AnyPicture", "ChangedPixels", "ColourSteps", "DifferentParts"]
 
@@ -65,6 +65,9 @@ class ChangedPixels(Metric):
     finite = True
     secrets = "pictures"
 
+    def record(self) -> dict[str, Any]:
+        return named_metric(self.name).record()
+
     @property
     def unit(self) -> str:
         return "pixel"
@@ -91,6 +94,9 @@ class ColourSteps(Metric):
     name = "manhattan"
     finite = True
     secrets = "pictures"
+
+    def record(self) -> dict[str, Any]:
+        return {"base": "manhattan"}
 
     @property
     def unit(self) -> str:

@@ -58,6 +58,9 @@ class CodeDistance(Metric):
     def _one(self) -> str:
         return "bit" if self.answers == 2 else "answer"
 
+    def record(self) -> dict[str, Any]:
+        return {"base": "hamming"}
+
     def in_words(self) -> str:
         """What a distance is called."""
         return f"{self._one}s in which hashes differ"

@@ -146,7 +146,7 @@ def _check_places(secrets: tuple[Hashable, ...], claim: Any) -> None:
 
     The checker proves a loss for one step of the places; which secret is in which place is stated beside that.
     """
-    step, metric = Fraction(claim["distances"]["distance"]), metric_called(str(claim["metric"]))
+    step, metric = Fraction(claim["distances"]["distance"]), metric_called(claim["metric"])
     distances = metric.exact(secrets)
     if not isinstance(distances, LineDistances):
         raise ValueError("no line")

@@ -137,7 +137,7 @@ class Chances:
         epsilon: Exact,
         delta: Exact = 0,
         simulated: bool = False,
-        randomness: str | None = None,
+        randomness: dict[str, str] | None = None,
     ) -> Certificate:
         """The whole numbers and the claim they prove; refused where they do not. ``randomness`` is for lots drawn by hand."""
         budget, extra = check_promise(epsilon, delta)

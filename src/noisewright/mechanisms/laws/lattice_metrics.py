@@ -41,6 +41,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.claims.phrases import base_name, metric_name
 from noisewright.core.errors import MetricError
 from noisewright.core.exact import as_fraction, figure
 from noisewright.core.guarantee import Guarantee, Scope
@@ -68,7 +69,10 @@ class LatticeLine(Line):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"line between points of the lattice 2^{self.lattice.exponent}"
+        return base_name(self.record())
+
+    def record(self) -> dict[str, Any]:
+        return {"base": "line", "lattice": self.lattice.exponent}
 
     def matrix(self, points: Sequence[Any]) -> NDArray[np.float64]:
         return Line().matrix(self._rounded(points))
@@ -114,7 +118,10 @@ class LatticePoints(Metric):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"{self.inner} between points of the lattice 2^{self.lattice.exponent}"
+        return metric_name(self.record())
+
+    def record(self) -> dict[str, Any]:
+        return {**self.inner.record(), "lattice": self.lattice.exponent}
 
     def matrix(self, points: Sequence[Any]) -> NDArray[np.float64]:
         return self.inner.matrix(self._rounded(points))

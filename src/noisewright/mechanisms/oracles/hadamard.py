@@ -130,8 +130,7 @@ class HadamardMechanism(OverCategories):
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities of the halves, and the claim they prove."""
-        about = "halves of blocks, uniform inside: every output has one of two probabilities, in this proportion"
-        return oracle_certificate(self, self.response.proof(), rng, about=about, reads={"length": self.length})
+        return oracle_certificate(self, self.response.proof(), rng, reads={"length": self.length})
 
     def audit(self) -> MechanismAudit:
         """The loss of a number in the own half of one category and not of another, from the integers themselves."""

@@ -183,8 +183,7 @@ class LocalHashingMechanism(OverCategories):
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The two integer probabilities of the response over buckets, and the claim they prove."""
-        about = "the buckets of any two categories, whatever the hash function, whose law is the same under both"
-        return oracle_certificate(self, self.response.proof(), rng, about=about, reads={"prime": self.prime})
+        return oracle_certificate(self, self.response.proof(), rng, reads={"prime": self.prime})
 
     def audit(self) -> MechanismAudit:
         """The loss of a report of one category's bucket, where another is in a different one; from the integers themselves."""

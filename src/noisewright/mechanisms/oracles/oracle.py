@@ -101,13 +101,12 @@ def oracle_certificate(
     proof: dict[str, Any],
     rng: np.random.Generator | None,
     *,
-    about: str,
     reads: dict[str, Any] | None = None,
     **named: Any,
 ) -> Certificate:
     """The claim of an oracle for the discrete metric, with its proof and what its reports are read by."""
     oracle = {**(reads or {}), "domain": domain_json(made.categories)}
-    return discrete_certificate(made, proof, rng, about=about, oracle=oracle, **named)
+    return discrete_certificate(made, proof, rng, oracle=oracle, **named)
 
 
 def discrete_audit(ratio: Fraction, words: str) -> MechanismAudit:

@@ -172,7 +172,6 @@ class SubsetMechanism(OverCategories):
             rng,
             inputs=["one category", "another category"],
             outputs=["both in the set", "only the first", "only the second", "neither"],
-            about="any two categories; given which of them are in the set, the rest of it is uniform under both",
         )
 
     def audit(self) -> MechanismAudit:

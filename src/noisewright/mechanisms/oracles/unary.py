@@ -156,7 +156,6 @@ class UnaryMechanism(OverCategories):
             inputs=["one category", "another category"],
             change=0.0,
             outputs=["both bits 1", "1 and 0", "0 and 1", "both bits 0"],
-            about="the bits of any two categories; all other bits have one law under both, and are independent of these",
         )
 
     def audit(self) -> MechanismAudit:

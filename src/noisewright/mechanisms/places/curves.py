@@ -42,6 +42,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noisewright.claims.phrases import base_name
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
@@ -211,7 +212,7 @@ class CurveMechanism:
                 "clamp": None if self.ends is None else list(self.ends),
             },
             outside=self.outside,
-            lattice=str(self.lattice),
+            lattice=self.lattice.exponent,
             sensitivity=str(self.sensitivity),
         )
 
@@ -259,7 +260,10 @@ class Differences(Metric):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"{'largest' if self.norm == 'sup' else 'sum'} of {self.points} differences"
+        return base_name(self.record())
+
+    def record(self) -> dict[str, Any]:
+        return {"base": "largest" if self.norm == "sup" else "sum", "count": self.points}
 
     def matrix(self, points: Sequence[Any]) -> Floats:
         return self._product.matrix(points)

@@ -171,7 +171,7 @@ class GeoLaplace:
             self,
             rng,
             distances={"shape": "steps", "distance": str(self.lattice.step)},
-            proof={"kind": "planar", "rate": str(self.plane.rate), "around": self.metric.centre},
+            proof={"kind": "planar", "rate": str(self.plane.rate), "around": list(self.metric.centre)},
             further={"level": self.level, "radius": self.radius, "on_map": on_map(self.radius)},
             outside=self.outside,
         )
@@ -260,7 +260,7 @@ def _metres(length: float) -> str:
 def _rebuilt(certificate: Certificate) -> GeoLaplace:
     """The mechanism behind its certificate; a remapping of its outputs is post-processing, of which that says nothing."""
     stated, claim = certificate.document, certificate.document["claim"]
-    north, east = stated["proof"]["around"].strip("()").split(", ")
+    north, east = stated["proof"]["around"]
     return geo_laplace(
         epsilon=claim["level"],
         radius=claim["radius"],

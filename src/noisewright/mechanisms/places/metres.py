@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.claims.phrases import base_name
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, MetricError, ParameterError
 from noisewright.core.exact import downward, figure
@@ -49,16 +50,19 @@ class LocalMetres(Metric):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"metres around {self.centre}"
+        return base_name(self.record())
+
+    def record(self) -> dict[str, Any]:
+        return {"base": "metres", "around": list(self.centre)}
 
     @property
     def unit(self) -> str:
         return "metre"
 
     @property
-    def centre(self) -> str:
-        """The reference in words."""
-        return f"({self.latitude:.12g}, {self.longitude:.12g})"
+    def centre(self) -> tuple[str, str]:
+        """The latitude and longitude of the reference, as a certificate states them."""
+        return f"{self.latitude:.12g}", f"{self.longitude:.12g}"
 
     @property
     def reach(self) -> float:
@@ -149,7 +153,10 @@ class LatticeMetres(Metric):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"{self.plane} between points of the lattice 2^{self.lattice.exponent}"
+        return base_name(self.record())
+
+    def record(self) -> dict[str, Any]:
+        return {**self.plane.record(), "lattice": self.lattice.exponent}
 
     @property
     def unit(self) -> str:

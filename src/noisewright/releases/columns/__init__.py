@@ -27,6 +27,6 @@ if TYPE_CHECKING:
     from noisewright.releases.columns.types import known_types as known_types
     from noisewright.releases.columns.types import source_for as source_for
     from noisewright.releases.columns.types import used_columns as used_columns
-    from noisewright.releases.columns.words import protects_words as protects_words
+    from noisewright.releases.columns.words import protection_of as protection_of
 else:
     __getattr__, __dir__ = door(__name__)

@@ -26,6 +26,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError, NoisewrightError, NoLossError, ParameterError, ResourceError
 from noisewright.core.exact import as_fraction, figure, percent
@@ -36,7 +37,7 @@ from noisewright.mechanisms.registry import Entry, registry
 from noisewright.releases.columns.arguments import arguments, label
 from noisewright.releases.columns.fitting import TooNearError, distance_of, fitted, width_of
 from noisewright.releases.columns.secret import Secret, secret_of, title_of
-from noisewright.releases.columns.words import protects_words
+from noisewright.releases.columns.words import protection_of
 from noisewright.releases.kinds.kept import visible, visible_type
 from noisewright.releases.kinds.kind import BLOCK, Kind
 from noisewright.releases.kinds.registry import kind_of
@@ -68,7 +69,8 @@ class ColumnPlan:
     claim: Fraction = Fraction(0)
     distance: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)
-    protects: str = "nothing"
+    protection: Mapping[str, Any] | None = None
+    """What is protected, as a record; None for columns that are not."""
     missing: Literal["refuse", "keep"] = "refuse"
     fill: tuple[Any, ...] | None = None
     protect: Fraction | None = None
@@ -81,6 +83,11 @@ class ColumnPlan:
     """The public category that undeclared ones count as."""
     declared: tuple[Any, ...] = ()
     """The declared categories, where undeclared ones count as another."""
+
+    @property
+    def protects(self) -> str:
+        """By how much values may differ that are protected, in words."""
+        return "nothing" if self.protection is None else phrases.by(self.protection)
 
     @property
     def keep(self) -> bool:
@@ -155,12 +162,15 @@ class ColumnPlan:
     @property
     def in_the_clear(self) -> tuple[str, ...]:
         """What its certificate says to come out unprotected, such as the number of words of a document."""
-        return tuple(what for found in self.certificates() for what in found.document.get("in_the_clear", ()))
+        return tuple(
+            phrases.clear(what) for found in self.certificates() for what in found.document.get("in_the_clear", ())
+        )
 
     @property
     def measured(self) -> tuple[str, ...]:
         """What its certificate says to be measured on public data about its epsilon, such as distances between public faces."""
-        return tuple(what for found in self.certificates() for what in found.document.get("measured", ()))
+        stated = [found.document["measured"] for found in self.certificates() if "measured" in found.document]
+        return tuple(text for one in stated for text in phrases.measured_parts(one))
 
     @property
     def output_types(self) -> tuple[pa.DataType, ...]:
@@ -330,7 +340,7 @@ def _perturbed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry
         made.distance,
         # Rows are drawn one by one, so their deltas add up; unlucky public seeds are shared by all of them.
         times * as_fraction(stated, "delta") + Fraction(mechanism.guarantee.seed_failure),
-        protects_words(column, mechanism.guarantee.metric, secret),
+        protection_of(column, mechanism.guarantee.metric, secret),
         column.missing,
         _fill(column, secret),
         None if column.protect == "any" else distance_of(column.protect, secret),
@@ -357,7 +367,6 @@ def _changed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry, 
             f"{entry.name} was trained on the columns {', '.join(made.columns)}; name these, in this order, and rename what "
             "comes out if you like."
         )
-    protects = f"no two values; {', '.join(made.hidden)} is harder to guess"
     return ColumnPlan(
         position,
         column.names,
@@ -366,7 +375,7 @@ def _changed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry, 
         made,
         secret,
         times,
-        protects=protects,
+        protection={"kind": "none", "hidden": list(made.hidden)},
         missing=column.missing,
         fill=_fill(column, secret),
     )

@@ -1,46 +1,51 @@
-"""Columns in words: between which of their values a promise holds."""
+"""What a column protects, as a record: between which of its values a claim holds."""
 
 from __future__ import annotations
 
-import json
-from fractions import Fraction
+from typing import Any
 
 from noisewright.core.metrics.metric import Metric
 from noisewright.releases.columns.fitting import distance_of
 from noisewright.releases.columns.secret import Secret
-from noisewright.releases.kinds.spans import Span
+from noisewright.releases.kinds.spans import UNITS, Span
 from noisewright.releases.policy.policy import ColumnPolicy
 
-__all__ = ["apart", "protects_words"]
-
-SHOWN = " (whether one is missing is shown)"
-"""What is said of a column whose missing values stay missing."""
+__all__ = ["protection_of"]
 
 
-def protects_words(column: ColumnPolicy, metric: Metric, secret: Secret) -> str:
-    """Between which values of a column the promise holds: "any two values", or "at most 7 days"."""
-    shown = SHOWN if column.missing == "keep" else ""
+def protection_of(column: ColumnPolicy, metric: Metric, secret: Secret) -> dict[str, Any]:
+    """Return which values of a column are protected: any two, or those at most a distance apart, in a unit of its type."""
+    more: dict[str, Any] = {"missing": "shown"} if column.missing == "keep" else {}
     if column.other is not None:
-        shown += f" (what is not declared counts as {json.dumps(column.other, ensure_ascii=False)})"
+        more["other"] = column.other
     if column.protect == "any":
-        return f"any two values{shown}"
+        return {"kind": "any", **more}
     unit = metric.unit or secret.unit
-    if isinstance(column.protect, Span):
-        return f"at most {column.protect}{shown}"
     size = distance_of(column.protect, secret)
-    decimal = repr(float(size))
-    number = decimal if size.denominator > 1 and Fraction(decimal) == size else str(size)
-    plural = "" if size == 1 else "s"
+    if isinstance(column.protect, Span):  # in the largest unit of which it is a whole number
+        unit = next((u for u, many in UNITS.items() if (column.protect.seconds / many).denominator == 1), "second")
+        size = column.protect.seconds / UNITS[unit]
+    found = {"kind": "near", "type": _type_of(unit, secret), "distance": str(size), **({"unit": unit} if unit else {})}
     many = secret.numbers > 1 and not unit
-    words = f"at most {number}" + (f" {unit}{plural}" if unit else "") + (f" ({metric.in_words()})" if many else "")
-    return words + shown
+    return {**found, **({"metric": _unrounded(metric)} if many else {}), **more}
 
 
-def apart(protects: str) -> str:
-    """Those words as a whole: between which values of a column the promise is.
+def _type_of(unit: str, secret: Secret) -> str:
+    """The type that gives distances their unit, as the checker names it."""
+    own = {"day": "date", "second": "time"}.get(secret.unit)
+    return own or UNIT_TYPES.get(unit, "number")
 
-    >>> apart("any two values"), apart("at most 7 days (whether one is missing is shown)")
-    ('any two values', 'values at most 7 days apart (whether one is missing is shown)')
-    """
-    words, bracket, more = protects.partition(SHOWN)
-    return f"values {words} apart{bracket}{more}" if protects.startswith("at most") else protects
+
+UNIT_TYPES = {
+    "metre": "place",
+    "pixel": "picture",
+    "step": "picture",
+    "code unit": "face",
+    "differing bit": "hash",
+    "differing answer": "hash",
+}
+
+
+def _unrounded(metric: Metric) -> dict[str, Any]:
+    """The record of a metric without its factor and its lattice: what distances between values themselves are in."""
+    return {name: value for name, value in metric.record().items() if name not in ("factor", "lattice")}

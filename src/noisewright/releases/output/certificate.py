@@ -48,20 +48,17 @@ class ReleaseCertificate:
         """The certificate of a planned release; ``simulated`` says that its draws are not for release."""
         parts = [part for column in plan.columns if column.protected for part in _column(column, simulated)]
         parts += [part for query in plan.queries for part in _query(query, simulated)]
-        unit = plan.policy.unit
         document: dict[str, Any] = {
             "format": checker_release.FORMAT,
             "version": checker_release.VERSION,
             "made_by": f"noisewright {PROGRAM}",
             "dataset": plan.policy.dataset,
-            "unit": {"column": unit.column, "rows": unit.rows},
-            "neighbours": plan.policy.neighbours,
-            "between": plan.between,
+            "neighbours": plan.policy.relation,
             "floating": plan.policy.floating,
             "parts": parts,
             "kept": list(plan.kept),
-            **({"context_aware": [_context(column) for column in plan.context_aware]} if plan.context_aware else {}),
-            **({"order": plan.order} if plan.columns else {}),
+            "context_aware": [_context(column) for column in plan.context_aware],
+            "order": plan.order if plan.columns else None,
             "exact": [q.name for q in plan.queries if all(s.noise is None for s in q.statistics)],
             "total": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)} if parts else None,
             "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,
@@ -107,7 +104,6 @@ def _context(column: ColumnPlan) -> dict[str, Any]:
     stated: Any = None if column.mechanism is None else column.mechanism.guarantee
     return {
         "columns": list(column.names),
-        "promise": column.context_aware,
         "measured": {
             "private": list(stated.private),
             **{
@@ -128,9 +124,9 @@ def _column(column: ColumnPlan, simulated: bool) -> Iterator[dict[str, Any]]:
             "name": ", ".join(column.outputs),
             "kind": "column",
             "columns": list(column.names),
-            "protects": column.protects,
+            "protects": dict(column.protection or {}),
             "times": column.times,
-            "distance": _distance(certificate, column.distance, column.protects),
+            "distance": _distance(certificate, column.distance, column.protection or {}),
             "price": str(column.price),
             "delta": str(column.delta),
             "certificate": dict(certificate.document),
@@ -144,7 +140,6 @@ def _query(query: QueryPlan, simulated: bool) -> Iterator[dict[str, Any]]:
                 "name": query.name,
                 "kind": "query",
                 "statistic": statistic.name,
-                "protects": query.protects,
                 "times": statistic.noise.times,
                 "distance": "1",
                 "price": str(statistic.noise.price),
@@ -153,16 +148,10 @@ def _query(query: QueryPlan, simulated: bool) -> Iterator[dict[str, Any]]:
             }
 
 
-def _distance(certificate: Certificate, distance: Fraction, protects: str) -> str:
+def _distance(certificate: Certificate, distance: Fraction, protection: Mapping[str, Any]) -> str:
     """The protected distance as the document says it: in the plainest words that cost no more than the number."""
     number = str(distance)
-    words = (
-        ["any"]
-        if protects.startswith("any two values")
-        else ["radius"]
-        if "radius" in certificate.document["claim"]
-        else []
-    )
+    words = ["any"] if protection["kind"] == "any" else ["radius"] if "radius" in certificate.document["claim"] else []
     for word in words:
         try:
             costs = [checker_release.loss_of(certificate.document, said)[0] for said in (word, number)]

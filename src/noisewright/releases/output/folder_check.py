@@ -34,7 +34,7 @@ from noisewright.releases.sources.open import source_of
 
 __all__ = ["FolderCheck", "verify_folder"]
 
-ABOUT = ("dataset", "unit", "neighbours", "floating", "kept", "context_aware", "order", "exact", "total", "randomness")
+ABOUT = ("dataset", "neighbours", "floating", "kept", "context_aware", "order", "exact", "total", "randomness")
 CERTIFIED = ("claim", "mechanism", "resources", "seed")
 PART = ("name", "kind", "statistic", "columns", "protects", "times", "distance", "price", "delta")
 
@@ -69,7 +69,7 @@ def verify_folder(folder: Path, ledger: Ledger | None = None) -> FolderCheck:
     say(_files(folder, lock), "every file is as it was written, and there is no other")
     try:
         here, missing = in_place(lock.resources)
-        plan, found = _planned(lock, complete=not missing)
+        plan, found = _planned(lock, complete=not missing, counts_are_public=certificate.document.get("version") != 1)
     except NoisewrightError as problem:
         return FolderCheck(tuple(agreed), (*problems, str(problem)))
     agreed.extend(here)
@@ -100,7 +100,7 @@ def _files(folder: Path, lock: Lock) -> list[str]:
         return [f"the folder cannot be read: {problem.strerror}."]
 
 
-def _planned(lock: Lock, complete: bool) -> tuple[Plan | None, list[str]]:
+def _planned(lock: Lock, complete: bool, counts_are_public: bool) -> tuple[Plan | None, list[str]]:
     """The plan that the locked policy gives for a table with the locked columns.
 
     ``complete``: all public files are here. Where they are not, a plan that needs them is None without a word.
@@ -109,7 +109,7 @@ def _planned(lock: Lock, complete: bool) -> tuple[Plan | None, list[str]]:
         policy = Policy.from_dict(lock.document["policy"], LOCK)
         if policy.digest() != lock.document["policy_digest"]:
             return None, ["the policy in the lock was changed: its digest does not match."]
-        return make_plan(policy, lock.types, lock.table_rows), []
+        return make_plan(policy, lock.types, lock.table_rows, counts_are_public=counts_are_public), []
     except NoisewrightError as problem:
         if isinstance(problem, ResourceError) and not complete:
             return None, []
@@ -118,12 +118,15 @@ def _planned(lock: Lock, complete: bool) -> tuple[Plan | None, list[str]]:
 
 def _about(plan: Plan, certificate: ReleaseCertificate, lock: Lock) -> list[str]:
     """Where the certificate differs from the one that the plan gives."""
-    stated: Any = certificate.document
+    try:
+        stated: Any = checker.current(dict(certificate.document))
+    except (checker.NotProved, LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
+        return [f"the certificate cannot be read: {problem}"]
     wanted: Any = ReleaseCertificate.build(plan, simulated=lock.simulated).document
     found = [
         f"the certificate says another {name} than the policy in the lock gives."
         for name in ABOUT
-        if stated.get(name) != wanted.get(name) and (name, name in stated) != ("order", False)  # unsaid in older ones
+        if stated.get(name) != wanted.get(name) and (name, stated.get(name)) != ("order", "unsaid")
     ]
     if plan.resources != lock.resources:
         found.append("the lock names other public files than its policy gives.")
@@ -141,7 +144,7 @@ def _part(part: Any) -> dict[str, Any]:
     if not isinstance(part, dict) or not isinstance(part.get("certificate"), dict):
         return {"name": None}
     try:
-        own = checker.restated(part["certificate"])
+        own = checker.current(part["certificate"])
     except (checker.NotProved, LookupError, TypeError, ValueError, ArithmeticError):
         return {"name": None}
     return {**{name: part.get(name) for name in PART}, **{name: own.get(name) for name in CERTIFIED}}

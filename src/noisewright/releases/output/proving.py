@@ -18,9 +18,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.checker import checker, checker_release
-from noisewright.core.certificates.claims import claimed, distances_in_words, prove
+from noisewright.core.certificates.claims import Claim, claimed, distances_in_words
+from noisewright.core.certificates.records import randomness_phrase
 from noisewright.core.errors import CertificateError, FileFormatError, ParameterError
 from noisewright.core.loading.guided import guided
 from noisewright.core.resource import in_place, look_in
@@ -168,22 +170,25 @@ def _document(document: Any, recompute: bool) -> Verification:
     if isinstance(document, dict) and document.get("format") == checker.RELEASE:
         found = _release(document)
         return found if "parts" not in found.facts else _with_public_files(found, document, recompute)
-    claim, reason = prove(document)
-    if claim is None:
-        return Verification(False, None, reason)
-    condition = " All of it if what the claim says to be stated is so." if "(stated)" in claim else ""
+    try:
+        record = checker.prove_record(document)
+    except checker.NotProved as problem:
+        return Verification(False, None, str(problem))
+    document = checker.current(document)
+    condition = " All of it if what the claim says to be stated is so." if phrases.rests_on_statements(record) else ""
     facts = {
+        "record": record,
         "reading": claimed(document).in_words(delta=Fraction(document["claim"]["delta"])) + condition,
         "mechanism": document["mechanism"],
         "epsilon": str(document["claim"]["epsilon"]),
         "delta": str(document["claim"]["delta"]),
-        "metric": checker.metric_in_words(checker.restated(document)["claim"]["metric"]),
+        "metric": phrases.metric_name(document["claim"]["metric"]),
         "distances": distances_in_words(document),
         "proof": document["proof"]["kind"],
-        "randomness": document.get("randomness"),
-        "simulated": checker.simulated(document.get("randomness")),
+        "randomness": randomness_phrase(document["randomness"]),
+        "simulated": checker.simulated(document["randomness"]),
     }
-    return _with_public_files(Verification(True, claim, None, facts), document, recompute)
+    return _with_public_files(Verification(True, Claim(record), None, facts), document, recompute)
 
 
 def _with_public_files(found: Verification, document: dict[str, Any], recompute: bool) -> Verification:
@@ -209,6 +214,7 @@ def _with_public_files(found: Verification, document: dict[str, Any], recompute:
 def _release(document: dict[str, Any]) -> Verification:
     """What is proved of a whole release; with floating parts, what of it is not."""
     try:
+        document = checker.current(document)
         found = checker_release.examine(document)
     except checker.NotProved as problem:
         return Verification(False, None, str(problem))
@@ -224,22 +230,31 @@ def _release(document: dict[str, Any]) -> Verification:
         return Verification(False, None, f"the file is incomplete or malformed ({type(problem).__name__}).")
     reason = None
     try:
-        checker_release.verdict(found)
+        checker_release.check_release(document)
     except checker.NotProved as problem:
-        reason = str(problem).partition("\n")[0]
+        reason = str(problem)
+    context = [{**one, "measured": phrases.average_case(one["measured"])} for one in found["context_aware"]]
     facts = {
-        "epsilon": None if found["epsilon"] is None else str(found["epsilon"]),
-        "delta": None if found["delta"] is None else str(found["delta"]),
+        "record": found,
+        "epsilon": found["epsilon"],
+        "delta": found["delta"],
+        "between": phrases.between(found["neighbours"], phrases.ways_of(found)),
         "parts": [
-            {**part, "protects": stated["protects"], "price": str(part["price"]), "delta": str(part["delta"])}
-            for part, stated in zip(found["parts"], document["parts"], strict=True)
+            {
+                **part,
+                "title": phrases.part_title(part),
+                "words": phrases.part_line(part),
+                "between": phrases.pair(part["pair"]),
+                "protects": phrases.protected_by(part, found["neighbours"]),
+                "claim": phrases.cost(part["price"], part["delta"]),
+            }
+            for part in found["parts"]
         ],
-        "not_protected": found["kept"]
-        + [name for one in found["context_aware"] for name in one["columns"]]
-        + found["exact"],
-        "context_aware": found["context_aware"],
+        "not_protected": found["kept"] + [name for one in context for name in one["columns"]] + found["exact"],
+        "public": phrases.public_facts(found["neighbours"]),
+        "context_aware": context,
         "order": found["order"],
         "simulated": found["simulated"],
         "randomness": document["randomness"],
     }
-    return Verification(reason is None, found["claim"] if found["parts"] else None, reason, facts)
+    return Verification(reason is None, phrases.release_claim(found) if found["parts"] else None, reason, facts)

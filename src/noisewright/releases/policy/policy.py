@@ -323,6 +323,12 @@ class Policy(_Strict):
         folder = os.path.dirname(self._source.name)
         return path if path is None else os.path.join(folder, os.path.expanduser(path))
 
+    @property
+    def relation(self) -> dict[str, Any]:
+        """Which two tables are neighbours, as a record: their relation, the unit, and how many rows one unit may have."""
+        relation = "same-rows" if self.neighbours == "replace" else "add-remove"
+        return {"relation": relation, "unit": self.unit.column, "rows": self.unit.rows}
+
     def where(self, *path: str | int) -> str:
         """Where a key is written, for errors that are found later: ``clinic.toml, line 12: columns[1].within``."""
         return f"{self.line(*path)}: {path_text(path)}"

@@ -37,6 +37,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from noisewright.claims import phrases
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import figure
 from noisewright.core.guarantee import split
@@ -67,7 +68,12 @@ WEIGHTS = {"sum": ("sum",), "mean": ("sum", "count"), "variance": ("squares", "s
 
 
 def compile_query(
-    query: QueryPolicy, position: int, types: Mapping[str, pa.DataType], policy: Policy, rows: int | None = None
+    query: QueryPolicy,
+    position: int,
+    types: Mapping[str, pa.DataType],
+    policy: Policy,
+    rows: int | None = None,
+    counts_are_public: bool = True,
 ) -> QueryPlan:
     """A query for a table with columns of the given types.
 
@@ -75,7 +81,7 @@ def compile_query(
     the unit being the row), range-adherent noise for sums. What is refused begins with the line of the policy.
     """
     try:
-        return _Compiler(query, position, types, policy, rows).plan()
+        return _Compiler(query, position, types, policy, rows, counts_are_public).plan()
     except (ParameterError, DataError) as problem:
         kind, keys = (ParameterError, problem.keys) if isinstance(problem, FilterError) else (type(problem), ())
         where = policy.line("queries", position, *keys)
@@ -93,7 +99,13 @@ class _Compiler:
     """One query on its way to a plan."""
 
     def __init__(
-        self, query: QueryPolicy, position: int, types: Mapping[str, pa.DataType], policy: Policy, rows: int | None
+        self,
+        query: QueryPolicy,
+        position: int,
+        types: Mapping[str, pa.DataType],
+        policy: Policy,
+        rows: int | None,
+        counts_are_public: bool = True,
     ) -> None:
         self.query, self.position, self.types, self.policy, self.rows = query, position, types, policy, rows
         self.keys = [Key.of(column, self._type(column), values) for column, values in query.by.items()]
@@ -104,10 +116,10 @@ class _Compiler:
         names = [key.column for key in self.keys]
         if len(set(names)) < len(names) or any(query.name + end in names for end in ("", "_low", "_high", "_count")):
             raise ParameterError("a column is grouped by once, and the query has a name of its own.")
-        # Under "replace" a row that is a unit stays, whatever it holds, if nothing can leave it out.
+        # Neighbours with the same rows count all of them, whatever these hold, if nothing can leave one out.
         self.always = (
             policy.neighbours == "replace"
-            and policy.unit.column is None
+            and (counts_are_public or policy.unit.column is None)
             and self.where is None
             and not self.keys
             and query.missing == "refuse"
@@ -126,7 +138,7 @@ class _Compiler:
             cells = Cells.equal(value, bins) if isinstance(bins, int) else self._edges(bins)
         (counted,) = self._with_noise([self._statistic("count", 1, 1, value=value, cells=cells)])
         if counted.noise is None:
-            return [counted], 0.0, "exact: the number of rows is public where neighbours replace rows"
+            return [counted], 0.0, "exact: neighbours have the same number of rows, so it is public"
         error = counted.noise.error
         each = " in each bin" if self.query.aggregate == "histogram" else self._each
         return [counted], error, f"expected absolute error {figure(error)} rows{each}"
@@ -255,7 +267,13 @@ class _Compiler:
 
     def _noise(self, part: Statistic, epsilon: Fraction, delta: Fraction | None) -> Noise:
         within = None
-        if self.always and self.rows and part.measure == "sum" and part.steps is not None:
+        if (
+            self.always
+            and self.rows
+            and self.policy.unit.column is None
+            and part.measure == "sum"
+            and part.steps is not None
+        ):
             within = self.rows * (part.steps.low - part.centre), self.rows * (part.steps.high - part.centre)
         return calibrate(
             self.query.mechanism or "geometric",
@@ -296,9 +314,7 @@ class _Compiler:
         return Fraction(place_in(place, kind, f"{name} of the query {self.query.name!r}", side))
 
     def _protects(self) -> str:
-        unit = self.policy.unit
-        who = "one row" if unit.column is None else f"the rows of one {unit.column} (at most {unit.rows})"
-        return f"{who}, there or not" if self.policy.neighbours == "add-remove" else f"{who}, with any other values"
+        return phrases.one_unit(self.policy.relation)
 
     @property
     def _each(self) -> str:

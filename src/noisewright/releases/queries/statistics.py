@@ -13,7 +13,8 @@ replace, one entry  ``r (max(high, 0) - min(low, 0))``    the same              
 replace, several    ``2 r max(|low|, |high|)``            ``r (max(high,0) - min(low,0))``  ``2 r``
 ==================  ====================================  ================================  ========================
 
-at most ("every row in": no filter, no groups, nothing skipped, and the unit is the row, so that a row counts whatever it holds).
+at most ("every row in": no filter, no groups, nothing skipped, so that a row counts whatever it holds; neighbours that
+replace values have the same rows).
 
 >>> sensitivity(0, 100, rows=1, neighbours="add-remove", entries=1, always=False)
 Sensitivity(l1=100, largest=100, changed=1)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from noisewright.claims.phrases import apart
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
@@ -24,7 +25,6 @@ from noisewright.core.mechanism import described
 from noisewright.core.verdict import card
 from noisewright.estimation.population.sums import Sums
 from noisewright.releases.columns.plan import ColumnPlan
-from noisewright.releases.columns.words import apart
 from noisewright.releases.report.before import NO_LAW, PLACES, mean_before, shares_below, whole_range
 from noisewright.releases.report.bins import Bins, numbers_of
 from noisewright.releases.report.marginals import Marginal, counted, marginal_of
@@ -147,7 +147,7 @@ def estimate_column(
 ) -> ColumnEstimate:
     """The estimate of a planned column from its released rows, which ``batches`` reads from their beginning."""
     assert column.mechanism is not None
-    promise = f"epsilon {upward(column.price)} between {apart(column.protects)}"
+    promise = f"epsilon {upward(column.price)} between {apart(column.protection or {})}"
     rows = sum(batch.num_rows for batch in batches())
     empty = ColumnEstimate(
         column.outputs, column.mechanism.name, promise, rows, 0, simulated=simulated, clamped=clamped

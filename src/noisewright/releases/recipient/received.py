@@ -65,7 +65,8 @@ class Received:
     @cached_property
     def plan(self) -> Plan:
         """What the policy in the lock gives: the promise, the price and the error of every part."""
-        return make_plan(self.policy, self.lock.types, self.lock.table_rows)
+        public = self.certificate.document.get("version") != 1
+        return make_plan(self.policy, self.lock.types, self.lock.table_rows, counts_are_public=public)
 
     @cached_property
     def table(self) -> pa.Table | None:

@@ -29,7 +29,7 @@ def remains(plan: Plan) -> str:
     ]
     if plan.kept:
         items.append(f"{say.listed(plan.kept)}: everybody can read the true values, and link them with other sources.")
-    near = [c for c in plan.columns if c.protected and c.protects.startswith("at most")]
+    near = [c for c in plan.columns if c.protected and (c.protection or {}).get("kind") == "near"]
     if near:
         items.append(
             f"Values that are farther apart than stated ({'; '.join(f'{say.listed(c.names)}: {c.protects}' for c in near)}) are "

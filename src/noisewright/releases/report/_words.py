@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from noisewright.claims.phrases import apart
 from noisewright.core.exact import exp_bounds, figure, float_up, numeral, percent, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
 from noisewright.mechanisms.registry import registry
-from noisewright.releases.columns.words import apart
 from noisewright.releases.queries.readable import error_beside
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def promised(column: ColumnPlan) -> str:
     """What one row promises, and what all rows of a unit cost."""
     one = price(column.price / column.times, column.delta / column.times)
     rows = f", for each of {column.times} rows" if column.times > 1 else ""
-    return f"{one} between {apart(column.protects)}{rows}"
+    return f"{one} between {apart(column.protection or {})}{rows}"
 
 
 def capital(words: str) -> str:

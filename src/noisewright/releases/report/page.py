@@ -160,7 +160,7 @@ def _row(column: ColumnPlan) -> tuple[str, ...]:
         done = "changed by a learned privatiser: no epsilon"
         return name, done, "nothing", "none", "not bounded", column.error_words
     belief = say.belief(say.promise(column.price, column.delta))
-    return name, say.done(column), say.apart(column.protects), _price(column), belief, say.error(column)
+    return name, say.done(column), say.apart(column.protection or {}), _price(column), belief, say.error(column)
 
 
 def _price(part: ColumnPlan | QueryPlan) -> str:

@@ -7,11 +7,11 @@ from pathlib import Path
 from nicegui import ui
 from starlette.requests import Request
 
-from noisewright.cli.shared.words import plainly
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.files.channels import save
+from noisewright.render import short
 from noisewright.studio.answers.auditing import Audited, audit_code, audited, example_channel, repaired
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
@@ -124,7 +124,7 @@ class _AuditPage:
         self.found = found
         rows: list[tuple[str, str]] = []
         if found.claim:
-            rows.append(("Certificate", f"proved: {plainly(found.claim)}"))
+            rows.append(("Certificate", f"proved: {short(found.claim)}"))
         if found.reason:
             rows.append(("Certificate" if found.claim is None else "Channel", found.reason))
         if found.found is not None:
@@ -162,7 +162,7 @@ class _AuditPage:
             return
         self.repaired_to = epsilon
         self.repaired.content = words.note(
-            f"Proved: {plainly(made.proved)}. At most {upward(100 * made.change, 3)} % of the probability of a row had to move."
+            f"Proved: {short(made.proved)}. At most {upward(100 * made.change, 3)} % of the probability of a row had to move."
         )
         content = made.certificate.to_json().encode()
         with self.downloads:

@@ -9,10 +9,10 @@ from nicegui import ui
 from starlette.requests import Request
 
 from noisewright.cli.shared.parameters import read_labels
-from noisewright.cli.shared.words import plainly
 from noisewright.core.arrays import Floats
 from noisewright.core.exact import upward
 from noisewright.mechanisms.registry import registry
+from noisewright.render import short
 from noisewright.studio.answers.design import (
     KINDS,
     LOSS_WORDS,
@@ -395,7 +395,7 @@ def _facts(answer: _Answer, with_prior: bool) -> list[tuple[str, str]]:
         before = "with this prior" if with_prior else "all secrets alike"
         plain = "" if face is None else f"{face:.4g} taken at face value, "
         rows.append(("On average", f"{plain}{best:.4g} after the best guess ({loss}, {before})"))
-    proved = f"checked again just now: {plainly(made.proved)}" if made.proved else "a theorem about real numbers"
+    proved = f"checked again just now: {short(made.proved)}" if made.proved else "a theorem about real numbers"
     return [*rows, ("Proof", proved)]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from nicegui import run, ui
 from starlette.requests import Request
 
-from noisewright.cli.shared.words import plainly
 from noisewright.images.pictures.writing import png_of
+from noisewright.render import short
 from noisewright.studio.answers.pictures import (
     METHODS,
     HiddenPicture,
@@ -143,7 +143,7 @@ class _PicturePage:
         self.risk_panel.set_visibility(not faces)
         alike = f"{found.alike:.2f} (structural similarity; 1 for the same picture)" if found.alike is not None else ""
         shown = words.said(found.promise) + (words.facts([("Likeness", alike)]) if alike else "")
-        shown += words.proof(plainly(found.proved, "faces"))
+        shown += words.proof(short(found.proved))
         shown += words.listed(found.measured, "Measured on public faces") if found.measured else ""
         self.promise.content = shown
         used = ("method", "epsilon") if faces else ("method", "epsilon", "block")

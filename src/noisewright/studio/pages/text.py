@@ -7,8 +7,8 @@ from html import escape
 from nicegui import ui
 from starlette.requests import Request
 
-from noisewright.cli.shared.words import plainly
 from noisewright.core.exact import figure, upward
+from noisewright.render import short
 from noisewright.studio.answers.texts import EXAMPLE, HiddenText, hidden_text, marked, text_code
 from noisewright.studio.look import words
 from noisewright.studio.look.buttons import button
@@ -101,7 +101,7 @@ class _TextPage:
             f"{upward(100 * found.guess, 3)} % of the time; blindly {upward(100 * found.blind, 2)} %"
         )
         self.promise.content = (
-            words.said(found.promise) + words.facts([("Best attacker", attacker)]) + words.proof(plainly(found.proved))
+            words.said(found.promise) + words.facts([("Best attacker", attacker)]) + words.proof(short(found.proved))
         )
         self.law.content = words.table(
             ("comes out", "probability"),

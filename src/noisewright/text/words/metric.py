@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.claims.phrases import base_name
 from noisewright.core.arrays import Floats
-from noisewright.core.certificates.checker.checker_words import NAME
 from noisewright.core.errors import MetricError
 from noisewright.core.metrics.metric import Metric
 from noisewright.text.embeddings.embedding import Embedding
@@ -33,7 +33,10 @@ class WordDistance(Metric):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return NAME % self.embedding.resource.sha256[:12]
+        return base_name(self.record())
+
+    def record(self) -> dict[str, Any]:
+        return {"base": "words", "file": self.embedding.resource.sha256[:12]}
 
     def matrix(self, points: Sequence[Any]) -> Floats:
         """All distances between words."""

@@ -23,7 +23,7 @@ from noisewright.cli.shared.output import (
     round_up,
     working,
 )
-from noisewright.cli.shared.words import plainly
+from noisewright.render import short
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -134,7 +134,7 @@ def _certificate(certificate: Certificate, rows: Rows) -> dict[str, Any]:
     if claim is None:
         rows.append(("Certificate", f"NOT PROVED: {reason}"))
         return {"proved": False, "claim": None, "reason": reason}
-    rows.append(("Certificate", f"proved: {plainly(claim)}"))
+    rows.append(("Certificate", f"proved: {short(claim)}"))
     rows.append(("Distances", distances_in_words(document)))
     rows.append(("Random bits", f"{document.get('randomness')} (as stated)"))
     return {

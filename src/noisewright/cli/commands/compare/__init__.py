@@ -11,7 +11,6 @@ from noisewright.cli.shared.channels import load_thing
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.metrics import METRIC_HELP, check_number, parse_metric
 from noisewright.cli.shared.output import AsJson, Details, emit, facts, heading, printable, working
-from noisewright.cli.shared.words import STYLES
 from noisewright.core.verdict import SAID
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from noisewright.adversary.refinement import Refinement
 
 __all__ = ["COMMAND", "compare"]
+
+STYLES = {"holds (exact)": "green", "holds within tol": "green", "fails (witness)": "red", "undecided": "yellow"}
 
 MORE = ("More", "with --details: what shows each answer, a post-processing or an adversary who gains")
 ORDERS = {

@@ -12,7 +12,9 @@ import typer
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, chance, emit, facts, printable, wants_json, working
 from noisewright.cli.shared.targets import draw_to, json_file, picture_file
-from noisewright.cli.shared.words import plainly, things_of
+from noisewright.core.certificates.claims import Claim
+from noisewright.render import short
+from noisewright.render.mechanism import level_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,9 +122,9 @@ def _drawn(mechanism: Mechanism) -> Figure:
 
 def _promised(entry: Entry, mechanism: Mechanism, proved: str) -> str:
     """The guarantee in half a line; of places within a radius, what holds within that."""
-    if "; level = " in proved:
-        return plainly(proved, entry.name)
-    return mechanism.guarantee.reading(things=things_of(entry.name))
+    if isinstance(proved, Claim) and level_of(proved.record):
+        return short(proved)
+    return mechanism.guarantee.reading()
 
 
 def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[RenderableType]:
@@ -137,7 +139,7 @@ def _page(entry: Entry, mechanism: Mechanism, data: dict[str, Any]) -> list[Rend
         ("Random bits", data["randomness"]),
     ]
     if data["proved"]:
-        rows.append(("Proof", f"checked again just now: {plainly(data['proved'], entry.name)}"))
+        rows.append(("Proof", f"checked again just now: {short(data['proved'])}"))
     rows.append(
         ("Certificate", f"written to {data['file']}" if data["file"] else "not written; -o FILE.json writes it")
     )

@@ -12,7 +12,7 @@ from noisewright.cli.commands.design._mechanism import NUMERICS
 from noisewright.cli.shared.commands import Command
 from noisewright.cli.shared.output import AsJson, at_most, chance, emit, facts, labels, printable, wants_json, working
 from noisewright.cli.shared.targets import draw_to, json_file, picture_file
-from noisewright.cli.shared.words import plainly
+from noisewright.render import short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -236,7 +236,7 @@ def _page(made: OptimalMechanism, data: dict[str, Any]) -> list[RenderableType]:
         *([("Answers", labels(data["remap"], MOST_SHOWN))] if data["remap"] else []),
         ("Numbers", NUMERICS.get(data["numerics"], data["numerics"])),
         ("Random bits", data["randomness"]),
-        ("Proof", f"checked again just now: {plainly(data['proved'])}"),
+        ("Proof", f"checked again just now: {short(data['proved'])}"),
         ("Certificate", f"written to {data['file']}" if data["file"] else "not written; -o FILE.json writes it"),
         *([("Picture", f"drawn to {data['picture']}")] if data["picture"] else []),
     ]

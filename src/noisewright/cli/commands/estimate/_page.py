@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.cli.shared.output import LABEL_LENGTH, facts, heading, label, plural, printable
-from noisewright.cli.shared.words import plainly
+from noisewright.render import short
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,7 +135,7 @@ def _whose(mixture: Mixture) -> Table:
 
     table = _table(("Reports of", "Mechanism", "Number", "Promise of each report"), right=("Number",))
     for part in mixture.parts:
-        promise = plainly(part.promise) if part.promise else "none is known"
+        promise = short(part.promise) if part.promise else "none is known"
         cells = (label(part.name), part.maker.name, f"{part.reports:,}", promise)
         table.add_row(*(Text(printable(cell)) for cell in cells))
     return table
@@ -184,7 +184,7 @@ def _left_out(found: Estimate, mixture: Mixture) -> Iterator[str]:
 def _privacy(found: Estimate, mixture: Mixture) -> str:
     """A mixture promises nobody the best of its mechanisms: each report has the promise of its own."""
     if len({part.promise for part in mixture.parts if part.rows}) == 1:
-        promise = f"of each report: {plainly(found.promise or '')}"
+        promise = f"of each report: {short(found.promise or '')}"
     else:
         promise = "of each report: that of its own mechanism, as listed"
     several = "; several reports of one person add up" if len(mixture.parts) > 1 else ""

@@ -25,9 +25,10 @@ of their vectors in checker_words.py, and what is made of parts, a product or a 
 fields of oracles. Each must lie beside this file when it is needed,
 is looked for only then, and must be the very file that belongs to this one, by its SHA-256. Nothing else comes from that folder.
 
-Names are read exactly or not at all: what is said is put together from what was proved. A name that is not read is in quotation
-marks. A field that this program does not know is refused. No comparison has a tolerance; numbers are said as they are, or rounded
-so that less is claimed.
+What is proved is a record of codes, exact numbers and quoted names (see prove_record). It is printed as JSON, or in English where
+the phrase table, phrases.py, lies beside this file. No English is read. A field or a code that this program does not know is
+refused, and no comparison has a tolerance. Certificates of version 1 state some of this in English: checker_version1.py, which
+must lie beside this file for them, reads that and hands on a record of version 2.
 
 The only analysis used is e^z = 1 + z + z^2/2! + ..., where a cut is below e^z if z >= 0 and misses at most the first term left
 out if -1 <= z < 0, and e^z = (e^(z/2))^2. Every bound is a whole number that errs to one known side whatever the precision.
@@ -46,33 +47,37 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from itertools import combinations, permutations
 from types import ModuleType
 from typing import Any
 
 FORMAT = "noisewright-certificate"
-VERSION = 1
-CLAIM = {"epsilon", "delta", "metric", "distances"}
+VERSION = 2
+CLAIM = {"epsilon", "delta", "metric", "distances", "secret"}
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*|(\.[0-9]+)?(e[+-]?[0-9]{1,3})?)")
-LATTICE = " between points of the lattice 2^"
-DEGREES = r"-?[0-9]{1,3}(\.[0-9]{1,17})?(e-[0-9]{2})?"
-BASE = re.compile(
-    rf"discrete|hamming|(line|euclidean|manhattan|metres around \({DEGREES}, {DEGREES}\))"
-    rf"({re.escape(LATTICE)}(0|-?[1-9][0-9]{{0,3}}))?|(largest|sum) of [1-9][0-9]{{0,17}} differences"
-    r"|((matched|aligned) )?euclidean between word vectors \(sha256 [0-9a-f]{12}\)"
-)
-PLAIN = ("discrete", "hamming", "line", "euclidean", "manhattan")
+PLAIN = ("discrete", "hamming", "line", "euclidean", "manhattan")  # metrics without parameters
+BASES = {  # metrics, and the fields of each; a metric that is only "called" something is not compared with anything
+    **{name: set() for name in PLAIN},
+    "metres": {"around"},
+    "largest": {"count"},
+    "sum": {"count"},
+    "words": {"file"},
+}
+ON_LATTICE = ("line", "euclidean", "manhattan", "metres")
 RELEASED, SIMULATED = "system seed, AES-256-CTR", "numpy generator: simulation, not for release"
 LONGEST, MOST_WORK = 1 << 28, 1 << 32  # characters of a file; words that are compared with each other
 SECOND_FILE = "checker_noise.py"
 RELEASE_FILE = "checker_release.py"
 WORDS_FILE = "checker_words.py"
+EARLIER_FILE = "checker_version1.py"
+PHRASES_FILE = "phrases.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
-    SECOND_FILE: "546b3b19332e0031adf5139ec7548e30b5ac7401cfd203291e1f69f995ee1b86",
-    RELEASE_FILE: "27663d0f79a7e21496fcad6ebdcdbe33c2de497fcef6c360c5a5d5f201c336f4",
-    WORDS_FILE: "8bbb0ec06c166d84bbd84561a5343b76fd7465db523b18c64f4d11274f49c896",
+    SECOND_FILE: "b1e8d8e720f45336483700de0245d14f0b9695abac29e15521b206fbef98ac32",
+    RELEASE_FILE: "571f8a963c54b07293f7943f8b7cf911e407259a77a022b41b4ef7894dc26af5",
+    WORDS_FILE: "f2833d15ad62092aa79faaa95076e928da1722e02ce5730a167307d653921c07",
+    EARLIER_FILE: "05824503174bd7cb064b09a36b7f3ad73c8a1d9d766ee46077ec4e7248af74bc",
+    PHRASES_FILE: "64b856451f31c1c6740e5079ed533c1f5f556c466c697c4083b01e9372587231",
 }
 RELEASE = "noisewright-release"
 
@@ -92,9 +97,9 @@ HEAD = {
     "count",
 }
 FIELDS = {  # of a certificate beside those, and of its proof, by the kind of it
-    "table": ("inputs outputs change about oracle", "width precision table"),
-    "response": ("inputs answers about oracle", "size width precision keep other"),
-    "chances": ("inputs outputs about oracle", "total precision table"),
+    "table": ("inputs outputs change oracle", "width precision table"),
+    "response": ("inputs answers oracle", "size width precision keep other"),
+    "chances": ("inputs outputs oracle", "total precision table"),
     "weights": ("", "least most precision"),
     "constant": ("", "outputs"),
     "discrete laplace": (
@@ -142,20 +147,39 @@ class NotProved(Exception):
 
 
 def check(document: Any) -> str:
-    """Prove the claim of a certificate (a dict as read from JSON) and return it in words, or raise NotProved."""
+    """Prove a certificate (a dict as read from JSON) and return what is proved, in words if the phrase table is here."""
+    return said(prove_record(document))
+
+
+def said(record: Any) -> str:
+    """A record in English, or as JSON where the phrase table does not lie beside this program."""
     try:
+        phrases = file_beside(PHRASES_FILE)
+    except NotProved:
+        return json.dumps(record)
+    return "\n".join(phrases.release_lines(record)) if "parts" in record else str(phrases.line(record))
+
+
+def prove_record(document: Any) -> "dict[str, Any]":
+    """Prove a certificate and return the record of what is proved, or raise NotProved."""
+    try:
+        document = current(document)
         if isinstance(document, dict) and document.get("format") == RELEASE:
-            return str(file_beside(RELEASE_FILE).check_release(document))
-        beware = "; a simulation with a known seed: NOT FOR RELEASE"
-        claim = "".join(prove(document)) + public_of(document)
-        return claim + (beware if simulated(document["randomness"]) else "")
+            return dict(file_beside(RELEASE_FILE).check_release(document))
+        return prove(document)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MemoryError, RecursionError) as why:
-        said = "".join(c for c in str(why)[:80] if c.isprintable())
-        raise NotProved(f"the file is incomplete or malformed ({type(why).__name__}: {said}).") from None
+        problem = "".join(c for c in str(why)[:80] if c.isprintable())
+        raise NotProved(f"the file is incomplete or malformed ({type(why).__name__}: {problem}).") from None
 
 
-def prove(document: Any) -> "tuple[str, str]":
-    """What is proved, and between which secrets only, if not between all that the metric is about."""
+def current(document: Any) -> Any:
+    """A certificate as one of this version: as it is, or what another file makes of one of version 1."""
+    version = document.get("version") if isinstance(document, dict) else None
+    return file_beside(EARLIER_FILE).upgraded(document) if version == 1 and type(version) is int else document
+
+
+def prove(document: Any) -> "dict[str, Any]":
+    """The claim of one mechanism, with its conditions: what else is proved, and between which secrets only."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise NotProved("this is not a Noisewright certificate.")
     if type(document.get("version")) is not int or document["version"] != VERSION:
@@ -164,46 +188,30 @@ def prove(document: Any) -> "tuple[str, str]":
         raise NotProved("the file was changed or cut after it was written: its digest does not match its content.")
     if document.get("numerics") != "exact":
         raise NotProved("floating: a theorem holds for real numbers, but nothing is proved about the floats drawn.")
-    for name in ("made_by", "mechanism", "randomness"):
+    for name in ("made_by", "mechanism"):
         if not is_text(document[name]):
             raise NotProved(f"the field {name} is not a short text in one line.")
     if "count" in document:
         raise NotProved("a count is for the parts of a product.")
-    document = restated(document)
     product = document["proof"]["kind"] == "product"
-    more, only = file_beside(RELEASE_FILE).check_product(document) if product else check_claim(document)
+    found = file_beside(RELEASE_FILE).check_product(document) if product else check_claim(document)
+    end = [{"code": "simulation"}] if simulated(document["randomness"]) else []
+    return {**claim_of(document), "conditions": [*found, *public_of(document), *end]}
+
+
+def claim_of(document: Any) -> "dict[str, Any]":
+    """The claim of a certificate as a record, without its conditions."""
     claim = document["claim"]
-    metric, delta = metric_in_words(claim["metric"]), number(claim["delta"])
-    adjacent = claim["distances"]["shape"] == "adjacent"
-    per = f"between neighbours ({metric} at most 1)" if adjacent else f"per unit of {metric}"
-    extra = f", delta = {rounded(delta)}" if delta else ""
-    return f"epsilon = {rounded(number(claim['epsilon']))} {per}{extra}{more}", only
+    return {
+        "epsilon": str(number(claim["epsilon"])),
+        "delta": str(number(claim["delta"])),
+        "scope": "adjacent" if claim["distances"]["shape"] == "adjacent" else "metric",
+        "metric": claim["metric"],
+        **({"secret": claim["secret"]} if "secret" in claim else {}),
+    }
 
 
-def restated(document: Any) -> Any:
-    """The same, with an exact factor in the name of its metric: where that was long, earlier versions wrote the float below it.
-
-    The step of the noise gives the exact factor, and the next float above is one that claims less. Whatever it is, it is in what
-    is proved, and in what is said.
-    """
-    claim = document["claim"]
-    metric, distances = claim["metric"], claim["distances"]
-    head, star, base = metric.partition(" * ") if type(metric) is str else ("", "", "")
-    if not star or not BASE.fullmatch(base) or not re.fullmatch("[0-9]+(\\.[0-9]+|(\\.[0-9]+)?e[+-][0-9]{2,3})", head):
-        return document
-    above = math.nextafter(float(head), math.inf)
-    exact = Fraction(above)
-    if distances["shape"] in ("steps", "adjacent"):
-        power = base.partition(LATTICE)[2]
-        exact = number(distances["distance"]) / (
-            number(document["step"]) if "step" in document else Fraction(2) ** int(power or 0)
-        )
-    if not Fraction(float(head)) <= exact <= Fraction(above):
-        raise NotProved("the factor of the metric is not the float below the one that the distances are about.")
-    return {**document, "claim": {**claim, "metric": f"{exact} * {base}"}}
-
-
-def check_claim(document: Any) -> "tuple[str, str]":
+def check_claim(document: Any) -> "list[dict[str, Any]]":
     """Prove a claim by any proof but a product. The result: what else is proved, and between which secrets only."""
     claim, proof = document["claim"], document["proof"]
     distances, metric, kind = claim["distances"], claim["metric"], proof["kind"]
@@ -212,27 +220,27 @@ def check_claim(document: Any) -> "tuple[str, str]":
         raise NotProved("it claims more than an epsilon, a delta, a metric and distances; a level is for planes only.")
     check_fields(document)
     if kind == "words":
-        return "", str(file_beside(WORDS_FILE).check_words(epsilon, document))
+        return list(file_beside(WORDS_FILE).check_words(epsilon, document))
 
     kinds = {"table": check_table, "law": check_law, "weights": check_weights, "constant": check_constant}
     other_law = kind == "law" and (proof["law"] != "discrete laplace" or "norm" in proof)
-    sizes, names, more, only = (0, 0), ["line", "manhattan"] if shape == "steps" else ["line"], "", ""
+    sizes, bases, found = (0, 0), [{"base": name} for name in ("line", "manhattan")][: 1 + (shape == "steps")], []
     if kind in ("response", "chances"):
         sizes = (check_response if kind == "response" else check_chances)(epsilon, delta, distances, proof)
     elif delta or other_law or kind in ("planar", "ranged", "half line"):
-        names, more, only = file_beside(SECOND_FILE).check_noise(epsilon, delta, document)
+        bases, found = file_beside(SECOND_FILE).check_noise(epsilon, delta, document)
     else:
         sizes = kinds[kind](epsilon, distances, proof)
 
     factor, base = unit_of(metric)
     labels = [labels_of(document.get(name), size) for name, size in zip(("inputs", "outputs"), sizes)]
     if shape in ("steps", "adjacent"):
-        steps, points = check_step(factor, base, names, distances, kind)
+        steps = check_step(factor, base, bases, distances, kind)
         check_stated(document, factor)
-        return steps + more, points + only
+        return steps + found
     if "answers" in document:
         check_answers(document["answers"], sizes[1])
-    return more, check_distances(factor, base, distances, labels[0])
+    return found + check_distances(factor, base, distances, labels[0])
 
 
 def budget_of(claim: Any) -> tuple[Fraction, Fraction]:
@@ -243,29 +251,29 @@ def budget_of(claim: Any) -> tuple[Fraction, Fraction]:
 
 
 def simulated(randomness: Any) -> bool:
-    """Whether these words say that the draws are not for release."""
-    return bool(re.search("simulation|not for release", str(randomness).lower()))
+    """Whether draws with this randomness are not for release; lots that a person draws by hand are named."""
+    lots = type(randomness) is dict and set(randomness) == {"lots"} and is_text(randomness["lots"])
+    if not lots and randomness not in (RELEASED, SIMULATED):
+        raise NotProved("where the random bits come from is not stated as this checker knows it.")
+    return bool(randomness == SIMULATED)
 
 
-def public_of(document: Any) -> str:
+def public_of(document: Any) -> "list[dict[str, Any]]":
     """The public files and the public seed that the draw uses, as the certificate states them; no file is looked at here."""
     uses = []
     for file in document.get("resources", []):
-        name = file["name"]
-        if (
-            not is_text(name)
-            or len(name) > 255
-            or not re.fullmatch("[0-9a-f]{64}", file["sha256"])
-            or whole(file["bytes"]) < 0
-            or len(file) != 3
+        if not (
+            is_text(file["name"]) and len(file["name"]) <= 255 and is_digest(file["sha256"], 64) and len(file) == 3
         ):
             raise NotProved("a public file is not stated by a short name, a SHA-256 and a number of bytes.")
-        uses.append(f"the public file {name!r} (sha256 {file['sha256'][:12]}...)")
+        if whole(file["bytes"]) < 0:
+            raise NotProved("a public file has at least 0 bytes.")
+        uses.append({"code": "public-file", "name": file["name"], "sha256": file["sha256"]})
     if "seed" in document:
-        if not re.fullmatch("[0-9a-f]{64}", document["seed"]):
+        if not is_digest(document["seed"], 64):
             raise NotProved("the public seed is not stated in 64 hexadecimal digits.")
-        uses.append(f"the public seed {document['seed'][:12]}...")
-    return f"; uses {' and '.join(uses)}, as stated" if uses else ""
+        uses.append({"code": "public-seed", "seed": document["seed"]})
+    return uses
 
 
 # Fields -------------------------------------------------------------------------------------------------------------------
@@ -290,7 +298,7 @@ def check_fields(document: Any) -> None:
         name in NAMES.get(kind, "").split()
     ):
         raise NotProved(f"the mechanism {name!r:.40} does not prove itself by a {kind}.")
-    if ("oracle" in document or "about" in document) or name in ORACLES:
+    if "oracle" in document or name in ORACLES:
         file_beside(RELEASE_FILE).check_oracle(document)
     change = document.get("change", 0.0)
     if (
@@ -304,7 +312,7 @@ def check_fields(document: Any) -> None:
     clamp, count = proof.get("clamp"), proof.get("coordinates", 1)
     if clamp is not None and (len(clamp) != 2 or whole(clamp[0]) > whole(clamp[1])):
         raise NotProved("the ends of the range are not two whole numbers in order.")
-    line = unit_of(claim["metric"])[1].partition(LATTICE)[0] == "line"
+    line = unit_of(claim["metric"])[1].get("base") == "line"
     if "norm" not in proof and not 1 <= whole(count) <= (1 if line else count):
         raise NotProved("a proof of so many coordinates says nothing about the metric 'line'; it has one.")
 
@@ -314,10 +322,9 @@ def check_stated(document: Any, factor: Fraction) -> None:
     claim, proof = document["claim"], document["proof"]
     distance, adjacent = number(claim["distances"]["distance"]), claim["distances"]["shape"] == "adjacent"
     step = number(document.get("step", str(distance / factor)))
-    power = re.fullmatch("multiples of 2\\^(0|-?[1-9][0-9]{0,3})", document.get("lattice", "multiples of 2^0"))
     size = number(document.get("sensitivity", str(1 / factor)))
-    wrong = step != distance / factor or size * factor != 1 or power is None
-    if wrong or ("lattice" in document and power and Fraction(2) ** int(power[1]) != distance / factor):
+    wrong = step != distance / factor or size * factor != 1
+    if wrong or ("lattice" in document and power_of_two(document["lattice"]) != distance / factor):
         raise NotProved("the step of the lattice is not the one that the distances are about.")
     if document.get("scope", "adjacent" if adjacent else "metric") != ("adjacent" if adjacent else "metric"):
         raise NotProved("the scope that is stated is not that of the claim.")
@@ -485,95 +492,83 @@ def exp_below(exponent: Fraction, precision: int) -> int:
 # What the claim is about --------------------------------------------------------------------------------------------------
 
 
-def unit_of(metric: Any) -> "tuple[Fraction, str]":
-    """The factor and the base of a name such as "1/5 * line"; the base is empty where the name is not one that is read.
-
-    A name is read as a whole and to the letter, or not at all. One that only looks like such a name is refused.
-    """
-    if type(metric) is not str or not metric.isascii() or not metric.isprintable() or not 0 < len(metric) <= 5000:
-        raise NotProved("the name of the metric is not a short text of printable ASCII.")
-    head, star, base = metric.partition(" * ")
-    head, base = (head, base) if star else ("1", metric)
-    if BASE.fullmatch(base) and NUMBER.fullmatch(head):
-        if (factor := number(head)) <= 0:
-            raise NotProved("the factor of a metric must be above 0.")
-        return factor, base
-    bare = re.sub("[^a-z]", "", metric.lower())
-    if bare in PLAIN or re.match(
-        "metresaround|.*between(pointsofthelattice|wordvectors)|(largest|sum)ofdifferences", bare
-    ):
-        raise NotProved(f"the metric is called {metric!r:.100}, which only looks like a name that this checker reads.")
-    return Fraction(1), ""
-
-
-def metric_in_words(metric: Any) -> str:
-    """What was read of a name, said again: a long factor is rounded up, which claims less. What was not is in quotation marks."""
-    factor, base = unit_of(metric)
-    if not base:
-        return repr(metric)
-    return base if factor == 1 else f"{str(factor) if len(str(factor)) <= 40 else rounded(factor, digits=12)} * {base}"
+def unit_of(metric: Any) -> "tuple[Fraction, dict[str, Any]]":
+    """The factor of a metric, and its base without it; the base of a metric that is only called something is empty."""
+    if type(metric) is not dict or (factor := number(metric.get("factor", "1"))) <= 0:
+        raise NotProved("a metric is stated by its base, and by a factor above 0.")
+    fields = set(metric) - {"factor"}
+    if fields == {"called"}:
+        if not is_text(metric["called"]) or not metric["called"].isascii() or factor != 1:
+            raise NotProved("the name of a metric is not a short text of printable ASCII.")
+        return factor, {}
+    base, more = metric["base"], fields - {"base", "lattice", "order"}
+    known = type(base) is str and base in BASES and more == BASES[base]
+    known = known and ("lattice" not in metric or (base in ON_LATTICE and power_of_two(metric["lattice"]) > 0))
+    known = known and ("order" not in metric or (base == "words" and metric["order"] in ("matched", "aligned")))
+    known = known and ("count" not in metric or whole(metric["count"]) > 0)
+    known = known and ("file" not in metric or is_digest(metric["file"], 12))
+    if not known or ("around" in metric and not all(abs(number(d)) <= 360 for d in pair_of(metric["around"]))):
+        raise NotProved("the metric is not stated as this checker knows it.")
+    return factor, {name: value for name, value in metric.items() if name != "factor"}
 
 
-def check_step(factor: Fraction, base: str, names: "list[str]", distances: Any, kind: str) -> "tuple[str, str]":
+def check_step(factor: Fraction, base: Any, bases: "list[Any]", distances: Any, kind: str) -> "list[dict[str, Any]]":
     """Noise in steps has no labels: the size of a step, in units of the base, is part of the claim.
 
-    The name says it where secrets are rounded to a lattice first and distances are those after it. Otherwise it is said here:
+    The metric has it where secrets are rounded to a lattice first and distances are those after it. Otherwise it is said here:
     as a fact where secrets may lie between the steps (neighbours; the random rounding of a half line), or else as a limit of
-    the claim, and only a law in steps of 1, which is about whole numbers, goes without saying.
+    the claim, and only a law in steps of 1, which is about integers, needs no such condition.
     """
-    plain, rounding, power = base.partition(LATTICE)
-    if plain not in names or (rounding and distances["shape"] != "steps"):
-        raise NotProved(f"a proof of this kind says nothing about the metric {base!r}.")
+    rounding = "lattice" in base
+    if {**base, "lattice": 0} not in [{**one, "lattice": 0} for one in bases]:
+        raise NotProved("a proof of this kind says nothing about the metric.")
+    if rounding and distances["shape"] != "steps":
+        raise NotProved("a proof between neighbours says nothing about the points of a lattice.")
     step = number(distances["distance"]) / factor
-    if rounding and step != Fraction(2) ** int(power):
-        raise NotProved("the lattice in the name of the metric is not the one that the noise lives on.")
+    if rounding and step != power_of_two(base["lattice"]):
+        raise NotProved("the lattice of the metric is not the one that the noise is on.")
     between = distances["shape"] == "adjacent" or kind == "half line"
     if rounding or (step == 1 and (between or kind == "law")):
-        return "", ""
-    return (f", in steps of {step}", "") if between else ("", f", between points in steps of {step}")
+        return []
+    return [{"code": "steps" if between else "points-in-steps", "step": str(step)}]
 
 
-def check_distances(factor: Fraction, base: str, distances: Any, labels: "list[Any] | None") -> str:
-    """That no distance is larger than the named metric's between the labels, or a note that the name does not say.
+def check_distances(factor: Fraction, base: Any, distances: Any, labels: "list[Any] | None") -> "list[dict[str, Any]]":
+    """That no distance is larger than the metric's between the labels, or a condition where the metric does not say.
 
-    A smaller distance only makes the promise stronger. Between rows that are infinitely far apart nothing is promised.
+    A smaller distance only makes the claim stronger. Between rows that are infinitely far apart nothing is claimed.
     """
     values = distances.get("distances", [])
-    endless = (
-        f", nothing between {values.count('inf')} of {len(values)} pairs, infinitely far apart"
-        if "inf" in values
-        else ""
-    )
-    if base == "discrete":  # one unit between any two rows, whatever their labels
+    if base == {"base": "discrete"}:  # one unit between any two rows, whatever their labels
         if (most := farthest(distances)) is None or most > factor:
             raise NotProved("the distances are larger than those of the discrete metric.")
-        return ""
+        return []
     if not base:
-        return f"; distances as stated in the file{endless}"
-    if base not in PLAIN or labels is None:
-        raise NotProved(
-            f"distances of the metric {base!r:.60} are compared with labels that it fits, and there are none."
-        )
-    if base == "hamming":
+        endless = {"code": "infinitely-apart", "pairs": values.count("inf"), "of": len(values)}
+        return [{"code": "stated-distances"}, *([endless] if "inf" in values else [])]
+    if set(base) != {"base"} or base["base"] not in PLAIN or labels is None:
+        raise NotProved("distances of this metric are compared with labels that it fits, and there are none.")
+    name = base["base"]
+    if name == "hamming":
         return check_hamming(factor, distances, labels)
     points = [coordinates(label) for label in labels]
-    if any(len(point) != (1 if base == "line" else len(points[0])) for point in points):
+    if any(len(point) != (1 if name == "line" else len(points[0])) for point in points):
         raise NotProved("the labels do not have as many coordinates as the metric needs, or not all as many.")
     compared = pairs(distances, len(points))
     if distances["shape"] == "line":
-        if base != "line":
-            raise NotProved(f"places on a line are not distances of the {base} metric.")
+        if name != "line":
+            raise NotProved(f"places on a line are not distances of the {name} metric.")
         # Neighbours among the labels: their distances add up to those of the others, and differences of places to no less.
         places = [number(place) for place in distances["places"]]
         order = sorted(range(len(points)), key=points.__getitem__)
         compared = ((x, other, abs(places[x] - places[other])) for x, other in zip(order, order[1:]))
     for x, other, distance in compared:
-        if distance is None or distance**2 > factor**2 * apart_squared(base, points[x], points[other]):
-            raise NotProved(f"rows {x} and {other} are nearer in the {base} metric than the file says.")
-    return ""
+        if distance is None or distance**2 > factor**2 * apart_squared(name, points[x], points[other]):
+            raise NotProved(f"rows {x} and {other} are nearer in the {name} metric than the file says.")
+    return []
 
 
-def check_hamming(factor: Fraction, distances: Any, labels: "list[Any]") -> str:
+def check_hamming(factor: Fraction, distances: Any, labels: "list[Any]") -> "list[dict[str, Any]]":
     """The number of places in which two tuples, or two texts, of one length differ."""
     if any(
         type(label) is not type(labels[0]) or not isinstance(label, (str, tuple)) or len(label) != len(labels[0])
@@ -590,7 +585,7 @@ def check_hamming(factor: Fraction, distances: Any, labels: "list[Any]") -> str:
     for x, other, distance in compared:
         if distance is None or distance > factor * sum(i != j for i, j in zip(labels[x], labels[other])):
             raise NotProved(f"rows {x} and {other} are nearer in the hamming metric than the file says.")
-    return ""
+    return []
 
 
 def apart_squared(base: str, here: Any, there: Any) -> Any:
@@ -716,8 +711,24 @@ def is_text(value: Any) -> bool:
     return type(value) is str and 0 < len(value) <= 1000 and value.isprintable()
 
 
+def is_digest(value: Any, length: int) -> bool:
+    return type(value) is str and len(value) == length and not set(value) - set("0123456789abcdef")
+
+
+def pair_of(value: Any) -> "list[Any]":
+    if type(value) is list and len(value) == 2:
+        return value
+    raise NotProved("the file is incomplete or malformed: two values are expected.")
+
+
+def power_of_two(exponent: Any) -> Fraction:
+    if type(exponent) is int and abs(exponent) < 1100:
+        return Fraction(2) ** exponent
+    raise NotProved("the step of a lattice is a power of two, stated by an integer.")
+
+
 def hexadecimal(value: Any) -> int:
-    if type(value) is str and re.fullmatch("[0-9a-f]+", value):
+    if type(value) is str and value and not set(value) - set("0123456789abcdef"):
         return int(value, 16)
     raise NotProved(f"the file is incomplete or malformed: {value!r:.40} is not a number in hexadecimal digits.")
 
@@ -749,15 +760,6 @@ def read(text: str) -> Any:
     return json.loads(text, object_pairs_hook=once, parse_constant=finite, parse_float=finite, parse_int=finite)
 
 
-def rounded(value: Fraction, way: str = ROUND_CEILING, digits: int = 6) -> str:
-    """A number in six digits, rounded up (or another way); in seventeen if it is the float beyond a number of fewer digits."""
-    short = f"{float(value):.{digits}g}"
-    beyond = Fraction(short) < value if way == ROUND_CEILING else Fraction(short) > value
-    digits = 17 if beyond and Fraction(float(short)) == value else digits
-    found = Context(prec=digits, rounding=way).divide(*map(Decimal, value.as_integer_ratio()))
-    return f"{found.normalize():f}"
-
-
 def digest(document: dict[str, Any]) -> str:
     """SHA-256 of everything but the digest itself, in a fixed spelling."""
     content = {key: value for key, value in document.items() if key != "digest"}
@@ -772,9 +774,10 @@ def digest(document: dict[str, Any]) -> str:
 def file_beside(name: str) -> Any:
     """A file beside this one with other kinds of proof: exactly that file, wherever Python looks for modules."""
     if __name__ == "noisewright.core.certificates.checker.checker":
-        from noisewright.core.certificates.checker import checker_noise, checker_release, checker_words
+        import importlib
 
-        return {SECOND_FILE: checker_noise, RELEASE_FILE: checker_release, WORDS_FILE: checker_words}[name]
+        folder = "noisewright.claims" if name == PHRASES_FILE else "noisewright.core.certificates.checker"
+        return importlib.import_module(f"{folder}.{name[:-3]}")
     path = re.sub(r"[^/\\]*$", "", __file__) + name
     module = ModuleType(name[: -len(".py")])
     sys.modules["checker"] = sys.modules[__name__]  # where it imports from: this very program, whatever it is called

@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterator
-from decimal import ROUND_FLOOR
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_noise":
     from noisewright.core.certificates.checker.checker import (
         CLAIM,
-        LATTICE,
         NotProved,
         allowance,
         bits_of,
@@ -35,14 +33,12 @@ if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_n
         exp_below,
         neighbouring_steps,
         number,
-        rounded,
         unit_of,
         whole,
     )
 else:
     from checker import (
         CLAIM,
-        LATTICE,
         NotProved,
         allowance,
         bits_of,
@@ -50,7 +46,6 @@ else:
         exp_below,
         neighbouring_steps,
         number,
-        rounded,
         unit_of,
         whole,
     )
@@ -60,45 +55,44 @@ MOST_RANGES = 20_000
 MOST_RATES = 1 << 24  # times the bits of each
 
 
-def check_noise(epsilon: Fraction, delta: Fraction, document: Any) -> tuple[list[str], str, str]:
-    """Prove the claim for noise in whole steps. The result: metrics that it may be about, what else is proved, and for which
-    answers only."""
+def check_noise(epsilon: Fraction, delta: Fraction, document: Any) -> tuple[list[Any], list[dict[str, Any]]]:
+    """Prove the claim for noise in whole steps. The result: the bases of metrics that it may be about, and its conditions."""
     claim, proof = document["claim"], document["proof"]
-    kind, distances, more, only = proof["kind"], claim["distances"], "", ""
-    names = ["line", "manhattan"] if distances["shape"] == "steps" else ["line"]
+    kind, distances, line = proof["kind"], claim["distances"], [{"base": "line"}]
+    rounding = "lattice" in unit_of(claim["metric"])[1]
     if delta:
         check_delta(epsilon, delta, distances, proof)
     elif kind == "law" and proof["law"] == "staircase":
         check_staircase(epsilon, distances, proof)
     elif kind == "law" and proof["law"] == "discrete laplace":
-        names = check_several(epsilon, distances, proof)
+        return check_several(epsilon, distances, proof), []
     elif kind == "law" and proof["law"] == "exponential choice":
-        names = check_choice(epsilon, distances, proof)
+        return check_choice(epsilon, distances, proof), []
     elif kind == "law":
         raise NotProved(f"unknown law {proof['law']!r:.40}.")
     elif kind == "planar":
         check_planar(epsilon, distances, proof)
-        names = ["euclidean"] if "around" not in proof else [f"metres around {proof['around']}"]  # a plane of its own
-        more = check_level(epsilon, claim, proof) if set(claim) != CLAIM else ""
+        plane = {"base": "metres", "around": proof["around"]} if "around" in proof else {"base": "euclidean"}
+        return [plane], check_level(epsilon, claim, proof) if set(claim) - CLAIM else []
     elif kind == "ranged":
         check_ranged(epsilon, distances, proof)
-        names, only = ["line"], check_ends(document)
-    elif kind == "half line" and LATTICE not in claim["metric"]:  # its inputs are rounded at random
+        return line, check_ends(document)
+    elif kind == "half line" and not rounding:  # its inputs are rounded at random
         check_half_line(epsilon, distances, proof)
-        names, only = ["line"], check_ends(document)
+        return line, check_ends(document)
     else:
-        raise NotProved(f"a proof of this kind says nothing about the metric {claim['metric']!r:.100}.")
-    return names, more, only
+        raise NotProved("a proof of this kind says nothing about the metric.")
+    return line + [{"base": "manhattan"}] * (distances["shape"] == "steps"), []
 
 
-def check_choice(epsilon: Fraction, distances: Any, proof: Any) -> list[str]:
+def check_choice(epsilon: Fraction, distances: Any, proof: Any) -> list[Any]:
     """Candidate i of several has probability e^(rate s_i) / sum_j e^(rate s_j), s being whole scores. When no score changes by
     more than one step, the numerator and the denominator change by factors of at most e^rate each; longer ways are chains."""
     steps, allowed = allowance(epsilon, distances)
     rate, count = number(proof["rate"]), whole(proof["candidates"])
     if not 0 < 2 * rate * steps <= allowed or count < 1:
         raise NotProved("the rate of the choice is too large for the claim.")
-    return [f"largest of {count} differences"]
+    return [{"base": "largest", "count": count}]
 
 
 # Noise in the plane -------------------------------------------------------------------------------------------------------
@@ -110,33 +104,28 @@ def check_planar(epsilon: Fraction, distances: Any, proof: Any) -> None:
         raise NotProved("the rate of the noise is too large for the claim.")
 
 
-def check_level(epsilon: Fraction, claim: Any, proof: Any) -> str:
+def check_level(epsilon: Fraction, claim: Any, proof: Any) -> list[dict[str, Any]]:
     """That any two points within `radius` of each other, before they are rounded, look alike up to `level`.
 
     Rounding to the nearest point of a square lattice moves a point by at most step / sqrt(2), so two points r apart are at most
     r + sqrt(2) step apart after it, and sqrt(2) < 99/70. Places on the globe are put on a map first. How far apart on the map two
     places within the radius can be (`on_map`) is a matter of geography: it is stated in the file, and not proved here.
     """
-    if set(claim) - CLAIM != {"level", "radius"} | ({"on_map"} if "around" in proof else set()):
+    stated = {"level", "radius"} | ({"on_map"} if "around" in proof else set())
+    if set(claim) - CLAIM - {"secret"} != stated:
         raise NotProved(
             "a level is claimed within a radius, and for places on the globe within what the map makes of it."
         )
     level, radius, step = number(claim["level"]), number(claim["radius"]), number(claim["distances"]["distance"])
     apart = number(claim["on_map"]) if "around" in proof else radius
     factor, base = unit_of(claim["metric"])
-    if factor != 1 or LATTICE not in base:
+    if factor != 1 or "lattice" not in base:
         raise NotProved(
             "a level within a radius is proved only for points that are rounded to the lattice of the metric."
         )
     if not 0 < radius <= apart or epsilon * (apart + Fraction(99, 70) * step) > level:
         raise NotProved("the level is too low, or the radius too large, for what is proved between lattice points.")
-    limit, most = rounded(radius, ROUND_FLOOR), rounded(apart, ROUND_FLOOR, 12)
-    if "around" not in proof:
-        return f"; level = {rounded(level)} between any two points within {limit} of each other, rounding included"
-    return (
-        f"; level = {rounded(level)} between any two places within {limit} m of each other, rounding included, if the map "
-        f"makes at most {most} m of that (stated, not proved here)"
-    )
+    return [{"code": "level", **{name: str(number(claim[name])) for name in sorted(stated)}}]
 
 
 # Noise cut to ranges ------------------------------------------------------------------------------------------------------
@@ -265,7 +254,7 @@ def powers(rate: Fraction, bits: int) -> Any:
     return power
 
 
-def check_ends(document: Any) -> str:
+def check_ends(document: Any) -> list[dict[str, Any]]:
     """That ranges, inputs and reach follow from the real ends of the set (`within`) and of the true answers (`answers`).
 
     The lattice points of an interval are those inside it. Numbers at most D apart land at most ceil(D / step) steps apart when
@@ -293,14 +282,12 @@ def check_ends(document: Any) -> str:
     elif sets["within"] != sets["answers"] or [(lo is None) + (hi is None) for lo, hi in sets["within"]] != [1]:
         raise NotProved("the set and the answers are not the half line that the proof is about.")
     if sets["within"] == sets["answers"] and len(sets["within"]) == 1:
-        return ""
-    shown = [
-        f"from {'-inf' if lo is None else rounded(lo, digits=12)} to {'inf' if hi is None else rounded(hi, ROUND_FLOOR, 12)}"
-        for lo, hi in sets["answers"]
-    ]
-    if len(shown) > 9:
-        return f", for answers in the {len(shown)} intervals that the file states"
-    return f", for answers {' or '.join(shown)}"
+        return []
+    return [{"code": "intervals", "ends": [list(map(text_of, pair)) for pair in sets["answers"]]}]
+
+
+def text_of(end: Fraction | None) -> str | None:
+    return None if end is None else str(end)
 
 
 # Noise on a half line -----------------------------------------------------------------------------------------------------
@@ -358,7 +345,7 @@ def check_half_line(epsilon: Fraction, distances: Any, proof: Any) -> None:
 # Other laws, and delta ----------------------------------------------------------------------------------------------------
 
 
-def check_several(epsilon: Fraction, distances: Any, proof: Any) -> list[str]:
+def check_several(epsilon: Fraction, distances: Any, proof: Any) -> list[Any]:
     """Several numbers, each with discrete Laplace noise of its own; losses add up. P(k) ~ e^(-|k|/scale): a step changes the
     exponent by at most 1/scale. Numbers d steps apart before rounding are less than d + 1 steps apart after it."""
     count, norm, scale = whole(proof["coordinates"]), proof["norm"], number(proof["scale"])
@@ -367,7 +354,7 @@ def check_several(epsilon: Fraction, distances: Any, proof: Any) -> list[str]:
     steps = neighbouring_steps(distances)
     if scale <= 0 or epsilon * scale < (steps * count if norm == "sup" else steps + count - 1):
         raise NotProved("the scale of the noise is too small for the claim.")
-    return [f"{'largest' if norm == 'sup' else 'sum'} of {count} differences"]
+    return [{"base": "largest" if norm == "sup" else "sum", "count": count}]
 
 
 def check_staircase(epsilon: Fraction, distances: Any, proof: Any) -> None:

@@ -24,14 +24,13 @@ be stated: only who has the file can look. (With a step k times too long the sam
 from __future__ import annotations
 
 import hashlib
-import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __name__ == "noisewright.core.certificates.checker.checker_words":
-    from noisewright.core.certificates.checker.checker import NotProved, exp_below, number, rounded, whole
+    from noisewright.core.certificates.checker.checker import NotProved, exp_below, is_digest, number, whole
 else:
-    from checker import NotProved, exp_below, number, rounded, whole
+    from checker import NotProved, exp_below, is_digest, number, whole
 
 FINE = 16
 """Levels in one unit of a code."""
@@ -40,7 +39,6 @@ FARTHEST = FINE << 12
 """The last level: code vectors have norms of at most 2^11, and so distances of at most 2^12."""
 SLACK = Fraction(1, 1 << 22)
 """A root in single precision is off by 2^-24 of itself; so are the ends of a level, by less than this."""
-NAME = "euclidean between word vectors (sha256 %s)"
 
 
 def weights(rate: Fraction, cap: Fraction, width: int) -> tuple[list[int], Fraction]:
@@ -87,14 +85,15 @@ def fingerprint(table: list[int]) -> str:
     return hashlib.sha256(",".join(f"{weight:x}" for weight in table).encode()).hexdigest()
 
 
-def check_words(epsilon: Fraction, document: Any) -> str:
-    """Prove a claim about words. The result: what it depends on, in words."""
+def check_words(epsilon: Fraction, document: Any) -> list[dict[str, Any]]:
+    """Prove a claim about words. The result: what it depends on."""
     claim, proof, files = document["claim"], document["proof"], document["resources"]
-    if len(files) != 1 or claim["metric"] != NAME % files[0]["sha256"][:12] or claim["distances"] != {"shape": "words"}:
+    metric = {"base": "words", "file": files[0]["sha256"][:12]}
+    if len(files) != 1 or claim["metric"] != metric or claim["distances"] != {"shape": "words"}:
         raise NotProved(
             "words are at the distance of their vectors in the one public file that is stated, in no other."
         )
-    if number(claim["delta"]) or not re.fullmatch("[0-9a-f]{64}", proof["weights"]):
+    if number(claim["delta"]) or not is_digest(proof["weights"], 64):
         raise NotProved("a choice of words has no delta, and states the SHA-256 of its weights.")
     beta, cap, step = number(proof["beta"]), number(proof["cap"]), number(proof["step"])
     width, size = whole(proof["width"]), whole(proof["words"])
@@ -106,18 +105,15 @@ def check_words(epsilon: Fraction, document: Any) -> str:
         raise NotProved("the weights that are drawn from are not those of the stated numbers.")
     eta = rounding(rate, cap, below)
     free = 2 * beta + 4 * eta / step
-    which = f"; distances are those of the file's first {size} words, if their vectors are whole multiples of {step} (stated)"
+    found: dict[str, Any] = {"code": "word-file", "words": size, "step": str(step)}
     if "slope" not in proof:
         if epsilon < free:
             raise NotProved("beta is too large for the claim.")
-        return which
+        return [found]
     slope, charged = number(proof["slope"]), number(proof["eta"])
     if charged < eta or slope < 0 or epsilon < beta + slope:
         raise NotProved(
             "beta and the slope are too large for the claim, or the weights are rounded by more than is said."
         )
-    note = (
-        f"{which}, and that their log-sums of weights differ by at most {rounded(slope)} per unit, {rounded(2 * eta)} for "
-        "rounding included, is stated, not proved without the file"
-    )
-    return note + (f" (proved without it: epsilon = {rounded(free)})" if free > epsilon else "")
+    without = str(free) if free > epsilon else None
+    return [found, {"code": "slope", "slope": str(slope), "rounding": str(2 * eta), "without": without}]

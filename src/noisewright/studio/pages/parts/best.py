@@ -6,7 +6,7 @@ from functools import partial
 
 from nicegui import ui
 
-from noisewright.cli.shared.words import plainly
+from noisewright.render import short
 from noisewright.studio.answers.best import LOSSES, Best, best, best_code, best_command
 from noisewright.studio.answers.design import LOSS_WORDS
 from noisewright.studio.look import figures, words
@@ -104,7 +104,7 @@ class BestPage:
         rows = [
             (which, f"{made.loss_value:.6g}, and nothing has less than {made.bound:.6g}"),
             ("Why", made.why),
-            ("Proof", f"checked again just now: {plainly(self.made.proved)}"),
+            ("Proof", f"checked again just now: {short(self.made.proved)}"),
         ]
         self.promise.content = words.said(made.in_words()) + words.facts(rows)
         channel = self.made.channel

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from nicegui import ui
 
-from noisewright.cli.shared.words import plainly
 from noisewright.core.errors import NoisewrightError
 from noisewright.estimation.population.result import Estimate
+from noisewright.render import short
 from noisewright.studio.answers.surveys import READERS, estimate_code, estimated, example_reports
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
@@ -131,7 +131,7 @@ class Reports:
         self.plot.show(drawing)
         facts = [
             ("Reports", f"{found.reports:,} of {found.mechanism}"),
-            ("Promise", f"of each report: {plainly(found.promise or 'none')}; estimation does not change it"),
+            ("Promise", f"of each report: {short(found.promise or 'none')}; estimation does not change it"),
             ("Fit", found.certificate()),
             ("Band", f"{found.confidence_in_words} intervals, {found.scope}"),
         ]

@@ -1,0 +1,521 @@
+"""The phrase table: claim records in, English out. Standard library only; it may lie beside the exported checker.
+
+A claim record holds codes, exact numbers and quoted names. This module is the only one that turns such a record into a
+sentence; nothing reads a sentence back. Epsilons and deltas are rounded up, distances down, so that words never claim more.
+
+A record of one mechanism has ``epsilon``, ``delta``, ``metric``, ``scope`` ("metric" or "adjacent"), perhaps ``secret``, and
+``conditions``, a list of records with a ``code`` each. A record of a release has ``neighbours`` and ``parts``.
+
+>>> line({"epsilon": "1/2", "delta": "0", "scope": "metric", "metric": {"base": "line"}, "conditions": []})
+'epsilon = 0.5 per unit of line'
+>>> neighbours({"relation": "add-remove", "unit": "patient", "rows": 3})
+'two tables, one of which has all rows of one patient (at most 3) and the other none of them'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+Record = Mapping[str, Any]
+
+SECRETS = {  # kind of a secret: in the plural
+    "value": "values",
+    "category": "categories",
+    "picture": "pictures",
+    "face": "faces",
+    "document": "documents",
+    "word": "words",
+    "vector": "vectors",
+    "set": "sets",
+    "place": "places",
+    "record": "records",
+}
+CLEAR = {  # what an output shows as it is
+    "everything": "everything",
+    "word-count": "the number of words",
+    "word-order": "the order of words",
+    "unknown-words": "everything outside of the vocabulary",
+    "file-names": "the names of the files",
+    "file-count": "the number of the files",
+    "picture-size": "the size of the picture",
+    "outside-regions": "everything outside of the regions",
+    "outside-places": "everything outside of the hidden places, including parts of a head that reach out of its place",
+    "places": "how many places are hidden, where they are, how large and how tilted",
+    "outlines": "the outlines of the hidden heads",
+    "missed": "every face that was not found",
+    "motion": "where each face is in every frame, and how long the video is",
+    "metadata": "the author, time, place and camera of each picture, as its file states them (EXIF)",
+    "training-records": "what the privatiser reveals about records that it was trained on",
+    "attribute": "the attribute {name}",
+}
+BOUNDARY = {  # what the proof takes from the file, and the condition for it
+    "floats": "if the theorem for real numbers holds for the floats that are drawn (not proved)",
+    "pair-before-seed": "for two {secrets} that were fixed before the public seed was drawn",
+    "not-a-training-record": "for records that the privatiser was not trained on",
+    "seed-failure": "unless the public seed is unlucky (probability {probability})",
+    "within": "for pairs at most {distance} apart, and for no others",
+}
+STATED = {"level", "word-file", "slope", "floats", "stated-sensitivity"}
+"""Codes of conditions that hold only if something that the file states is true."""
+MAX_INTERVALS = 9
+UNITS = {  # unit of a protected distance: (plural, how many of the certificate's own unit it is, by type of the column)
+    "day": ("days", {"date": 1, "time": 86_400}),
+    "hour": ("hours", {"time": 3_600}),
+    "minute": ("minutes", {"time": 60}),
+    "second": ("seconds", {"time": 1}),
+    "metre": ("metres", {"place": 1}),
+    "pixel": ("pixels", {"picture": 1}),
+    "step": ("steps", {"picture": 1}),
+    "code unit": ("code units", {"face": 1}),
+    "differing bit": ("differing bits", {"hash": 1}),
+    "differing answer": ("differing answers", {"hash": 1}),
+}
+
+
+# Numbers and names ----------------------------------------------------------------------------------------------------------
+
+
+def up(value: Any, digits: int = 6) -> str:
+    """Return a number in a few digits, rounded up."""
+    return rounded(Fraction(value), ROUND_CEILING, digits)
+
+
+def down(value: Any, digits: int = 6) -> str:
+    """Return a number in a few digits, rounded down."""
+    return rounded(Fraction(value), ROUND_FLOOR, digits)
+
+
+def rounded(value: Fraction, way: str = ROUND_CEILING, digits: int = 6) -> str:
+    """Return a number in so many digits; in seventeen if it is the float beyond a number of fewer digits."""
+    short = f"{float(value):.{digits}g}"
+    beyond = Fraction(short) < value if way == ROUND_CEILING else Fraction(short) > value
+    digits = 17 if beyond and Fraction(float(short)) == value else digits
+    found = Context(prec=digits, rounding=way).divide(*map(Decimal, value.as_integer_ratio()))
+    return f"{found.normalize():f}"
+
+
+def plain(value: Any, way: str = ROUND_FLOOR) -> str:
+    """Return an integer in full and another number in twelve digits, rounded down, or another way."""
+    number = Fraction(value)
+    return str(number) if number.denominator == 1 else rounded(number, way, 12)
+
+
+def quoted(name: str) -> str:
+    """Return a name from a file in quotation marks, without characters that a terminal would obey."""
+    return '"' + "".join(c if c.isprintable() and c != '"' else repr(c)[1:-1] for c in name) + '"'
+
+
+def listed(names: Iterable[str], word: str = "and") -> str:
+    """Return names with commas, and a word before the last."""
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
+def number_of(count: int, one: str, many: str = "") -> str:
+    """Return a count with its noun."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+# Metrics --------------------------------------------------------------------------------------------------------------------
+
+
+def metric_name(metric: Record) -> str:
+    """Return the name of a metric record.
+
+    >>> metric_name({"base": "line", "factor": "1/5", "lattice": -3}), metric_name({"called": "my metric"})
+    ('1/5 * line between points of the lattice 2^-3', "'my metric'")
+    """
+    if "called" in metric:
+        return repr(metric["called"])
+    name = base_name(metric)
+    factor = str(metric.get("factor", "1"))
+    if factor == "1":
+        return name
+    return f"{factor if len(factor) <= 40 else rounded(Fraction(factor), digits=12)} * {name}"
+
+
+def base_name(metric: Record) -> str:
+    """Return the name of a metric record without its factor."""
+    base = metric["base"]
+    if base in ("largest", "sum"):
+        base = f"{base} of {metric['count']} differences"
+    elif base == "metres":
+        base = f"metres around ({metric['around'][0]}, {metric['around'][1]})"
+    elif base == "words":
+        order = f"{metric['order']} " if "order" in metric else ""
+        base = f"{order}euclidean between word vectors (sha256 {metric['file']})"
+    return f"{base} between points of the lattice 2^{metric['lattice']}" if "lattice" in metric else str(base)
+
+
+# Claims of one mechanism ----------------------------------------------------------------------------------------------------
+
+
+def line(record: Record) -> str:
+    """Return the claim of one mechanism in one line, in exact terms, with all its conditions."""
+    return claim(record) + "".join(conditions(record["conditions"]))
+
+
+def claim(record: Record) -> str:
+    """Return epsilon, for which distance, and delta."""
+    name = metric_name(record["metric"])
+    per = f"between neighbours ({name} at most 1)" if record["scope"] == "adjacent" else f"per unit of {name}"
+    extra = f", delta = {up(record['delta'])}" if Fraction(record["delta"]) else ""
+    return f"epsilon = {up(record['epsilon'])} {per}{extra}"
+
+
+def conditions(records: Sequence[Record]) -> list[str]:
+    """Return a phrase for each condition, to be added to a sentence; public files and the seed share one."""
+    public = [one for one in records if one["code"] in ("public-file", "public-seed")]
+    found = [condition(one) for one in records if one not in public]
+    return [*found, uses(public)] if public else found
+
+
+def condition(one: Record) -> str:
+    """Return one condition in words, with the comma or semicolon that joins it to a claim."""
+    code = one["code"]
+    if code == "steps":
+        return f", in steps of {one['step']}"
+    if code == "points-in-steps":
+        return f", between points in steps of {one['step']}"
+    if code == "intervals":
+        return intervals(one["ends"])
+    if code == "level":
+        return f"; level = {up(one['level'])} {within(one)}"
+    if code == "parts":
+        return f", over {'any number of' if one['count'] is None else one['count']} independent parts"
+    if code == "infinitely-apart":
+        return f", nothing between {one['pairs']} of {one['of']} pairs, infinitely far apart"
+    if code == "stated-distances":
+        return "; distances as stated in the file"
+    if code == "word-file":
+        return (
+            f"; distances are those of the file's first {one['words']} words, if their vectors are whole multiples of "
+            f"{one['step']} (stated)"
+        )
+    if code == "slope":
+        bare = "" if one["without"] is None else f" (proved without it: epsilon = {up(one['without'])})"
+        return (
+            f", and that their log-sums of weights differ by at most {up(one['slope'])} per unit, {up(one['rounding'])} for "
+            f"rounding included, is stated, not proved without the file{bare}"
+        )
+    if code == "hashes":
+        return f"; between hashes of vectors of {one['dimension']} numbers ({one['family']}), as stated"
+    if code == "clear":
+        return f"; in the clear, as stated: {', '.join(map(clear, one['what']))}"
+    if code == "measured":
+        return f"; measured on public data, as stated: {measured(one)}"
+    if code == "simulation":
+        return "; a simulation with a known seed: NOT FOR RELEASE"
+    return f", {boundary(one)}"
+
+
+def within(level: Record) -> str:
+    """Return between which points, or places on the globe, a level holds."""
+    limit = down(level["radius"])
+    if "on_map" not in level:
+        return f"between any two points within {limit} of each other, rounding included"
+    return (
+        f"between any two places within {limit} m of each other, rounding included, if the map makes at most "
+        f"{down(level['on_map'], 12)} m of that (stated, not proved here)"
+    )
+
+
+def odds(who: str, factor: str, such: str, belief: str) -> str:
+    """Return what a bound on the odds means for a belief of one half."""
+    return (
+        f"Whatever the output, the odds {who} change by a factor of at most {factor}. A belief of 50 % in one of {such} can "
+        f"become at most {belief}."
+    )
+
+
+def step(lattice: int) -> str:
+    """Return the step of a lattice."""
+    return plain(Fraction(2) ** lattice)
+
+
+def boundary(one: Record) -> str:
+    """Return the condition under which a claim holds."""
+    values = {"secrets": SECRETS.get(one.get("secrets", "value"), "values")}
+    values |= {"probability": up(one["probability"])} if "probability" in one else {}
+    values |= {"distance": plain(one["distance"])} if "distance" in one else {}
+    return BOUNDARY[one["code"]].format(**values)
+
+
+def clear(what: Any) -> str:
+    """Return what an output shows as it is: a code of the table, or a name in quotation marks."""
+    if "called" in what:
+        return quoted(what["called"])
+    return CLEAR[what["code"]].format(**{key: quoted(value) for key, value in what.items() if key != "code"})
+
+
+def measured(one: Record) -> str:
+    """Return what was measured on public data."""
+    return ", ".join(map(quoted, one["texts"])) if "texts" in one else "; ".join(measured_parts(one))
+
+
+def measured_parts(one: Record) -> list[str]:
+    """Return what epsilon means among the public faces of a model, in half sentences."""
+    if "texts" in one:
+        return list(one["texts"])
+    rows = [("two typical people", "typical"), ("the closest two", "closest"), ("two faces of one", "same")]
+    odds = [
+        f"{who}: {one[key]['apart']} apart, odds change by up to {one[key]['factor']}"
+        for who, key in rows
+        if key in one
+    ]
+    attack = f"the best attacker on one release names {one['best']} % of them (chance: {one['chance']} %)"
+    who = f"{one['people']} people in {quoted(one['source'])}" if "source" in one else f"{one['people']} public people"
+    return [f"{who}, {number_of(one['components'], 'component')}", *odds, attack]
+
+
+def uses(public: Sequence[Record]) -> str:
+    """Return the public files and the public seed that a draw uses."""
+    named = [
+        f"the public seed {one['seed'][:12]}..."
+        if one["code"] == "public-seed"
+        else f"the public file {one['name']!r} (sha256 {one['sha256'][:12]}...)"
+        for one in public
+    ]
+    return f"; uses {' and '.join(named)}, as stated"
+
+
+def intervals(ends: Sequence[Sequence[Any]]) -> str:
+    """Return the intervals of true answers that a claim is about."""
+    if len(ends) > MAX_INTERVALS:
+        return f", for answers in the {len(ends)} intervals that the file states"
+    shown = [
+        f"from {'-inf' if low is None else end(low, ROUND_CEILING)} to {'inf' if high is None else end(high)}"
+        for low, high in ends
+    ]
+    return f", for answers {' or '.join(shown)}"
+
+
+def rests_on_statements(record: Record) -> bool:
+    """Return whether a claim holds only if something that the file states is true."""
+    return any(one["code"] in STATED and (one["code"] != "level" or "on_map" in one) for one in record["conditions"])
+
+
+# Releases -------------------------------------------------------------------------------------------------------------------
+
+
+def neighbours(record: Record) -> str:
+    """Return which two tables a release is about.
+
+    >>> neighbours({"relation": "same-rows", "unit": None, "rows": 1})
+    'two tables with the same number of rows that differ in the values of one row'
+    >>> print(neighbours({"relation": "same-rows", "unit": "patient", "rows": 3}))
+    two tables with the same rows of every patient, in which the rows of one patient (at most 3) have other values
+    """
+    unit, rows, relation = record["unit"], record["rows"], record["relation"]
+    if unit is None:
+        if relation == "add-remove":
+            return "two tables, one of which has one row more"
+        return "two tables with the same number of rows that differ in the values of one row"
+    most = f"the rows of one {unit} (at most {rows})"
+    if relation == "add-remove":
+        return f"two tables, one of which has all rows of one {unit} (at most {rows}) and the other none of them"
+    return f"two tables with the same rows of every {unit}, in which {most} have other values"
+
+
+def public_facts(record: Record) -> str:
+    """Return what neighbouring tables have in common, so that it is not protected.
+
+    >>> public_facts({"relation": "same-rows", "unit": "patient", "rows": 3})
+    'the number of rows, in all and of each patient'
+    """
+    if record["relation"] == "add-remove":
+        return ""
+    return (
+        "the number of rows" if record["unit"] is None else f"the number of rows, in all and of each {record['unit']}"
+    )
+
+
+def between(record: Record, columns: Sequence[tuple[Record, Sequence[str]]]) -> str:
+    """Return which two tables a release is about, and by how much the protected columns may differ."""
+    told = ways(columns)
+    return f"{neighbours(record)}: {told}" if told else neighbours(record)
+
+
+def ways(columns: Sequence[tuple[Record, Sequence[str]]]) -> str:
+    """Return by how much the protected columns of two neighbouring tables may differ."""
+    alike: dict[str, list[str]] = {}
+    for protected, names in columns:
+        alike.setdefault(by(protected), []).append(" with ".join(names))
+    return ", ".join(f"by {words} in {listed(names)}" for words, names in alike.items())
+
+
+def one_unit(record: Record) -> str:
+    """Return what an answer protects.
+
+    >>> one_unit({"relation": "add-remove", "unit": None, "rows": 1})
+    'one row, there or not'
+    """
+    unit = record["unit"]
+    who = "one row" if unit is None else f"the rows of one {unit} (at most {record['rows']})"
+    return f"{who}, there or not" if record["relation"] == "add-remove" else f"{who}, with any other values"
+
+
+def size(protected: Record) -> str:
+    """Return the distance within which values are protected, with its unit."""
+    length, unit = Fraction(protected["distance"]), protected.get("unit")
+    many = "" if unit is None else f" {unit if length == 1 else UNITS[unit][0]}"
+    return f"{exact(length)}{many}" + (f" ({metric_name(protected['metric'])})" if "metric" in protected else "")
+
+
+def protected_by(part: Record, relation: Record) -> str:
+    """Return what a part of a release protects."""
+    return by(part["protects"]) if part["kind"] == "column" else one_unit(relation)
+
+
+def by(protected: Record) -> str:
+    """Return how far apart two protected values of a column may be.
+
+    >>> by({"kind": "near", "type": "date", "distance": "7", "unit": "day"}), by({"kind": "any"})
+    ('at most 7 days', 'any two values')
+    """
+    if protected["kind"] == "none":
+        return f"no two values; {', '.join(protected['hidden'])} is harder to guess"
+    found = f"at most {size(protected)}" if protected["kind"] == "near" else "any two values"
+    return found + remarks(protected)
+
+
+def apart(protected: Record) -> str:
+    """Return between which values of a column a claim is.
+
+    >>> apart({"kind": "near", "type": "number", "distance": "5/2"})
+    'values at most 2.5 apart'
+    """
+    if protected["kind"] != "near":
+        return by(protected)
+    return f"values at most {size(protected)} apart{remarks(protected)}"
+
+
+def remarks(protected: Record) -> str:
+    """Return what is shown of missing values, and as what undeclared ones count."""
+    found = " (whether one is missing is shown)" if protected.get("missing") == "shown" else ""
+    return found + (f" (what is not declared counts as {label(protected['other'])})" if "other" in protected else "")
+
+
+def exact(value: Fraction) -> str:
+    """Return a number as it is: a decimal fraction where it is one of few digits."""
+    decimal = repr(float(value)) if value.denominator > 1 else ""
+    return decimal if decimal and Fraction(decimal) == value else str(value)
+
+
+def label(value: Any) -> str:
+    """Return a declared category as a policy writes it."""
+    return quoted(value) if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def pair(record: Record) -> str:
+    """Return which two values the certificate of a part is proved for, at the distance that is paid."""
+    code, name = record["code"], metric_name(record["metric"])
+    if code == "any":
+        return "any two values that differ"
+    if code == "any-listed":
+        return f"any two of its values ({name})"
+    if code == "radius":
+        return f"any two places within {plain(record['radius'])} of each other ({name}){on_map(record)}"
+    things = "whole numbers" if record["whole"] else "values"
+    if code == "range":
+        low, high = record["ends"]
+        first, last = end(low, ROUND_CEILING), end(high)
+        if first == last or (is_number(first) and is_number(last) and Fraction(last) <= Fraction(first)):
+            first, last = low, high  # rounded, no two values would be between them
+        return f"any two {things} from {first} to {last} ({name})"
+    size, nearest = Fraction(record["distance"]), Fraction(record["nearest_squared"])
+    said = plain(size)
+    if Fraction(said) ** 2 < nearest <= size**2:
+        said = str(size)  # rounded, it would be about nobody
+    return f"{things} at most {said} apart ({name})"
+
+
+def on_map(record: Record) -> str:
+    """Return the condition that places on the globe add to a pair."""
+    return f", if the map makes at most {plain(record['on_map'])} of that (stated)" if "on_map" in record else ""
+
+
+def end(value: str, way: str = ROUND_FLOOR) -> str:
+    """Return an end of an interval: a number, rounded inwards, or a date as it is."""
+    return plain(value, way) if is_number(value) else value
+
+
+def is_number(text: str) -> bool:
+    """Return whether this is a number, and not a date."""
+    try:
+        Fraction(text)
+    except ValueError:
+        return False
+    return True
+
+
+SENSITIVITY = ", the most that one unit changes the answer (stated)"
+
+
+def part_title(part: Record) -> str:
+    """Return the name of a part of a release."""
+    statistic = f", {quoted(part['statistic'])}" if part.get("statistic") is not None else ""
+    return f"{part['kind']} {quoted(part['name'])}{statistic}"
+
+
+def part_line(part: Record) -> str:
+    """Return what a part of a release costs, and for which pair of values."""
+    words = cost(part["price"], part["delta"]) + f" for {pair(part['pair'])}"
+    public = [one for one in part["conditions"] if one["code"] in ("public-file", "public-seed")]
+    words += "".join(map(condition, [one for one in part["conditions"] if one not in public]))
+    if part["kind"] == "query":
+        words += SENSITIVITY
+    words += f", {part['times']} times {up(part['loss'])}" if part["times"] > 1 else ""
+    return words + (uses(public) if public else "")
+
+
+def cost(epsilon: Any, delta: Any) -> str:
+    """Return an epsilon and a delta."""
+    return f"epsilon = {up(epsilon)}" + (f", delta = {up(delta)}" if Fraction(delta) else "")
+
+
+def release_claim(record: Record) -> str:
+    """Return the total of a release and the tables that it is about."""
+    if record["epsilon"] is None:
+        return "no epsilon is claimed, so there is nothing to prove"
+    return f"{cost(record['epsilon'], record['delta'])} between {between(record['neighbours'], ways_of(record))}"
+
+
+def ways_of(record: Record) -> list[tuple[Record, Sequence[str]]]:
+    """Return the protected distances of a release, column by column."""
+    return [(part["protects"], part["columns"]) for part in record["parts"] if part["kind"] == "column"]
+
+
+def release_lines(record: Record) -> list[str]:
+    """Return everything that is proved of a release, and what is not protected, line by line."""
+    count = len(record["parts"])
+    lines = [f"{release_claim(record)}; {number_of(count, 'part')}:"] if count else [f"{release_claim(record)}."]
+    lines += [f"  {part_title(part)}: {part_line(part)}" for part in record["parts"]]
+    shown = public_facts(record["neighbours"]) if count else ""
+    lines += [f"  {shown}: NOT protected"] if shown else []
+    for what, names in (("kept as they are", record["kept"]), ("answered exactly", record["exact"])):
+        lines += [f"  {what}, NOT protected: {', '.join(map(quoted, names))}"] if names else []
+    for one in record["context_aware"]:
+        names = ", ".join(map(quoted, one["columns"]))
+        lines.append(f"  changed without an epsilon, NOT protected (context-aware, which is not proved): {names}")
+        lines.append(f"    measured, as stated: {average_case(one['measured'])}")
+    if record["order"] is not None and record["order"] != "random":
+        lines.append(f"  the order of the rows is {ORDERS[record['order']]}, NOT protected")
+    lines += ["  a simulation with a known seed: NOT FOR RELEASE"] if record["simulated"] else []
+    return lines
+
+
+ORDERS = {"kept": "that of the table", "unsaid": "not stated: take it for that of the table"}
+
+
+def average_case(stated: Record) -> str:
+    """Return what was measured of columns that were changed without an epsilon."""
+    return (
+        f"{', '.join(map(quoted, stated['private']))} guessed right at most {stated['accuracy']} of the time "
+        f"({stated['prior']} without the release) on {stated['rows']} rows, by "
+        f"{', '.join(map(quoted, stated['adversaries']))}; distortion {stated['distortion']}, at most "
+        f"{stated['most_distortion']}" + ("" if stated["converged"] else "; NOT converged")
+    )
