@@ -180,7 +180,12 @@ class Plan:
     @property
     def _ways(self) -> str:
         """By how much neighbours differ, column by column."""
-        return phrases.ways([(column.protection or {}, column.names) for column in self.columns if column.protected])
+        return phrases.ways(self._protected)
+
+    @property
+    def _protected(self) -> tuple[tuple[Mapping[str, Any], tuple[str, ...]], ...]:
+        """What is protected in which columns, as records."""
+        return tuple((column.protection or {}, column.names) for column in self.columns if column.protected)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -190,8 +195,8 @@ class Plan:
         account = Accountant(["the data of one unit", "other data of that unit"])
         for part in self.parts:
             account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
-        spent, pairs = account.guarantee(), self.neighbours + (f" ({ways})" if (ways := self._ways) else "")
-        return Guarantee(spent.epsilon, Neighbours(pairs), spent.delta, scope="adjacent", radius=1.0)
+        spent, near = account.guarantee(), Neighbours(self.policy.relation, self._protected)
+        return Guarantee(spent.epsilon, near, spent.delta, scope="adjacent", radius=1.0)
 
     @property
     def floating(self) -> tuple[str, ...]:

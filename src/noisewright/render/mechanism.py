@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.claims import phrases
-from noisewright.core.certificates.claims import Claim, guarantee_of
+from noisewright.claims.readings import reading
+from noisewright.core.certificates.claims import Claim
 from noisewright.core.exact import float_up, percent
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
@@ -30,10 +31,7 @@ def short(claim: str) -> str:
     level = level_of(record)
     if level is not None:  # the epsilon of a whole radius, which says more than that of a metre
         return f"epsilon {phrases.up(level['level'])} {phrases.within(level)}"
-    lattice = record["metric"].get("lattice")
-    step = "" if lattice is None else f", rounded to steps of {phrases.step(lattice)}"
-    bare = {**record, "metric": {name: value for name, value in record["metric"].items() if name != "lattice"}}
-    return guarantee_of(bare).reading(things=things(record)) + step + "".join(phrases.conditions(record["conditions"]))
+    return reading(record)
 
 
 def meaning(claim: str, otherwise: str) -> str:
@@ -53,8 +51,3 @@ def meaning(claim: str, otherwise: str) -> str:
 def level_of(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the level within a radius that a claim has, or None."""
     return next((one for one in record["conditions"] if one["code"] == "level"), None)
-
-
-def things(record: Mapping[str, Any]) -> str:
-    """Return what is protected, in the plural."""
-    return phrases.SECRETS[record["secret"]["kind"]] if "secret" in record else "answers"

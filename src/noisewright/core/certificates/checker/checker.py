@@ -54,9 +54,10 @@ from typing import Any
 
 FORMAT = "noisewright-certificate"
 VERSION = 2
-CLAIM = {"epsilon", "delta", "metric", "distances", "secret"}
+CLAIM = {"epsilon", "delta", "metric", "distances", "conditions"}
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*|(\.[0-9]+)?(e[+-]?[0-9]{1,3})?)")
 PLAIN = ("discrete", "hamming", "line", "euclidean", "manhattan")  # metrics without parameters
+CONDITIONS = ("not-a-training-record",)  # that a claim may state itself: each makes it weaker
 BASES = {  # metrics, and the fields of each; a metric that is only "called" something is not compared with anything
     **{name: set() for name in PLAIN},
     "metres": {"around"},
@@ -73,11 +74,11 @@ WORDS_FILE = "checker_words.py"
 EARLIER_FILE = "checker_version1.py"
 PHRASES_FILE = "phrases.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
-    SECOND_FILE: "b1e8d8e720f45336483700de0245d14f0b9695abac29e15521b206fbef98ac32",
-    RELEASE_FILE: "571f8a963c54b07293f7943f8b7cf911e407259a77a022b41b4ef7894dc26af5",
+    SECOND_FILE: "566035b280d01ac5a993673f16467a0f30cfb9436792a20cf3e1815f5814aa52",
+    RELEASE_FILE: "2ae2e7099a8c754ea861ffac66859a83d1eff795fbbb74855619da6dcc9089cc",
     WORDS_FILE: "f2833d15ad62092aa79faaa95076e928da1722e02ce5730a167307d653921c07",
     EARLIER_FILE: "05824503174bd7cb064b09a36b7f3ad73c8a1d9d766ee46077ec4e7248af74bc",
-    PHRASES_FILE: "64b856451f31c1c6740e5079ed533c1f5f556c466c697c4083b01e9372587231",
+    PHRASES_FILE: "0dfb24dfbb43c419a6bf276fdcf325a4a6d6860c3d9671ee1a74c9b906fc9519",
 }
 RELEASE = "noisewright-release"
 
@@ -196,18 +197,26 @@ def prove(document: Any) -> "dict[str, Any]":
     product = document["proof"]["kind"] == "product"
     found = file_beside(RELEASE_FILE).check_product(document) if product else check_claim(document)
     end = [{"code": "simulation"}] if simulated(document["randomness"]) else []
-    return {**claim_of(document), "conditions": [*found, *public_of(document), *end]}
+    record = claim_of(document)
+    return {**record, "conditions": [*found, *record["conditions"], *public_of(document), *end]}
 
 
 def claim_of(document: Any) -> "dict[str, Any]":
-    """The claim of a certificate as a record, without its conditions."""
-    claim = document["claim"]
+    """The claim of a certificate as a record, with the conditions that it states itself."""
+    claim, secret = document["claim"], document["claim"].get("secret")
+    if claim["metric"].get("order"):
+        alike = any(part["count"] is None for part in document["proof"]["parts"])
+        secret = {"kind": "document", **({"same_length": True} if alike else {})}
+    elif "hashing" in document:
+        (part,), family = document["proof"]["parts"], document["hashing"]["family"]
+        secret = {"kind": "hash", "family": family, "bits": part["count"], "answers": part["proof"]["size"]}
     return {
         "epsilon": str(number(claim["epsilon"])),
         "delta": str(number(claim["delta"])),
         "scope": "adjacent" if claim["distances"]["shape"] == "adjacent" else "metric",
         "metric": claim["metric"],
-        **({"secret": claim["secret"]} if "secret" in claim else {}),
+        **({"secret": secret} if secret else {}),
+        "conditions": claim.get("conditions", []),
     }
 
 
@@ -244,7 +253,9 @@ def check_claim(document: Any) -> "list[dict[str, Any]]":
 
 
 def budget_of(claim: Any) -> tuple[Fraction, Fraction]:
-    epsilon, delta = number(claim["epsilon"]), number(claim["delta"])
+    epsilon, delta, further = number(claim["epsilon"]), number(claim["delta"]), claim.get("conditions", [])
+    if type(further) is not list or any(set(one) != {"code"} or one["code"] not in CONDITIONS for one in further):
+        raise NotProved("the conditions of the claim are not stated as this checker knows them.")
     if not 0 <= epsilon < 10**308 or not 0 <= delta < 1:
         raise NotProved("this checker proves claims with epsilon >= 0 and delta from 0 to below 1 only.")
     return epsilon, delta
