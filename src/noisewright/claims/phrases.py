@@ -65,10 +65,17 @@ CLEAR = {  # what an output shows as it is
 }
 BOUNDARY = {  # what the proof takes from the file, and the condition for it
     "floats": "if the theorem for real numbers holds for the floats that are drawn (not proved)",
-    "pair-before-seed": "for two {secrets} that were chosen before the public seed was drawn",
+    "pair-before-seed": "for two secrets that were chosen before the public seed was drawn",
     "not-a-training-record": "for records that the privatiser was not trained on",
     "seed-failure": "unless the public seed is unlucky (probability {probability})",
     "within": "for pairs at most {distance} apart, and for no others",
+}
+DISTANCES = {  # of a proof, by their shape
+    "uniform": "{distance} between any two secrets",
+    "steps": "{distance} for one step of the outputs",
+    "adjacent": "neighbours, at most 1 apart; one step of the outputs is {distance}",
+    "words": "those of word vectors in its public file",
+    "product": "those of its parts, which are drawn independently",
 }
 STATED = {"level", "word-file", "slope", "floats", "stated-sensitivity"}
 """Codes of conditions that hold only if something that the file states is true."""
@@ -320,6 +327,24 @@ def distance_name(metric: Record, secret: Record | None) -> str:
     return base_name({name: value for name, value in metric.items() if name != "lattice"})
 
 
+def distances(stated: Record) -> str:
+    """Return the distances that a proof is about; a metric's name alone does not give them."""
+    shape, known = stated["shape"], DISTANCES
+    if shape in known:
+        return known[shape].format(distance=stated.get("distance"))
+    if shape == "line":
+        places = sorted(Fraction(place) for place in stated["places"])
+        return f"along a line of {len(places)} places, from {short(places[0])} to {short(places[-1])}"
+    finite = [Fraction(one) for one in stated["distances"] if one != "inf"]
+    span = f", from {short(min(finite))} to {short(max(finite))}" if finite else ""
+    return f"a table of {len(stated['distances'])} distances{span}"
+
+
+def short(value: Fraction) -> str:
+    """Return a number in full if it is short."""
+    return str(value) if len(str(value)) <= 12 else f"about {float(value):.6g}"
+
+
 def each(metric: Record, secret: Record | None, size: str) -> str:
     """Return what a loss for each so much of a distance is for.
 
@@ -354,7 +379,7 @@ def condition(one: Record) -> str:
     if code == "intervals":
         return intervals(one["ends"])
     if code == "level":
-        return f"; level = {up(one['level'])} {within(one)}"
+        return f"; level = {up(one['level'])} between {within(one)}"
     if code == "parts":
         return f", over {'any number of' if one['count'] is None else one['count']} independent parts"
     if code == "infinitely-apart":
@@ -384,12 +409,12 @@ def condition(one: Record) -> str:
 
 
 def within(level: Record) -> str:
-    """Return between which points, or places on the globe, a level holds."""
+    """Return which points, or places on the globe, a level is about."""
     limit = down(level["radius"])
     if "on_map" not in level:
-        return f"between any two points within {limit} of each other, rounding included"
+        return f"any two points within {limit} of each other, rounding included"
     return (
-        f"between any two places within {limit} m of each other, rounding included, if the map makes at most "
+        f"any two places within {limit} m of each other, rounding included, if the map makes at most "
         f"{down(level['on_map'], 12)} m of that (stated, not proved here)"
     )
 
@@ -415,6 +440,13 @@ def nothing(who: str) -> str:
     return f"Nothing is promised about {who}."
 
 
+def broken(alike: bool) -> str:
+    """Return why no claim holds: for secrets that must be treated alike, or for an output that only one of two can have."""
+    if alike:
+        return "No promise holds: two secrets at distance 0 must be treated alike, and these are not."
+    return "No promise holds: an output is possible for one of two secrets and impossible for the other."
+
+
 def holds(records: Sequence[Record]) -> str:
     """Return the conditions of a claim as a sentence, or an empty text.
 
@@ -431,8 +463,7 @@ def step(lattice: int) -> str:
 
 def boundary(one: Record) -> str:
     """Return the condition under which a claim holds."""
-    values = {"secrets": SECRETS.get(one.get("secrets", "value"), "values")}
-    values |= {"probability": up(one["probability"])} if "probability" in one else {}
+    values = {"probability": up(one["probability"])} if "probability" in one else {}
     values |= {"distance": plain(one["distance"])} if "distance" in one else {}
     return BOUNDARY[one["code"]].format(**values)
 

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Literal, NoReturn
 
 from noisewright.claims import phrases
 from noisewright.claims.figures import factor_above, factor_in_words, rounded_up
-from noisewright.claims.readings import reading
+from noisewright.claims.readings import context_line, context_meaning, reading
 from noisewright.claims.record import Condition, all_of
 from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
@@ -51,9 +51,6 @@ LARGEST_EXPONENT = 800
 """No float delta above 0 is below e^-800: multiplied by more than e^800 each is more than 1."""
 
 LARGEST_FLOAT = Fraction(sys.float_info.max)
-LONGEST_SHOWN = 60
-"""Longer names of columns are cut in sentences."""
-
 
 NO_BUDGET = (
     "a context-aware guarantee is about one population and has no epsilon, so it adds to no differential privacy budget; put a "
@@ -109,40 +106,11 @@ class ContextAware:
         raise ParameterError(NO_BUDGET)
 
     def in_words(self) -> str:
-        """The promise and its limits in plain words; numbers are rounded up."""
-        told = (
-            "" if self.information is None else f" A release tells at most {upward(self.information, 4)} nats about it."
-        )
-        if not self.converged:
-            told += " The training of the mechanism did NOT come to rest within its budget."
-        return (
-            f"Of {self.data}, {self._hidden('the private value')} is guessed right at most {upward(100 * self.accuracy, 4)} % of "
-            f"the time by {self.adversary}{self._measured}; without a release it is {upward(100 * self.prior, 4)} %.{told} This "
-            "holds on average over that population: single records may be released as they are, more than one release of a "
-            "record tells more, and it is no differential privacy."
-        )
+        """Return the claim and its limits in plain words; numbers are rounded up."""
+        return context_meaning(self.to_json())
 
     def __str__(self) -> str:
-        spent = upward(self.distortion) if self.rows is None else upward(self.distortion, 4)
-        return (
-            f"context-aware: {self._hidden('a private value')} is guessed right at most {upward(100 * self.accuracy, 4)} % of "
-            f"the time ({upward(100 * self.prior, 4)} % without a release){self._measured}, at a distortion of {spent}"
-            + ("" if self.converged else "; its training did NOT converge")
-        )
-
-    @property
-    def _measured(self) -> str:
-        """Of how many records it is known, and that it is no bound on others."""
-        if self.rows is None:
-            return ""
-        return f", as measured on {self.rows} records held out (with confidence 95 %), and perhaps more by others"
-
-    def _hidden(self, otherwise: str) -> str:
-        """What is hidden, by name; of several the one that is told most of."""
-        if not self.private:
-            return otherwise
-        first, *others = (name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..." for name in self.private)
-        return first + (f" (told most of among {len(self.private)} private columns)" if others else "")
+        return context_line(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
         """The guarantee as plain data."""

@@ -10,15 +10,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
-from noisewright.claims import phrases
-from noisewright.claims.readings import reading
+from noisewright.claims.readings import level_meaning, level_reading, reading
 from noisewright.core.certificates.claims import Claim
-from noisewright.core.exact import float_up, percent
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metrics.metric import Discrete
 
 __all__ = ["meaning", "short"]
 
@@ -30,7 +25,7 @@ def short(claim: str) -> str:
     record = claim.record
     level = level_of(record)
     if level is not None:  # the epsilon of a whole radius, which says more than that of a metre
-        return f"epsilon {phrases.up(level['level'])} {phrases.within(level)}"
+        return level_reading(level)
     return reading(record)
 
 
@@ -39,13 +34,7 @@ def meaning(claim: str, otherwise: str) -> str:
     level = level_of(claim.record) if isinstance(claim, Claim) else None
     if level is None:
         return otherwise
-    promise = Guarantee(float_up(Fraction(level["level"])), Discrete())
-    return phrases.odds(
-        phrases.within(level),
-        promise.factor(),
-        f"two such {'places' if 'on_map' in level else 'points'}",
-        percent(promise.posterior(0.5)),
-    )
+    return level_meaning(level)
 
 
 def level_of(record: Mapping[str, Any]) -> Mapping[str, Any] | None:

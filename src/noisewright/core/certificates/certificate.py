@@ -178,6 +178,12 @@ class Certificate:
         document = {**self.document, "in_the_clear": stated}
         return Certificate({**document, "digest": checker.digest(document)})
 
+    def under(self, conditions: Sequence[Condition]) -> Certificate:
+        """Return the certificate with a weaker claim: one that holds under these conditions as well."""
+        stated = [*self.document["claim"].get("conditions", []), *(one.record() for one in conditions)]
+        document = {**self.document, "claim": {**self.document["claim"], "conditions": stated}}
+        return Certificate({**document, "digest": checker.digest(document)})
+
     def to_json(self) -> str:
         """The certificate as JSON text."""
         return json.dumps(self.document, indent=1, ensure_ascii=True)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds, upward
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.labels import encode_number
 from noisewright.core.metrics.algebra import Scaled
@@ -70,9 +70,13 @@ class Audit:
         return self.value
 
     def __str__(self) -> str:
-        with_delta = f" with delta = {upward(self.delta)}" if self.delta else ""
-        head = f"epsilon = {upward(self.value)} per unit of {self.metric}{with_delta}"
-        return f"{head}; {self.evidence}"
+        return f"{self._head()}; {self.evidence}"
+
+    def _head(self, scope: Scope = "metric") -> str:
+        """Return the smallest epsilon and what it is for, in exact terms."""
+        if math.isinf(self.value):
+            return "epsilon = inf"
+        return str(Guarantee(self.value, self.metric, self.delta, scope))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._needs()}; {self._shown()}>"
