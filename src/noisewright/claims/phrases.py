@@ -435,6 +435,11 @@ def events(who: str, factor: str, plus: str, such: str, guess: str) -> str:
     )
 
 
+def likelier(factor: Any) -> str:
+    """Return a claim that is stated as a factor, not as an epsilon."""
+    return f"no output is more than {factor} times as likely under one secret as under another"
+
+
 def nothing(who: str) -> str:
     """Return that a claim says nothing about some secrets."""
     return f"Nothing is promised about {who}."

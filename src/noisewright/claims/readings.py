@@ -14,7 +14,17 @@ from typing import Any
 from noisewright.claims import phrases
 from noisewright.claims.figures import downward, factor_above, factor_in_words, figure, float_up, rounded_up, upward
 
-__all__ = ["context_line", "context_meaning", "hashes", "level_meaning", "level_reading", "reading", "seed_meaning"]
+__all__ = [
+    "context_line",
+    "context_meaning",
+    "hashes",
+    "hashes_in_short",
+    "level_meaning",
+    "level_reading",
+    "reading",
+    "seed_meaning",
+    "seed_note",
+]
 
 Record = Mapping[str, Any]
 
@@ -88,6 +98,20 @@ def hashes(epsilon: Fraction, bits: int) -> str:
     return (
         f"Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most e^({upward(epsilon, 4)} "
         f"k), and any two profiles by at most e^{upward(epsilon * bits, 4)}."
+    )
+
+
+def hashes_in_short(epsilon: Fraction, bits: int, radius: str, loss: float | None) -> str:
+    """Return the largest losses between two profiles: within a radius, if that is known, and between any two."""
+    near = "" if loss is None else f"two profiles at most {radius} apart: a loss of {upward(loss, 4)}; "
+    return f"{near}any two profiles: a loss of {upward(epsilon * bits, 4)} at most, whatever is known"
+
+
+def seed_note(radius: str, delta: float) -> str:
+    """Return what two losses of a scheme are about: the one at a radius, and the largest."""
+    return (
+        f"The loss at {radius} holds for two profiles so near that were fixed before the seed was drawn, up to a delta of "
+        f"{upward(delta, 3)}; the largest loss is that of any two, whatever is known."
     )
 
 

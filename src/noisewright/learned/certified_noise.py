@@ -79,10 +79,7 @@ class CertifiedPrivatiser:
     def in_words(self) -> str:
         """Both, in words."""
         first, second = self.guarantees
-        return (
-            f"{first.in_words()} In addition, proved between any two records: {second.in_words()} A privatiser that was trained "
-            "on the records that it releases tells about each of them in how it changes the others, and no epsilon covers that."
-        )
+        return f"{first.in_words()} In addition, proved: {second.in_words()}"
 
 
 def certified(privatiser: Any, epsilon: Exact, X: Any, y: Any = None) -> CertifiedPrivatiser:
