@@ -184,13 +184,18 @@ def line(record: Record) -> str:
 def claim(record: Record) -> str:
     """Return epsilon, for which distance, between which secrets where that is stated, and delta."""
     name, secret = metric_name(record["metric"]), record.get("secret")
-    per = f"between neighbours ({name} at most 1)" if record["scope"] == "adjacent" else f"per unit of {name}"
+    for_what = f"between neighbours ({name} at most 1)" if record["scope"] == "adjacent" else per(record["metric"])
     if record["metric"].get("base") == "tables":
-        per = f"between {name}"
+        for_what = f"between {name}"
     if secret is not None and secret["kind"] != "hash":
-        per += f" between two {noun(secret['kind'], secret)}"
+        for_what += f" between two {noun(secret['kind'], secret)}"
     extra = f", delta = {up(record['delta'])}" if Fraction(record["delta"]) else ""
-    return f"epsilon = {up(record['epsilon'])} {per}{extra}"
+    return f"epsilon = {up(record['epsilon'])} {for_what}{extra}"
+
+
+def per(metric: Record) -> str:
+    """Return what an epsilon per unit of a metric is for."""
+    return f"per unit of {metric_name(metric)}"
 
 
 def share(record: Record) -> str:
@@ -211,7 +216,7 @@ def share(record: Record) -> str:
         for many in (touching, draws)
     )
     person = f"; {one} for one person whom at most {number_of(touching, 'draw')} of {draws:,} can show"
-    return person if uniform else f"{person}, {every.removeprefix('epsilon = ')} for all of them"
+    return person if uniform else f"{person}, and {every} for all of them"
 
 
 # Secrets and how far apart they are -----------------------------------------------------------------------------------------

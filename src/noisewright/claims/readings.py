@@ -17,10 +17,12 @@ from noisewright.claims.figures import downward, factor_above, factor_in_words, 
 __all__ = [
     "context_line",
     "context_meaning",
+    "counted",
     "hashes",
     "hashes_in_short",
     "level_meaning",
     "level_reading",
+    "needs",
     "reading",
     "seed_meaning",
     "seed_note",
@@ -30,7 +32,12 @@ Record = Mapping[str, Any]
 
 
 def reading(record: Record, unit: str = "") -> str:
-    """Return a claim in half a line: what its epsilon is for, and all conditions.
+    """Return a claim in half a line: its epsilon, what that is for, and all conditions."""
+    return f"epsilon {needs(record, unit)}"
+
+
+def needs(record: Record, unit: str = "") -> str:
+    """Return the epsilon of a claim, what it is for, and all conditions.
 
     Parameters
     ----------
@@ -38,6 +45,25 @@ def reading(record: Record, unit: str = "") -> str:
         The record of a claim.
     unit : str, default ""
         The unit of the values, such as ``"year"``, if the record does not say.
+    """
+    metric, base, delta = record["metric"], record["metric"].get("base"), Fraction(record["delta"])
+    epsilon, words = counted(record, unit)
+    size, alone = 1 / phrases.factor(metric, record.get("secret")), record["scope"] == "adjacent"
+    text = f"{upward(epsilon, 4)} {words}" + (f", delta {upward(delta, 3)}" if delta else "")
+    if "lattice" in metric:
+        text += f", rounded to steps of {figure(Fraction(2) ** metric['lattice'])}"
+    if "radius" in record and base != "tables":
+        text += f", up to {figure(Fraction(record['radius']) * size, 4, 'down')} apart" * (not alone)
+        text += ", and for no others" * alone
+    return text + phrases.share(record) + "".join(phrases.conditions(record["conditions"]))
+
+
+def counted(record: Record, unit: str = "") -> tuple[Fraction, str]:
+    """Return an epsilon, and for which secrets or how much of their distance it is.
+
+    >>> line = {"epsilon": "1", "delta": "0", "scope": "metric", "conditions": [], "metric": {"base": "line"}}
+    >>> counted(line)
+    (Fraction(1, 1), 'for each 1 of difference')
     """
     metric, secret, epsilon = record["metric"], record.get("secret"), Fraction(record["epsilon"])
     factor, base = phrases.factor(metric, secret), metric.get("base")
@@ -52,14 +78,7 @@ def reading(record: Record, unit: str = "") -> str:
         words = f"between two {_answers(metric, secret)} at most {many} apart"
     else:
         words = phrases.each(metric, secret, many if size != 1 or not unit else unit)
-    delta = Fraction(record["delta"])
-    text = f"epsilon {upward(epsilon, 4)} {words}" + (f", delta {upward(delta, 3)}" if delta else "")
-    if "lattice" in metric:
-        text += f", rounded to steps of {figure(Fraction(2) ** metric['lattice'])}"
-    if "radius" in record and base != "tables":
-        text += f", up to {figure(Fraction(record['radius']) * size, 4, 'down')} apart" * (not alone)
-        text += ", and for no others" * alone
-    return text + phrases.share(record) + "".join(phrases.conditions(record["conditions"]))
+    return epsilon, words
 
 
 def _answers(metric: Record, secret: Record | None) -> str:

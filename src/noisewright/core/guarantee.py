@@ -387,5 +387,5 @@ def _guess(factor: Fraction, delta: Fraction) -> Fraction:
 
 
 def _stated(value: float) -> str:
-    """Return a float as a record states it: rounded up in 12 digits; the float 0.1 is one tenth."""
-    return upward(value, 12)
+    """Return a float as a record states it: by its decimal name in 15 digits, so that the float 0.1 is one tenth."""
+    return f"{value:.15g}"

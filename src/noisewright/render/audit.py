@@ -3,7 +3,7 @@
 >>> from noisewright.core.channels.channel import Channel
 >>> found = Channel([[0.75, 0.25], [0.5, 0.5]]).epsilon()
 >>> smallest(found)
-'0.694 between any two answers'
+'0.6932 between any two answers'
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from noisewright.claims import phrases
+from noisewright.claims.readings import needs
 from noisewright.core.channels.audit import Audit
 from noisewright.core.guarantee import Guarantee
 
@@ -21,7 +22,7 @@ def smallest(found: Audit) -> str:
     """Return the smallest epsilon of an audit, and what it is for."""
     if math.isinf(found.value):
         return "infinite: no epsilon will do"
-    return Guarantee(found.value, found.metric, found.delta).reading().removeprefix("epsilon ")
+    return needs(Guarantee(found.value, found.metric, found.delta).record())
 
 
 def audit_meaning(found: Audit, worst: Audit | None = None) -> str:

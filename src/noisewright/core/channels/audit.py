@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.claims.readings import needs
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
@@ -79,16 +80,16 @@ class Audit:
         return str(Guarantee(self.value, self.metric, self.delta, scope))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._needs()}; {self._shown()}>"
+        return f"<{type(self).__name__}: epsilon {self._needs()}; {self._shown()}>"
 
     def _repr_html_(self) -> str:
-        return card("Audit", [("smallest epsilon", self._needs().removeprefix("epsilon ")), ("because", self._shown())])
+        return card("Audit", [("smallest epsilon", self._needs()), ("because", self._shown())])
 
     def _needs(self, scope: Scope = "metric") -> str:
         """The smallest epsilon and what it is for, in plain words."""
         if math.isinf(self.value):
-            return "epsilon infinite"
-        return Guarantee(self.value, self.metric, self.delta, scope).reading()
+            return "infinite"
+        return needs(Guarantee(self.value, self.metric, self.delta, scope).record())
 
     def _shown(self) -> str:
         return self.evidence

@@ -78,7 +78,7 @@ BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` wr
     RELEASE_FILE: "2ae2e7099a8c754ea861ffac66859a83d1eff795fbbb74855619da6dcc9089cc",
     WORDS_FILE: "f2833d15ad62092aa79faaa95076e928da1722e02ce5730a167307d653921c07",
     EARLIER_FILE: "05824503174bd7cb064b09a36b7f3ad73c8a1d9d766ee46077ec4e7248af74bc",
-    PHRASES_FILE: "826dda08c5434b5e7bb4ec8da963e731a03963c7f3a5af522d10d0205a091ad9",
+    PHRASES_FILE: "447e7e78a8732a1a65989cccbde0df9dbfed191b7420380b57a283423f2c54f0",
 }
 RELEASE = "noisewright-release"
 
