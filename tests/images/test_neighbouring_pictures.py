@@ -1,0 +1,106 @@
+"""Pictures and videos that are alike outside of the same hidden places are told apart by nothing but the draws.
+
+The draws are replaced by a constant picture. Whatever else is published of two neighbours (pixels, certificates, names, sizes,
+times of files) must then be the same to the last byte.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from picture_support import drawing
+
+from noisewright.images import FaceMethod, PixelMethod, obfuscate_pictures, png_of, private_faces
+from noisewright.images.hidden_faces import PrivateFaces
+from noisewright.images.mechanism import PictureMechanism
+from noisewright.images.pictures.reading import Picture
+from noisewright.images.pipeline import OwnFrames, OwnPlaces, Place, Video, hide_video, in_frames
+from noisewright.images.pipeline.frames import new_video
+from noisewright.images.pixels.mechanism import BlockMechanism
+
+BOXES = [[4, 5, 16, 12], [30, 20, 20, 18], [70, 40, 12, 12]]
+PLACES = [Place.around(*box) for box in BOXES]
+METHODS = {
+    "blocks": lambda: PixelMethod("laplace", Fraction(50), {"block": 32}),
+    "levels": lambda: PixelMethod("exponential", Fraction(50), {"block": 32}),
+    "faces": lambda: FaceMethod(private_faces(epsilon=50)),
+}
+
+
+@pytest.fixture
+def _constant_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn(self: PictureMechanism, picture: Picture, bits: Any) -> Picture:
+        assert picture.shape == self.shape
+        return np.full(self.shape, 90, np.uint8)
+
+    monkeypatch.setattr(BlockMechanism, "drawn", drawn)
+    monkeypatch.setattr(PrivateFaces, "drawn", drawn)
+
+
+def neighbours(seed: int, width: int = 96, height: int = 64) -> tuple[Picture, Picture]:
+    """Two pictures that differ in every pixel of the places, and in no other."""
+    rng = np.random.default_rng(seed)
+    first = drawing(width, height)
+    second = first.copy()
+    for x, y, wide, high in BOXES:
+        first[y : y + high, x : x + wide] = rng.integers(0, 256, 3)
+        second[y : y + high, x : x + wide] = rng.integers(0, 256, (high, wide, 3))
+    return first, second
+
+
+def published(folder: Path) -> dict[str, tuple[bytes, float]]:
+    return {path.name: (path.read_bytes(), path.stat().st_mtime) for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.usefixtures("_constant_draws")
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("seed", range(3))
+def test_photographs(name: str, seed: int, tmp_path: Path) -> None:
+    found = []
+    for which, picture in enumerate(neighbours(seed)):
+        source = tmp_path / f"in{which}"
+        source.mkdir()
+        (source / "a.png").write_bytes(png_of(picture))
+        method = in_frames(METHODS[name](), OwnPlaces({"a.png": PLACES}))
+        obfuscate_pictures(method, [source / "a.png"], tmp_path / f"out{which}", keep_names=True)
+        found.append(published(tmp_path / f"out{which}"))
+    assert found[0] == found[1]
+    assert len(found[0]) == 2  # the picture and its certificate
+
+
+@pytest.mark.usefixtures("_constant_draws")
+@pytest.mark.parametrize("draw", ["once", "every"])
+@pytest.mark.parametrize("name", ["blocks", "faces"])
+def test_videos(name: str, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbours are videos as they are decoded: compression mixes the pixels of places with others, and is not covered."""
+    boxes = OwnFrames.of({"1-4": BOXES[:2], "5": [], "6-8": BOXES[1:]}, "boxes.json")
+    both = [[hidden_frame(number, which, boxes) for number in range(8)] for which in (0, 1)]
+    released = []
+    for which, frames in enumerate(both):
+        source, folder = tmp_path / f"film{which}" / "film.avi", tmp_path / f"out{which}"
+        source.parent.mkdir()
+        folder.mkdir()
+        with new_video(source, Video(source, 96, 64, 10)) as write:
+            for frame in frames:
+                write(frame)
+        monkeypatch.setattr(Video, "frames", lambda self, frames=frames: iter(frames))
+        monkeypatch.setattr("noisewright.images.pipeline.frames._check_written", lambda *_: None)
+        hide_video(in_frames(METHODS[name](), boxes), source, folder / "film.avi", draw=draw)
+        released.append({name: content for name, (content, _) in published(folder).items()})
+    assert not all((one == other).all() for one, other in zip(*both, strict=True))
+    assert released[0] == released[1]
+    assert len(released[0]) == 2  # the video and its certificate
+
+
+def hidden_frame(number: int, which: int, boxes: OwnFrames) -> Picture:
+    """A frame of one of two neighbours, which differ in the places of that frame alone, and in every second frame."""
+    first, second = neighbours(number)
+    frame, changed = drawing(96, 64), second if which and number % 2 else first
+    for _, place in boxes.in_each(8)[number]:
+        rows, columns = place.bounds(64, 96)
+        frame[rows, columns] = changed[rows, columns]
+    return frame
