@@ -7,7 +7,7 @@ from typing import Any
 from noisewright.core.metrics.metric import Metric
 from noisewright.releases.columns.fitting import distance_of
 from noisewright.releases.columns.secret import Secret
-from noisewright.releases.kinds.spans import UNITS, Span
+from noisewright.releases.kinds.spans import Span, largest_unit
 from noisewright.releases.policy.policy import ColumnPolicy
 
 __all__ = ["protection_of"]
@@ -23,8 +23,7 @@ def protection_of(column: ColumnPolicy, metric: Metric, secret: Secret) -> dict[
     unit = metric.unit or secret.unit
     size = distance_of(column.protect, secret)
     if isinstance(column.protect, Span):  # in the largest unit of which it is a whole number
-        unit = next((u for u, many in UNITS.items() if (column.protect.seconds / many).denominator == 1), "second")
-        size = column.protect.seconds / UNITS[unit]
+        size, unit = largest_unit(column.protect.seconds)
     found = {"kind": "near", "type": _type_of(unit, secret), "distance": str(size), **({"unit": unit} if unit else {})}
     many = secret.numbers > 1 and not unit
     return {**found, **({"metric": _unrounded(metric)} if many else {}), **more}

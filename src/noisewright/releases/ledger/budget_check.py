@@ -104,7 +104,7 @@ def charges_of(plan: Plan) -> list[Charge]:
 def terms_of(plan: Plan, raise_budget: bool = False) -> Terms:
     """The budget of a policy, and between which tables it is meant."""
     budget, scope = plan.policy.budget, plan.policy.ledger.scope
-    return Terms(budget.epsilon, budget.delta, scope, plan.neighbours, raise_budget=raise_budget)
+    return Terms(budget.epsilon, budget.delta, scope, plan.policy.relation, raise_budget=raise_budget)
 
 
 def _units(plan: Plan, engine: Engine, source: Source) -> Iterator[bytes] | None:
