@@ -367,7 +367,7 @@ def size(protected: Record) -> str:
 
 def protected_by(part: Record, relation: Record) -> str:
     """Return what a part of a release protects."""
-    return by(part["protects"]) if part["kind"] == "column" else one_unit(relation)
+    return apart(part["protects"]) if part["kind"] == "column" else one_unit(relation)
 
 
 def by(protected: Record) -> str:

@@ -9,7 +9,7 @@ is given, and what becomes of its outputs, is for :mod:`noisewright.releases.col
 ...     {"name": "age", "mechanism": "laplace", "within": [0, 110], "protect": 5, "epsilon": 1}]})
 >>> age = compile_column(policy.columns[0], 0, {"age": pa.int8()}, policy)
 >>> age.price, age.protects, age.error_words
-(Fraction(1, 1), 'at most 5', 'expected error at most 7.67')
+(Fraction(1, 1), 'values at most 5 apart', 'expected error at most 7.67')
 >>> age.perturb([pa.array([31, 107, None], pa.int8()).drop_null()])[0].type
 DataType(int8)
 """
@@ -86,8 +86,8 @@ class ColumnPlan:
 
     @property
     def protects(self) -> str:
-        """By how much values may differ that are protected, in words."""
-        return "nothing" if self.protection is None else phrases.by(self.protection)
+        """Which values are protected from each other, in words."""
+        return "nothing" if self.protection is None else phrases.apart(self.protection)
 
     @property
     def keep(self) -> bool:
