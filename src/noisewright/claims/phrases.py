@@ -378,8 +378,13 @@ def by(protected: Record) -> str:
     """
     if protected["kind"] == "none":
         return f"no two values; {', '.join(protected['hidden'])} is harder to guess"
-    found = f"at most {size(protected)}" if protected["kind"] == "near" else "any two values"
+    found = f"at most {size(protected)}" if protected["kind"] == "near" else any_two(protected)
     return found + remarks(protected)
+
+
+def any_two(protected: Record) -> str:
+    """Return "any two values", or those of the range that only the policy states."""
+    return "any two values" + (" of the stated range" if protected.get("range") == "stated" else "")
 
 
 def apart(protected: Record) -> str:

@@ -113,7 +113,7 @@ def _units(plan: Plan, engine: Engine, source: Source) -> Iterator[bytes] | None
 
 
 def protected_by(column: ColumnPlan) -> Protected | None:
-    """The protected distance in the column's own unit; None for a column that is kept as it is.
+    """The protected distance in the column's own unit; None for a column that is not protected.
 
     >>> import pyarrow as pa
     >>> from noisewright.releases.plan import make_plan
@@ -125,8 +125,12 @@ def protected_by(column: ColumnPlan) -> Protected | None:
     """
     if column.mechanism is None or column.secret is None:
         return None
-    if column.protect is None:
-        return Protected(column.names, None)
+    protect = column.protect
+    if protect is None:
+        certificate = column.certificate()
+        if certificate is None or certificate.document.get("outside") != "keep":
+            return Protected(column.names, None)
+        protect = column.width  # values from beyond the range are farther apart than any two of it
     metric, alone = column.mechanism.guarantee.metric, len(column.types) == 1
     unit = metric.unit or (column.secret.unit if metric.on_numbers and alone else metric.in_words())
-    return Protected(column.names, column.protect, unit)
+    return Protected(column.names, protect, unit)
