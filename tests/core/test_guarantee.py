@@ -25,6 +25,10 @@ from noisewright.core.metrics.metric import Discrete, Euclidean, Hamming, Line, 
 positive = st.floats(1e-6, 30)
 
 
+ONE_ROW = {"relation": "same-rows", "unit": None, "rows": 1}
+TABLES = "two tables with the same number of rows that differ in the values of one row"
+
+
 @given(positive, st.floats(0, 1))
 @settings(max_examples=200)
 def test_posterior_is_bayes_rounded_up(epsilon: float, prior: float) -> None:
@@ -186,7 +190,8 @@ def test_reading_in_words() -> None:
     assert channel.push().inners.max() == pytest.approx(0.75)
     with_delta = Guarantee(1, Line(), delta=0.01).in_words()
     assert "no event is more than 2.72 times as likely under one as under the other, plus 0.01" in with_delta
-    assert "unlucky with probability 0.001" in Guarantee(1, Line(), seed_failure=0.001).in_words()
+    unlucky = Guarantee(1, Line(), seed_failure=0.001).in_words()
+    assert unlucky.endswith("This holds unless the public seed is unlucky (probability 0.001).")
     assert "factor of at most e^50." in Guarantee(50, Line()).in_words()
 
 
@@ -317,7 +322,10 @@ def test_bad_input(make: object, message: str) -> None:
 
 def test_as_text_and_data() -> None:
     promise = Guarantee(0.5, Hamming(), 1e-6, "adjacent", 3.0)
-    assert str(promise) == "epsilon = 0.5 between neighbours (hamming at most 1), delta = 1e-6, for pairs within 3"
+    assert str(promise) == (
+        "epsilon = 0.5 between neighbours (hamming at most 1), delta = 0.000001, "
+        "for pairs at most 3 apart, and for no others"
+    )
     assert str(Guarantee(2, Line())) == "epsilon = 2 per unit of line"
     assert promise.to_json() == {
         "epsilon": 0.5,
@@ -366,16 +374,14 @@ def test_a_sentence_is_about_no_more_pairs_than_the_promise() -> None:
         "Nothing is promised about secrets that are infinitely far apart."
     )
     assert str(Guarantee(1.0, Line(), seed_failure=0.001)) == (
-        "epsilon = 1 per unit of line, unless public seeds are unlucky (probability 0.001)"
+        "epsilon = 1 per unit of line, unless the public seed is unlucky (probability 0.001)"
     )
-    tables = Guarantee(1.0, Neighbours("two tables that differ in one row"), scope="adjacent", radius=1.0)
-    assert str(tables) == "epsilon = 1 between two tables that differ in one row"
-    assert "the odds between two tables that differ in one row change by a factor of at most 2.72." in tables.in_words()
+    tables = Guarantee(1.0, Neighbours(ONE_ROW), scope="adjacent", radius=1.0)
+    assert str(tables) == f"epsilon = 1 between {TABLES}"
+    assert f"the odds between {TABLES} change by a factor of at most 2.72." in tables.in_words()
     assert tables.in_words().endswith("A belief of 50 % in one of two such tables can become at most 73.2 %.")
-    assert (
-        tables.in_words(2) == "Nothing is promised about tables farther apart than two tables that differ in one row."
-    )
-    with pytest.raises(MetricError, match="told in words here"):
+    assert tables.in_words(2) == f"Nothing is promised about tables farther apart than {TABLES}."
+    with pytest.raises(MetricError, match="stated by a record"):
         tables.metric.distance(1, 2)
     assert tables.compose(tables).epsilon == 2
 
@@ -396,7 +402,7 @@ def test_a_sentence_is_about_no_more_pairs_than_the_promise() -> None:
             "epsilon 1 between two answers at most 7 days apart, delta 1e-6, and for no others",
         ),
         (Guarantee(2.0, Euclidean(), radius=3.0), "", "epsilon 2 for each 1 of distance, up to 3 apart"),
-        (Guarantee(1.0, Neighbours("two tables")), "", "epsilon 1 between two tables"),
+        (Guarantee(1.0, Neighbours(ONE_ROW)), "", f"epsilon 1 between {TABLES}"),
     ],
 )
 def test_readings(guarantee: Guarantee, unit: str, words: str) -> None:

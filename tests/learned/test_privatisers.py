@@ -210,17 +210,20 @@ def test_certified_noise_behind_it_states_both_promises() -> None:
     context, proved = noisy.guarantees
     assert (context.kind, context.accuracy) == ("context-aware", made.guarantee.accuracy)
     assert context.distortion > made.guarantee.distortion + 0.5
-    assert str(proved) == "epsilon = 3.5 per unit of discrete"
+    untrained = "for records that the privatiser was not trained on"
+    assert str(proved) == f"epsilon = 3.5 per unit of discrete, {untrained}"
     assert noisy.certificate().epsilon == Fraction(7, 2)
     said = noisy.certificate().verify()
-    assert said.startswith("epsilon = 3.5 per unit of discrete, over 3 independent parts; in the clear, as stated: ")
-    assert "records that it was trained on" in said
-    assert "for records that it was NOT trained on" in noisy.in_words()
+    assert said == f"epsilon = 3.5 per unit of discrete, over 3 independent parts, {untrained}"
+    assert f"This holds {untrained}." in noisy.in_words()
     out = noisy.release(frame)
     assert out["height"].between(1.2, 2.3).all()
     assert out["age"].dtype == np.int64
     assert set(out["town"]) <= {"Bonn", "Kiel", "Ulm"}
-    assert core.Accountant(["a", "b"]).add(proved).guarantee().epsilon == pytest.approx(3.5)
+    spent = core.Accountant(["a", "b"]).add(proved).guarantee()
+    assert spent.epsilon == pytest.approx(3.5)
+    assert [one.code for one in spent.conditions] == ["not-a-training-record"]
+    assert str(spent).endswith(untrained)
     with pytest.raises(ParameterError, match="public range of every column of numbers, and 'height' has none"):
         GAPPrivatiser(1.0, settings=QUICK, attackers=FEW).fit(frame, y).with_epsilon(1, frame)
     with pytest.raises(ParameterError, match="epsilon"):

@@ -22,16 +22,28 @@ from typing import Any
 Record = Mapping[str, Any]
 
 SECRETS = {  # kind of a secret: in the plural
-    "value": "values",
-    "category": "categories",
+    "value": "secrets",
     "picture": "pictures",
     "face": "faces",
     "document": "documents",
     "word": "words",
-    "vector": "vectors",
-    "set": "sets",
     "place": "places",
+    "hash": "vectors",
+    "table": "tables",
     "record": "records",
+}
+PARTS = {  # of a picture, outside of which two secrets are alike: one of them, several
+    "region": ("the region", "the {count:,} regions"),
+    "mask": ("the mask", "the {count:,} masks"),
+    "place": ("the hidden place", "the {count:,} hidden places"),
+    "track": ("the places of the face that is followed", "the places of the {count:,} faces that are followed"),
+}
+MEASURED_IN = {  # what a distance between secrets is called, where that is not the name of the metric
+    ("picture", "pixel"): "pixels that differ",
+    ("picture", "step"): "steps of colour, added up over pixels and channels",
+    ("face", None): "distance of codes, 1 between opposite corners of the public box",
+    ("document", "matched"): "the distances of matched words, added up",
+    ("document", "aligned"): "the distances of words at the same place, added up",
 }
 CLEAR = {  # what an output shows as it is
     "everything": "everything",
@@ -53,10 +65,17 @@ CLEAR = {  # what an output shows as it is
 }
 BOUNDARY = {  # what the proof takes from the file, and the condition for it
     "floats": "if the theorem for real numbers holds for the floats that are drawn (not proved)",
-    "pair-before-seed": "for two {secrets} that were fixed before the public seed was drawn",
+    "pair-before-seed": "for two secrets that were chosen before the public seed was drawn",
     "not-a-training-record": "for records that the privatiser was not trained on",
     "seed-failure": "unless the public seed is unlucky (probability {probability})",
     "within": "for pairs at most {distance} apart, and for no others",
+}
+DISTANCES = {  # of a proof, by their shape
+    "uniform": "{distance} between any two secrets",
+    "steps": "{distance} for one step of the outputs",
+    "adjacent": "neighbours, at most 1 apart; one step of the outputs is {distance}",
+    "words": "those of word vectors in its public file",
+    "product": "those of its parts, which are drawn independently",
 }
 STATED = {"level", "word-file", "slope", "floats", "stated-sensitivity"}
 """Codes of conditions that hold only if something that the file states is true."""
@@ -93,8 +112,8 @@ def rounded(value: Fraction, way: str = ROUND_CEILING, digits: int = 6) -> str:
     short = f"{float(value):.{digits}g}"
     beyond = Fraction(short) < value if way == ROUND_CEILING else Fraction(short) > value
     digits = 17 if beyond and Fraction(float(short)) == value else digits
-    found = Context(prec=digits, rounding=way).divide(*map(Decimal, value.as_integer_ratio()))
-    return f"{found.normalize():f}"
+    found = Context(prec=digits, rounding=way).divide(*map(Decimal, value.as_integer_ratio())).normalize()
+    return f"{found:f}" if not found or found.adjusted() >= -6 else f"{found:e}"
 
 
 def plain(value: Any, way: str = ROUND_FLOOR) -> str:
@@ -140,6 +159,8 @@ def metric_name(metric: Record) -> str:
 def base_name(metric: Record) -> str:
     """Return the name of a metric record without its factor."""
     base = metric["base"]
+    if base == "tables":
+        return between(metric["neighbours"], [(one, names) for one, names in metric["columns"]])
     if base in ("largest", "sum"):
         base = f"{base} of {metric['count']} differences"
     elif base == "metres":
@@ -155,15 +176,195 @@ def base_name(metric: Record) -> str:
 
 def line(record: Record) -> str:
     """Return the claim of one mechanism in one line, in exact terms, with all its conditions."""
-    return claim(record) + "".join(conditions(record["conditions"]))
+    told = "radius" in record and record["metric"].get("base") != "tables"
+    near = [{"code": "within", "distance": record["radius"]}] if told else []
+    return claim(record) + share(record) + "".join(conditions([*near, *record["conditions"]]))
 
 
 def claim(record: Record) -> str:
-    """Return epsilon, for which distance, and delta."""
-    name = metric_name(record["metric"])
-    per = f"between neighbours ({name} at most 1)" if record["scope"] == "adjacent" else f"per unit of {name}"
+    """Return epsilon, for which distance, between which secrets where that is stated, and delta."""
+    name, secret = metric_name(record["metric"]), record.get("secret")
+    for_what = f"between neighbours ({name} at most 1)" if record["scope"] == "adjacent" else per(record["metric"])
+    if record["metric"].get("base") == "tables":
+        for_what = f"between {name}"
+    if secret is not None and secret["kind"] != "hash":
+        for_what += f" between two {noun(secret['kind'], secret)}"
     extra = f", delta = {up(record['delta'])}" if Fraction(record["delta"]) else ""
-    return f"epsilon = {up(record['epsilon'])} {per}{extra}"
+    return f"epsilon = {up(record['epsilon'])} {for_what}{extra}"
+
+
+def per(metric: Record) -> str:
+    """Return what an epsilon per unit of a metric is for."""
+    return f"per unit of {metric_name(metric)}"
+
+
+def share(record: Record) -> str:
+    """Return what one person costs, and all of them, if several draws are claimed together.
+
+    >>> secret = {"kind": "picture", "inside": "place", "count": 6, "draws": 6, "touching": 1}
+    >>> share({"epsilon": "600", "delta": "0", "metric": {"base": "discrete"}, "secret": secret})
+    '; epsilon = 100 for one person whom at most 1 draw of 6 can show'
+    """
+    secret = record.get("secret", {})
+    draws, touching = secret.get("draws", 1), secret.get("touching", 1)
+    if draws == 1:
+        return ""
+    uniform = record["metric"].get("base") == "discrete"  # otherwise distances add up over the draws
+    each = Fraction(1, draws) if uniform else factor(record["metric"], secret)
+    one, every = (
+        cost(many * each * Fraction(record["epsilon"]), many * each * Fraction(record["delta"]))
+        for many in (touching, draws)
+    )
+    person = f"; {one} for one person whom at most {number_of(touching, 'draw')} of {draws:,} can show"
+    return person if uniform else f"{person}, and {every} for all of them"
+
+
+# Secrets and how far apart they are -----------------------------------------------------------------------------------------
+
+
+def kind_of(metric: Record, secret: Record | None) -> str:
+    """Return the kind of secret that a metric is about."""
+    if secret is not None:
+        return str(secret["kind"])
+    if metric.get("base") == "words":
+        return "document" if "order" in metric else "word"
+    return {"metres": "place", "tables": "table"}.get(metric.get("base", ""), "value")
+
+
+def noun(kind: str, secret: Record | None) -> str:
+    """Return what secrets are called in the plural, and outside of what two of them are alike.
+
+    >>> noun("picture", {"kind": "picture", "inside": "place", "count": 6})
+    'pictures that are alike outside of the 6 hidden places'
+    """
+    stated = secret or {}
+    name = "sets" if stated.get("family") == "minhash" else SECRETS[kind]
+    if "inside" not in stated:
+        return "pictures of one size" if kind == "picture" else name
+    one, many = PARTS[stated["inside"]]
+    name = "pictures" if kind == "face" else name
+    return f"{name} that are alike outside of {one if stated['count'] == 1 else many.format(count=stated['count'])}"
+
+
+def factor(metric: Record, secret: Record | None) -> Fraction:
+    """Return how many units of a metric a distance of 1 is, in the unit that people count secrets of this kind in.
+
+    Pixels and codes of faces are counted as a whole, and the metric counts their values or steps.
+
+    >>> factor({"base": "hamming", "factor": "1/3"}, {"kind": "picture", "unit": "pixel", "channels": 3})
+    Fraction(1, 1)
+    """
+    stated, found = secret or {}, Fraction(metric.get("factor", 1))
+    if stated.get("unit") == "pixel":
+        return found * int(stated["channels"]) * (255 if metric["base"] == "manhattan" else 1)
+    return found * int(stated.get("steps", 1))
+
+
+def unit(metric: Record, secret: Record | None) -> str:
+    """Return the unit of the distance between two secrets in the singular; empty where it is that of the secrets themselves."""
+    stated = secret or {}
+    if stated.get("kind") == "hash":
+        return f"differing {'bit' if stated['answers'] == 2 else 'answer'}"
+    if stated.get("kind") == "face":
+        return "code unit"
+    return "metre" if metric.get("base") == "metres" else str(stated.get("unit", ""))
+
+
+def pairs(metric: Record, secret: Record | None, distance: Fraction) -> str:
+    """Return which two secrets are at most so far apart; the distance is rounded down.
+
+    >>> pairs({"base": "line", "factor": "1/5"}, None, Fraction(1)), pairs({"base": "discrete"}, None, Fraction(1))
+    ('any two secrets at most 5 apart', 'any two secrets that differ')
+    >>> pairs({"base": "hamming", "factor": "1/3"}, {"kind": "picture", "unit": "pixel", "channels": 3}, Fraction(2))
+    'any two pictures of one size that differ in at most 2 pixels'
+    """
+    kind, base = kind_of(metric, secret), metric.get("base")
+    things, apart = noun(kind, secret), Fraction(distance) / factor(metric, secret)
+    told, step = down(apart), metric.get("lattice")
+    rounding = "" if step is None else f", rounded to steps of {down(Fraction(2) ** step, 4)},"
+    if base == "tables":
+        return base_name(metric) if distance <= 1 else f"tables farther apart than {base_name(metric)}"
+    if kind == "hash":
+        return between_hashes(things, secret or {}, apart)
+    if kind == "face":
+        near = apart < (secret or {}).get("draws", 1)
+        away = f" whose codes are within {told} (opposite corners of the public box being 1 apart)"
+        return f"any two {things}{away if near else ''}"
+    if kind == "document":
+        words = "whose matched words are" if metric["order"] == "matched" else "whose words are, place by place,"
+        alike = " of the same length" if (secret or {}).get("same_length") else ""
+        return f"any two {things}{alike} {words} at most {told} apart in total"
+    if base == "metres":
+        return f"any two {things} within {told} metre{'' if apart == 1 else 's'} on the map{rounding}"
+    if base == "discrete" and apart >= 1:
+        return f"any two {things}{'' if secret else ' that differ'}"
+    if unit(metric, secret) == "pixel":
+        return f"any two {things} that differ in at most {told} pixel{'' if apart == 1 else 's'}"
+    if unit(metric, secret) == "step":
+        return f"any two {things} that differ by at most {told} step{'' if apart == 1 else 's'} of colour in total"
+    if base in ("line", "euclidean"):
+        return f"any two {things} at most {told} apart{rounding}"
+    return f"any two {things} within {told} ({distance_name(metric, secret)}){rounding}"
+
+
+def between_hashes(things: str, secret: Record, distance: Fraction) -> str:
+    """Return which two vectors or sets have hashes that are at most so far apart."""
+    one = "bit" if secret["answers"] == 2 else "answer"
+    if distance >= secret["bits"]:
+        return f"any two {things}"
+    many = f"1 {one}" if distance == 1 else f"{down(distance)} {one}s"
+    return f"any two {things} whose hashes differ in at most {many}"
+
+
+def distance_name(metric: Record, secret: Record | None) -> str:
+    """Return what a distance between two secrets themselves is called, whatever a claim scales and rounds.
+
+    >>> distance_name({"base": "line", "factor": "1/5", "lattice": -3}, None)
+    'line'
+    """
+    if (secret or {}).get("kind") == "hash":
+        return f"{'bits' if (secret or {})['answers'] == 2 else 'answers'} in which hashes differ"
+    detail = metric.get("order", (secret or {}).get("unit"))
+    if found := MEASURED_IN.get((kind_of(metric, secret), detail)):
+        return found
+    if "called" in metric:
+        return str(metric["called"])
+    return base_name({name: value for name, value in metric.items() if name != "lattice"})
+
+
+def distances(stated: Record) -> str:
+    """Return the distances that a proof is about; a metric's name alone does not give them."""
+    shape, known = stated["shape"], DISTANCES
+    if shape in known:
+        return known[shape].format(distance=stated.get("distance"))
+    if shape == "line":
+        places = sorted(Fraction(place) for place in stated["places"])
+        return f"along a line of {len(places)} places, from {short(places[0])} to {short(places[-1])}"
+    finite = [Fraction(one) for one in stated["distances"] if one != "inf"]
+    span = f", from {short(min(finite))} to {short(max(finite))}" if finite else ""
+    return f"a table of {len(stated['distances'])} distances{span}"
+
+
+def short(value: Fraction) -> str:
+    """Return a number in full if it is short."""
+    return str(value) if len(str(value)) <= 12 else f"about {float(value):.6g}"
+
+
+def each(metric: Record, secret: Record | None, size: str) -> str:
+    """Return what a loss for each so much of a distance is for.
+
+    >>> each({"base": "line"}, None, "5 years"), each({"base": "manhattan"}, None, "2")
+    ('for each 5 years of difference', 'for each 2 of distance (manhattan)')
+    """
+    base, plain = metric.get("base"), secret is None
+    if base == "discrete":
+        return f"between any two {noun(str(secret['kind']), secret) if secret is not None else 'answers'}"
+    if base == "line":
+        return f"for each {size} of difference"
+    if base == "hamming" and plain:
+        return "for each place that differs" if size == "1" else f"for each {size} places that differ"
+    with_unit = base in ("euclidean", "metres") or (not plain)
+    return f"for each {size} of distance" + ("" if with_unit else f" ({distance_name(metric, secret)})")
 
 
 def conditions(records: Sequence[Record]) -> list[str]:
@@ -183,7 +384,7 @@ def condition(one: Record) -> str:
     if code == "intervals":
         return intervals(one["ends"])
     if code == "level":
-        return f"; level = {up(one['level'])} {within(one)}"
+        return f"; level = {up(one['level'])} between {within(one)}"
     if code == "parts":
         return f", over {'any number of' if one['count'] is None else one['count']} independent parts"
     if code == "infinitely-apart":
@@ -213,12 +414,12 @@ def condition(one: Record) -> str:
 
 
 def within(level: Record) -> str:
-    """Return between which points, or places on the globe, a level holds."""
+    """Return which points, or places on the globe, a level is about."""
     limit = down(level["radius"])
     if "on_map" not in level:
-        return f"between any two points within {limit} of each other, rounding included"
+        return f"any two points within {limit} of each other, rounding included"
     return (
-        f"between any two places within {limit} m of each other, rounding included, if the map makes at most "
+        f"any two places within {limit} m of each other, rounding included, if the map makes at most "
         f"{down(level['on_map'], 12)} m of that (stated, not proved here)"
     )
 
@@ -226,9 +427,43 @@ def within(level: Record) -> str:
 def odds(who: str, factor: str, such: str, belief: str) -> str:
     """Return what a bound on the odds means for a belief of one half."""
     return (
-        f"Whatever the output, the odds {who} change by a factor of at most {factor}. A belief of 50 % in one of {such} can "
-        f"become at most {belief}."
+        f"Whatever the output, the odds between {who} change by a factor of at most {factor}. A belief of 50 % in one of {such} "
+        f"can become at most {belief}."
     )
+
+
+def events(who: str, factor: str, plus: str, such: str, guess: str) -> str:
+    """Return what a bound on the probability of events means for somebody who guesses."""
+    return (
+        f"Between {who}, no event is more than {factor} times as likely under one as under the other, plus {plus}. Somebody who "
+        f"guesses between {such}, equally likely before, is right at most {guess} of the time."
+    )
+
+
+def likelier(factor: Any) -> str:
+    """Return a claim that is stated as a factor, not as an epsilon."""
+    return f"no output is more than {factor} times as likely under one secret as under another"
+
+
+def nothing(who: str) -> str:
+    """Return that a claim says nothing about some secrets."""
+    return f"Nothing is promised about {who}."
+
+
+def broken(alike: bool) -> str:
+    """Return why no claim holds: for secrets that must be treated alike, or for an output that only one of two can have."""
+    if alike:
+        return "No promise holds: two secrets at distance 0 must be treated alike, and these are not."
+    return "No promise holds: an output is possible for one of two secrets and impossible for the other."
+
+
+def holds(records: Sequence[Record]) -> str:
+    """Return the conditions of a claim as a sentence, or an empty text.
+
+    >>> holds([{"code": "not-a-training-record"}])
+    'This holds for records that the privatiser was not trained on.'
+    """
+    return f"This holds {'; '.join(map(boundary, records))}." if records else ""
 
 
 def step(lattice: int) -> str:
@@ -238,8 +473,7 @@ def step(lattice: int) -> str:
 
 def boundary(one: Record) -> str:
     """Return the condition under which a claim holds."""
-    values = {"secrets": SECRETS.get(one.get("secrets", "value"), "values")}
-    values |= {"probability": up(one["probability"])} if "probability" in one else {}
+    values = {"probability": up(one["probability"])} if "probability" in one else {}
     values |= {"distance": plain(one["distance"])} if "distance" in one else {}
     return BOUNDARY[one["code"]].format(**values)
 
@@ -256,19 +490,33 @@ def measured(one: Record) -> str:
     return ", ".join(map(quoted, one["texts"])) if "texts" in one else "; ".join(measured_parts(one))
 
 
-def measured_parts(one: Record) -> list[str]:
-    """Return what epsilon means among the public faces of a model, in half sentences."""
+def measured_parts(one: Record | None) -> list[str]:
+    """Return what epsilon means among the public faces of a model, in half sentences; none if nothing was measured."""
+    if one is None:
+        return []
     if "texts" in one:
         return list(one["texts"])
     rows = [("two typical people", "typical"), ("the closest two", "closest"), ("two faces of one", "same")]
     odds = [
-        f"{who}: {one[key]['apart']} apart, odds change by up to {one[key]['factor']}"
+        f"{who}: {one[key]['apart']} apart, odds change by up to {power(one[key]['loss'])}"
         for who, key in rows
         if key in one
     ]
     attack = f"the best attacker on one release names {one['best']} % of them (chance: {one['chance']} %)"
     who = f"{one['people']} people in {quoted(one['source'])}" if "source" in one else f"{one['people']} public people"
     return [f"{who}, {number_of(one['components'], 'component')}", *odds, attack]
+
+
+def power(loss: str) -> str:
+    """Return e to the power of a number, rounded up: in digits where that is readable.
+
+    >>> power("1/2"), power("123.4")
+    ('1.65', 'e^123.4')
+    """
+    if Fraction(loss) >= 20:
+        return f"e^{up(loss, 4)}"
+    above = Context(prec=40, rounding=ROUND_CEILING).divide(*map(Decimal, Fraction(loss).as_integer_ratio()))
+    return up(Fraction(above.exp(Context(prec=40))) + Fraction(1, 10**30), 3)
 
 
 def uses(public: Sequence[Record]) -> str:

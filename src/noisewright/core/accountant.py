@@ -22,6 +22,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from noisewright.claims.record import Condition, all_of
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit
 from noisewright.core.channels.channel import Channel
@@ -51,6 +52,8 @@ class Accountant:
                 "the secrets of an accountant must be different from each other; name each of them once."
             )
         self.releases = 0
+        self.conditions: tuple[Condition, ...] = ()
+        """Under which the sum holds: all conditions of the guarantees that were added."""
         self._directed: Floats = np.zeros((len(self.inputs),) * 2)
         self._deltas: Floats = np.zeros((len(self.inputs),) * 2)
 
@@ -86,6 +89,8 @@ class Accountant:
             with np.errstate(over="ignore"):
                 self._directed = self._directed + times * losses
         self._deltas = np.minimum(_sum_up(self._deltas, deltas), 1.0)
+        if times and isinstance(release, Guarantee):
+            self.conditions = all_of(self.conditions, release.conditions)
         self.releases += times
         return self
 
@@ -118,7 +123,7 @@ class Accountant:
             raise ParameterError(
                 "nothing can be promised: two secrets can be told apart for certain, or are too far apart for what was added."
             )
-        return Guarantee(audit.value, audit.metric, audit.delta)
+        return Guarantee(audit.value, audit.metric, audit.delta, conditions=self.conditions)
 
 
 def _sum_up(first: Floats, second: Floats) -> Floats:

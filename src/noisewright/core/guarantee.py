@@ -22,24 +22,24 @@ import math
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NoReturn
 
+from noisewright.claims import phrases
+from noisewright.claims.figures import factor_above, factor_in_words, rounded_up
+from noisewright.claims.readings import context_line, context_meaning, reading
+from noisewright.claims.record import Condition, all_of
 from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import (
     Exact,
     as_fraction,
-    downward,
     exp_bounds,
-    figure,
     float_up,
     in_words,
     positive_fraction,
     upward,
 )
-from noisewright.core.metrics.bags import Neighbours
 from noisewright.core.metrics.metric import Euclidean, Metric
 from noisewright.core.verdict import card
 
@@ -51,9 +51,6 @@ LARGEST_EXPONENT = 800
 """No float delta above 0 is below e^-800: multiplied by more than e^800 each is more than 1."""
 
 LARGEST_FLOAT = Fraction(sys.float_info.max)
-LONGEST_SHOWN = 60
-"""Longer names of columns are cut in sentences."""
-
 
 NO_BUDGET = (
     "a context-aware guarantee is about one population and has no epsilon, so it adds to no differential privacy budget; put a "
@@ -109,40 +106,11 @@ class ContextAware:
         raise ParameterError(NO_BUDGET)
 
     def in_words(self) -> str:
-        """The promise and its limits in plain words; numbers are rounded up."""
-        told = (
-            "" if self.information is None else f" A release tells at most {upward(self.information, 4)} nats about it."
-        )
-        if not self.converged:
-            told += " The training of the mechanism did NOT come to rest within its budget."
-        return (
-            f"Of {self.data}, {self._hidden('the private value')} is guessed right at most {upward(100 * self.accuracy, 4)} % of "
-            f"the time by {self.adversary}{self._measured}; without a release it is {upward(100 * self.prior, 4)} %.{told} This "
-            "holds on average over that population: single records may be released as they are, more than one release of a "
-            "record tells more, and it is no differential privacy."
-        )
+        """Return the claim and its limits in plain words; numbers are rounded up."""
+        return context_meaning(self.to_json())
 
     def __str__(self) -> str:
-        spent = upward(self.distortion) if self.rows is None else upward(self.distortion, 4)
-        return (
-            f"context-aware: {self._hidden('a private value')} is guessed right at most {upward(100 * self.accuracy, 4)} % of "
-            f"the time ({upward(100 * self.prior, 4)} % without a release){self._measured}, at a distortion of {spent}"
-            + ("" if self.converged else "; its training did NOT converge")
-        )
-
-    @property
-    def _measured(self) -> str:
-        """Of how many records it is known, and that it is no bound on others."""
-        if self.rows is None:
-            return ""
-        return f", as measured on {self.rows} records held out (with confidence 95 %), and perhaps more by others"
-
-    def _hidden(self, otherwise: str) -> str:
-        """What is hidden, by name; of several the one that is told most of."""
-        if not self.private:
-            return otherwise
-        first, *others = (name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..." for name in self.private)
-        return first + (f" (told most of among {len(self.private)} private columns)" if others else "")
+        return context_line(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
         """The guarantee as plain data."""
@@ -159,6 +127,7 @@ class Guarantee:
     ``radius``: the promise is made only for pairs at most that far apart; 1 where secrets leave gaps that chains would have
     to step into.
     ``seed_failure``: the probability, over public random seeds drawn once, that the promise does not hold at all.
+    ``conditions``: under which it holds, such as ``Condition("not-a-training-record")``; they stay when guarantees compose.
     """
 
     epsilon: float
@@ -167,6 +136,7 @@ class Guarantee:
     scope: Scope = "metric"
     radius: float | None = None
     seed_failure: float = 0.0
+    conditions: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta", "seed_failure", "radius"):
@@ -249,61 +219,57 @@ class Guarantee:
 
         All numbers are rounded up. ``delta``: what it is exactly where that is known; a float is called by its shortest name.
         """
-        bound, apart = self.bound(distance), _as_distance(distance)
-        who = "secrets that are infinitely far apart" if apart is None else self.metric.pairs(apart)
-        such = f"two such {self.metric.secrets}"
+        bound, apart, stated = self.bound(distance), _as_distance(distance), self.record()
+        metric, secret = stated["metric"], stated.get("secret")
+        things = phrases.noun(phrases.kind_of(metric, secret), secret)
+        who = f"{things} that are infinitely far apart" if apart is None else phrases.pairs(metric, secret, apart)
+        such = f"two such {things.partition(' that ')[0].removesuffix(' of one size')}"
         if math.isinf(bound):
-            return f"Nothing is promised about {who}."
-        factor = _factor_above(min(bound, LARGEST_EXPONENT))
+            return phrases.nothing(who)
+        factor = factor_above(min(bound, LARGEST_EXPONENT))
         if self.delta and apart is not None:
             extra = self._delta_at(apart, Fraction(str(self.delta)) if delta is None else delta)
-            plus = upward(extra, 3) if delta is None else _rounded_up(extra, 3)  # a float is called by its name
-            text = (
-                f"Between {who}, no event is more than {factor_in_words(bound)} times as likely under one as under the other, "
-                f"plus {plus}. Somebody who guesses between {such}, equally likely before, is right at most "
-                f"{_rounded_up(100 * _guess(factor, extra), 3)} % of the time."
-            )
+            plus = upward(extra, 3) if delta is None else rounded_up(extra, 3)  # a float is called by its name
+            guess = f"{rounded_up(100 * _guess(factor, extra), 3)} %"
+            text = phrases.events(who, factor_in_words(bound), plus, such, guess)
         else:
-            text = (
-                f"Whatever the output, the odds between {who} change by a factor of at most {factor_in_words(bound)}. A belief "
-                f"of 50 % in one of {such} can become at most {_rounded_up(100 * factor / (factor + 1), 3)} %."
-            )
-        if self.seed_failure:
-            failure = _rounded_up(Fraction(str(self.seed_failure)), 3)
-            text += f" It rests on public seeds that are unlucky with probability {failure}."
-        return text
+            belief = f"{rounded_up(100 * factor / (factor + 1), 3)} %"
+            text = phrases.odds(who, factor_in_words(bound), such, belief)
+        return " ".join(filter(None, [text, phrases.holds(stated["conditions"])]))
 
-    def reading(self, unit: str = "", things: str | None = None) -> str:
-        """The promise in half a line, in words for a person: what its epsilon is for.
+    def reading(self, unit: str = "") -> str:
+        """Return the claim in half a line for a person: what its epsilon is for, and under which conditions it holds.
 
-        ``unit``: of the values, such as "year"; ``things``: what the values are, if the metric does not say. ``str`` and
-        certificates have the exact terms.
+        ``unit`` is that of the values, such as "year", if the metric has none. ``str`` and certificates have the exact terms.
 
         >>> from noisewright.core.metrics.algebra import line_in
         >>> from noisewright.core.metrics.metric import Discrete
         >>> Guarantee(0.5, line_in(5)).reading("year"), Guarantee(1.0, Discrete()).reading()
         ('epsilon 0.5 for each 5 years of difference', 'epsilon 1 between any two answers')
         """
+        return reading(self.record(), unit)
+
+    def record(self) -> dict[str, Any]:
+        """Return the claim as a record: codes and exact numbers, as the table of phrases and certificates have them.
+
+        >>> from noisewright.core.metrics.metric import Discrete
+        >>> Guarantee(1.0, Discrete()).record()["metric"], Guarantee(1.0, Discrete()).record()["scope"]
+        ({'base': 'discrete'}, 'metric')
+        """
         inner, factor = self.metric.unscaled()
-        size, unit, epsilon = 1 / factor, self.metric.unit or unit, Fraction(self.epsilon)
-        many = figure(size, 4, "down") + (f" {unit}" + "s" * (size != 1) if unit else "")
-        if isinstance(inner, Neighbours):
-            words = f"between {inner}"
-        elif inner.uniform and (self.scope == "metric" or factor <= 1):
-            epsilon, words = epsilon * factor if self.scope == "metric" else epsilon, inner.each(many)
-        elif self.scope == "adjacent":
-            words = f"between two answers at most {many} apart"
-        else:
-            words = inner.each(many if size != 1 or not unit else unit)
-        named = "answers" if inner.secrets == "secrets" else inner.secrets
-        words = words.replace("two answers", f"two {things or named}")
-        text = f"epsilon {upward(epsilon, 4)} {words}" + (f", delta {upward(self.delta, 3)}" if self.delta else "")
-        if self.metric.step is not None:
-            text += f", rounded to steps of {figure(self.metric.step)}"
-        if self.radius is not None and not isinstance(inner, Neighbours):
-            text += f", up to {figure(Fraction(self.radius) * size, 4, 'down')} apart" * (self.scope == "metric")
-            text += ", and for no others" * (self.scope == "adjacent")
-        return text + (f", unless seeds are unlucky ({upward(self.seed_failure, 3)})" if self.seed_failure else "")
+        metric, secret, failure = self.metric.record(), self.metric.secret, self.seed_failure
+        if "called" in metric and factor != 1:
+            metric = {**inner.record(), "factor": str(factor)}
+        conditions = [Condition("seed-failure", probability=_stated(failure))] if failure else []
+        return {
+            "epsilon": _stated(self.epsilon),
+            "delta": _stated(self.delta),
+            "scope": self.scope,
+            "metric": metric,
+            **({} if secret is None else {"secret": dict(secret)}),
+            **({} if self.radius is None else {"radius": str(Fraction(self.radius))}),
+            "conditions": [one.record() for one in (*conditions, *self.conditions)],
+        }
 
     def factor(self, distance: float | Fraction = 1.0) -> str:
         """The factor by which odds may change between two secrets at this distance, rounded up."""
@@ -312,7 +278,7 @@ class Guarantee:
     def _factor(self, distance: float | Fraction) -> Fraction | None:
         """At least the allowed factor between probabilities; None if it is more than all floats."""
         bound = self.bound(distance)
-        return None if bound > 700 else _factor_above(bound)
+        return None if bound > 700 else factor_above(bound)
 
     def _delta_at(self, apart: Fraction, delta: Fraction | None = None) -> Fraction:
         """The delta at a finite distance, rounded up but for the last time."""
@@ -341,12 +307,13 @@ class Guarantee:
             raise ParameterError("only guarantees of one scope and radius compose; restate one of them first.")
         delta = min(1.0, float_up(Fraction(self.delta) + Fraction(other.delta)))
         failure = min(1.0, float_up(Fraction(self.seed_failure) + Fraction(other.seed_failure)))
+        conditions = all_of(self.conditions, other.conditions)
         if self.metric == other.metric:
             epsilon = float_up(Fraction(self.epsilon) + Fraction(other.epsilon))
-            return replace(self, epsilon=epsilon, delta=delta, seed_failure=failure)
+            return replace(self, epsilon=epsilon, delta=delta, seed_failure=failure, conditions=conditions)
         for even, rest in ((self, other), (other, self)):
             if even._even():
-                return replace(rest, delta=delta, seed_failure=failure)
+                return replace(rest, delta=delta, seed_failure=failure, conditions=conditions)
         if self.scope == "adjacent":
             raise ParameterError("adjacent guarantees compose only when they mean the same neighbours (metric).")
         if self.radius is not None:
@@ -358,7 +325,7 @@ class Guarantee:
                 "a guarantee of epsilon 0 composes only in a metric without infinite distances; state it in one of those."
             )
         metric = self.epsilon * self.metric + other.epsilon * other.metric
-        return replace(self, epsilon=1.0, metric=metric, delta=delta, seed_failure=failure)
+        return replace(self, epsilon=1.0, metric=metric, delta=delta, seed_failure=failure, conditions=conditions)
 
     def _even(self) -> bool:
         """Whether every pair of secrets is promised the same, wherever they are: no loss, and one delta."""
@@ -366,20 +333,7 @@ class Guarantee:
         return not self.epsilon and self.metric.finite and self.radius is None and same
 
     def __str__(self) -> str:
-        text, told = f"epsilon = {upward(self.epsilon)}", isinstance(self.metric, Neighbours)
-        if told:
-            text += f" between {self.metric}"
-        elif self.scope == "adjacent":
-            text += f" between neighbours ({self.metric} at most 1)"
-        else:
-            text += f" per unit of {self.metric}"
-        if self.delta:
-            text += f", delta = {upward(self.delta)}"
-        if self.radius is not None and not told:
-            text += f", for pairs within {downward(self.radius)}"
-        if self.seed_failure:
-            text += f", unless public seeds are unlucky (probability {upward(self.seed_failure)})"
-        return text
+        return phrases.line(self.record())
 
     def __repr__(self) -> str:
         return f"<Guarantee: {self.reading()}>"
@@ -396,6 +350,7 @@ class Guarantee:
             "scope": self.scope,
             "radius": self.radius,
             "seed_failure": self.seed_failure,
+            **({"conditions": [one.record() for one in self.conditions]} if self.conditions else {}),
         }
 
 
@@ -431,17 +386,6 @@ def _guess(factor: Fraction, delta: Fraction) -> Fraction:
     return min(Fraction(1), (factor + delta) / (factor + 1))
 
 
-def factor_in_words(bound: float) -> str:
-    """The factor ``e^bound``, rounded up: in digits where that is readable."""
-    return f"e^{_rounded_up(Fraction(bound), 4)}" if bound >= 20 else _rounded_up(_factor_above(bound), 3)
-
-
-def _factor_above(bound: float) -> Fraction:
-    """At least ``e^bound``, and by less than 2^-192 of it more."""
-    return Fraction(exp_bounds(Fraction(bound), 192)[1], 1 << 192)
-
-
-def _rounded_up(value: Fraction, digits: int) -> str:
-    """A number in so many digits, and never less than it is, not even by the last bits of a float."""
-    least = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
-    return upward(Fraction(least), digits)
+def _stated(value: float) -> str:
+    """Return a float as a record states it: by its decimal name in 15 digits, so that the float 0.1 is one tenth."""
+    return f"{value:.15g}"

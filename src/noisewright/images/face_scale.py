@@ -20,13 +20,14 @@ All of it is about public faces, and is published with the promise. Other people
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from noisewright.claims.phrases import measured_parts
 from noisewright.core.exact import upward
-from noisewright.core.guarantee import factor_in_words
 from noisewright.images.attackers.bayes import BayesAttacker
 from noisewright.images.faces.obfuscator import LatentObfuscator
 
@@ -34,7 +35,6 @@ __all__ = ["FaceScale", "measured_on_public_faces"]
 
 DRAWS, TOLERANCE = 4000, 0.04
 """About so many faces are drawn to see how often the best attacker is right; two such shares differ by less than this."""
-ATTACK = "the best attacker on one release names"
 
 
 @dataclass(frozen=True)
@@ -60,24 +60,33 @@ class FaceScale:
         """How often a blind guess is right."""
         return 1 / self.people
 
-    def in_words(self) -> tuple[str, ...]:
-        """Half sentences for a certificate, a plan and a person."""
-        rows = [("two typical people", self.typical), ("the closest two", self.closest)]
-        rows += [] if self.faces is None else [("two faces of one", self.faces)]
-        odds = [
-            f"{who}: {apart:.3f} apart, odds change by up to {factor_in_words(self.epsilon * apart)}"
-            for who, apart in rows
-        ]
-        attack = f"{ATTACK} {_percent(self.best)} of them (chance: {_percent(self.chance)})"
-        many = f"{self.components} component{'s' if self.components > 1 else ''}"
-        return (f"{self.people} public people, {many}", *odds, attack)
+    def record(self, source: str) -> dict[str, Any]:
+        """Return what was measured as a certificate states it; ``source`` names the model, and so whose faces these are."""
+        pairs = {"typical": self.typical, "closest": self.closest, "same": self.faces}
+        return {
+            "people": self.people,
+            "components": self.components,
+            **{name: self._pair(apart) for name, apart in pairs.items() if apart is not None},
+            "best": upward(100 * self.best, 2),
+            "chance": upward(100 * self.chance, 2),
+            "source": source,
+        }
 
-    def says(self, told: Sequence[str]) -> bool:
-        """Whether this is what somebody else measured: the same distances and odds, and a rate within what draws differ by."""
-        *own, attack = self.in_words()
-        rates = [re.match(rf"{ATTACK} ([0-9]{{1,3}}(?:\.[0-9]+)?) %", text) for text in (attack, *told[-1:])]
-        known = [float(rate[1]) for rate in rates if rate is not None]
-        return own == list(told[:-1]) and len(known) == 2 and abs(known[0] - known[1]) <= 100 * TOLERANCE
+    def _pair(self, apart: float) -> dict[str, str]:
+        return {"apart": f"{apart:.3f}", "loss": upward(self.epsilon * apart, 6)}
+
+    def says(self, stated: Mapping[str, Any]) -> bool:
+        """Return whether somebody else measured the same distances and losses, and a rate within what draws differ by."""
+        own = self.record(str(stated.get("source", "")))
+        if "texts" in stated:  # as certificates of version 1 have it
+            rate = re.search(r"names ([0-9]{1,3}(?:\.[0-9]+)?) % of them", stated["texts"][-1])
+            alike = [*measured_parts(own)[1:-1]] == list(stated["texts"][1:-1])
+            return alike and rate is not None and self._near(rate[1])
+        same = {name: value for name, value in own.items() if name != "best"}
+        return same == {name: value for name, value in stated.items() if name != "best"} and self._near(stated["best"])
+
+    def _near(self, rate: str) -> bool:
+        return abs(float(rate) / 100 - self.best) <= TOLERANCE
 
 
 def measured_on_public_faces(hidden: LatentObfuscator) -> FaceScale | None:
@@ -103,7 +112,3 @@ def measured_on_public_faces(hidden: LatentObfuscator) -> FaceScale | None:
         attacker.success(copies, np.random.default_rng(0)),  # a simulation that anybody can repeat
         attacker.bound,
     )
-
-
-def _percent(share: float) -> str:
-    return f"{upward(100 * share, 2)} %"

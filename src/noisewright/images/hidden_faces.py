@@ -23,7 +23,7 @@ faces(epsilon = 50 for 8 components of 'drawn-faces.nwm')
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -31,6 +31,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from noisewright.claims.phrases import measured_parts
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.choices import one_of
@@ -121,9 +122,9 @@ class PrivateFaces(PictureMechanism):
         return measured_on_public_faces(self.hidden)
 
     @property
-    def measured(self) -> tuple[str, ...]:
-        """The same in half sentences."""
-        return () if self.meaning is None else self.meaning.in_words()
+    def measured(self) -> dict[str, Any] | None:
+        """The same as a record."""
+        return None if self.meaning is None else self.meaning.record(self.hidden.model.resource.name)
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The proof about the codes, the model, what it passes around the noise, and what epsilon means on public faces."""
@@ -148,9 +149,10 @@ class PrivateFaces(PictureMechanism):
         return f"{NAME}({about} of {self.hidden.model.resource.name!r})"
 
 
-def measured_in_words(measured: Sequence[str]) -> list[str]:
-    """What was measured on public faces as a sentence, if something was."""
-    return [f"Measured on public faces of the model: {'; '.join(measured)}."] if measured else []
+def measured_in_words(measured: Mapping[str, Any] | None) -> list[str]:
+    """Return what was measured on public faces as a sentence, if something was."""
+    told = "; ".join(measured_parts(measured))
+    return [f"Measured on public faces of the model: {told}."] if told else []
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,23 @@ the mechanism has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, parts_of, product_certificate
+from noisewright.core.certificates.records import clear_record
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import CertificateError, DataError, NoChannelError, NoLossError
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.mechanism import fields_alone
 from noisewright.images.pictures.reading import Picture, read_picture
+from noisewright.images.pictures.regions import Inside
 from noisewright.images.pictures.resizing import resized
 from noisewright.images.pictures.writing import png_of
 from noisewright.noise.bits import Bits, bits_from
@@ -58,9 +61,9 @@ class PictureMechanism:
         return int(np.prod(self.shape)) if self.fit == "refuse" else None
 
     @property
-    def measured(self) -> tuple[str, ...]:
-        """What epsilon means on public pictures, in half sentences, where that was measured."""
-        return ()
+    def measured(self) -> Mapping[str, Any] | None:
+        """What epsilon means on public pictures, as a record, where that was measured."""
+        return None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -91,7 +94,8 @@ class PictureMechanism:
 
     def clear_in_words(self) -> str:
         """What the promise does not cover."""
-        return f"In the clear: {'; '.join(self.clear) or 'nothing but the declared size of pictures'}."
+        told = "; ".join(phrases.clear(clear_record(one)) for one in self.clear)
+        return f"In the clear: {told or 'nothing but the declared size of pictures'}."
 
     def error(self, loss: str = "absolute") -> float:
         """There is none: how good a picture is, is measured on pictures."""
@@ -171,25 +175,24 @@ def no_rebuild(certificate: Certificate) -> PictureMechanism:
     )
 
 
-def of_all_draws(certificate: Certificate, draws: int) -> Certificate:
-    """The certificate of so many draws together.
+def of_all_draws(certificate: Certificate, inside: Inside) -> Certificate:
+    """Return the certificate of all draws for some parts of pictures together.
 
     Between any two contents the losses of draws add up. For each unit of a distance, the distances do: whoever is shown in n
     draws is n times as far from somebody else as in one. What was measured about one draw is left out then.
     """
-    document = certificate.document
-    if draws < 2:
-        return certificate
-    parts = [Part(part.certificate, (part.count or 1) * draws) for part in parts_of(certificate)]
-    share, _, metric = document["claim"]["metric"].rpartition(" * ")
+    document, claim = certificate.document, certificate.document["claim"]
+    parts = [Part(part.certificate, (part.count or 1) * inside.draws) for part in parts_of(certificate)]
+    alone = inside.draws == 1 and "measured" in document  # about one draw
     return product_certificate(
         document["mechanism"],
         parts,
-        metric=metric,
-        unit=1 / Fraction(share) if share else Fraction(1),
+        metric=claim["metric"]["base"],
+        unit=1 / Fraction(claim["metric"].get("factor", 1)),
         simulated=certificate.simulated,
+        secret={**claim["secret"], **inside.record()},
         in_the_clear=document["in_the_clear"],
-        **({"resources": document["resources"]} if "resources" in document else {}),
+        **{name: document[name] for name in ("resources", *(["measured"] if alone else [])) if name in document},
     )
 
 

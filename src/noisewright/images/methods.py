@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,13 @@ from noisewright.core.choices import is_whole, one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import Exact, float_up, upward
 from noisewright.core.guarantee import Guarantee, split
+from noisewright.images.faces.code_space import LatentMetric
 from noisewright.images.hidden_faces import PrivateFaces, measured_in_words
 from noisewright.images.mechanism import PictureMechanism, of_all_draws
 from noisewright.images.pictures.reading import Picture
-from noisewright.images.pictures.regions import Region, replaced
+from noisewright.images.pictures.regions import Inside, Region, replaced
 from noisewright.images.pictures.resizing import recoloured, resized
-from noisewright.images.pixels.distances import AnyPicture, ChangedPixels, DifferentParts
+from noisewright.images.pixels.distances import AnyPicture, ChangedPixels
 from noisewright.images.pixels.exponential import pixel_exponential
 from noisewright.images.pixels.laplace import pixel_laplace
 from noisewright.images.pixels.mechanism import BlockMechanism, whole_certificate
@@ -64,8 +65,8 @@ class Promise:
     """What it does not cover, in a sentence."""
     each: Guarantee | None = None
     """Where faces or places are drawn for epsilon each: the promise about one of them."""
-    measured: tuple[str, ...] = ()
-    """What epsilon means on public faces, in half sentences, where that was measured."""
+    measured: Mapping[str, Any] | None = None
+    """What epsilon means on public faces, as a record, where that was measured."""
 
     @property
     def words(self) -> str:
@@ -147,21 +148,24 @@ class PixelMethod(Method):
 
     def certificate(self, height: int, width: int, channels: int) -> Certificate:
         """Of all that is drawn in a picture of this size, whatever the number of regions."""
-        return whole_certificate(self.mechanisms(height, width, channels))
+        return whole_certificate(self.mechanisms(height, width, channels), inside=self.inside)
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
         """Of all regions together."""
         made = self.mechanisms(height, width, channels)
-        found, many = made[0].guarantee, len(made)
-        inside = (
-            "what the mask marks" if self.mask is not None else "the region" if many == 1 else f"the {many} regions"
-        )
+        found = made[0].guarantee
         if self.regions and isinstance(found.metric, ChangedPixels):
-            found = Guarantee(found.epsilon, ChangedPixels(found.metric.name, inside))
+            found = Guarantee(found.epsilon, replace(found.metric, inside=self.inside))
         elif self.regions and made[0].between == "pictures":
-            told = f"{inside}{', which share epsilon by their sizes' if many > 1 else ''}, and nowhere else"
-            found = Guarantee(float_up(sum((one.epsilon for one in made), Fraction(0))), DifferentParts(told))
+            found = Guarantee(float_up(sum((one.epsilon for one in made), Fraction(0))), AnyPicture(self.inside))
         return Promise(found, found.in_words(self.pixels or 1), made[0].clear_in_words())
+
+    @property
+    def inside(self) -> Inside | None:
+        """Outside of what two pictures are alike, if only a part of them is drawn; regions share epsilon by their sizes."""
+        if not self.regions:
+            return None
+        return Inside("region" if self.mask is None else "mask", len(self.regions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,28 +204,27 @@ class FaceMethod(Method):
 
     def certificate(self, height: int, width: int, channels: int) -> Certificate:
         """Of all regions together: per unit of the distance of codes, and their distances add up."""
-        return of_all_draws(super().certificate(height, width, channels), len(self.regions))
+        found, many = super().certificate(height, width, channels), len(self.regions)
+        return found if not many else of_all_draws(found, Inside("region", many, many))
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
         """Of all regions together, and of each."""
-        return promise_of_each(self.mechanisms(height, width, channels)[0], places, "regions")
+        return promise_of_each(self.mechanisms(height, width, channels)[0], places, "region")
 
 
-def promise_of_each(made: PictureMechanism, many: int, what: str) -> Promise:
+def promise_of_each(made: PictureMechanism, many: int, part: Literal["region", "place"]) -> Promise:
     """What is promised where so many faces or places of a picture, at most, are drawn by a mechanism for epsilon each.
 
     Losses add up, and no two contents of one are farther apart than 1.
     """
-    each = made.guarantee
+    each, inside = made.guarantee, Inside(part, many, many)
     if isinstance(each.metric, AnyPicture):  # of the frame that a place is seen in
-        each = Guarantee(each.epsilon, DifferentParts(f"one of the {what} that are hidden, and nowhere else"))
-    alone = each.in_words(1)
-    if many <= 1:
-        return Promise(each, alone, made.clear_in_words(), each, made.measured)
-    whole = float_up(many * Fraction(each.epsilon))
-    found = Guarantee(whole, DifferentParts(f"{many} {what} that are hidden, and nowhere else"))
-    told = f"Epsilon is for each of the {what}, of which a picture has {many} at most: {upward(whole)} for all of them."
-    return Promise(found, f"{told} For one of them: {alone}", made.clear_in_words(), each, made.measured)
+        found = Guarantee(float_up(many * Fraction(each.epsilon)), AnyPicture(inside))
+        each = Guarantee(each.epsilon, AnyPicture(Inside(part, 1)))
+    else:
+        assert isinstance(each.metric, LatentMetric)
+        found = Guarantee(each.epsilon, replace(each.metric, inside=inside))
+    return Promise(found, found.in_words(many), made.clear_in_words(), each, made.measured)
 
 
 @lru_cache(maxsize=64)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.claims.record import Condition
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import Exact, positive_fraction
@@ -33,7 +34,7 @@ from noisewright.mechanisms.products import ProductMechanism, product
 
 __all__ = ["CertifiedPrivatiser", "certified"]
 
-TOLD = "what the privatiser tells about records that it was trained on"
+UNTRAINED = Condition("not-a-training-record")
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class CertifiedPrivatiser:
     @property
     def guarantee(self) -> Guarantee:
         """What is proved: epsilon between any two records that the privatiser was not trained on."""
-        return self.noise.guarantee
+        return replace(self.noise.guarantee, conditions=(UNTRAINED,))
 
     @property
     def guarantees(self) -> tuple[ContextAware, Guarantee]:
@@ -72,17 +73,13 @@ class CertifiedPrivatiser:
         return stated, self.guarantee
 
     def certificate(self) -> Certificate:
-        """The proof, column by column and in all; it states that a privatiser tells about what it was trained on."""
-        return self.noise.certificate().with_clear([TOLD])
+        """Return the proof, column by column and in all, for records that the privatiser was not trained on."""
+        return self.noise.certificate().under([UNTRAINED])
 
     def in_words(self) -> str:
         """Both, in words."""
         first, second = self.guarantees
-        return (
-            f"{first.in_words()} Beside that, proved between any two records: {second.in_words()} That is for a privatiser that "
-            "is fixed: for records that it was NOT trained on. One that was trained on the records that it releases tells about "
-            "each of them in how it changes the others, and no epsilon covers that."
-        )
+        return f"{first.in_words()} In addition, proved: {second.in_words()}"
 
 
 def certified(privatiser: Any, epsilon: Exact, X: Any, y: Any = None) -> CertifiedPrivatiser:

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.claims.readings import hashes
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import upward
 from noisewright.matching.hashing.codes import Codes
 from noisewright.matching.hashing.scheme import Scheme
 from noisewright.matching.responses.flipping import DeviceBits, flipped
@@ -79,11 +79,7 @@ class Client:
     @property
     def promise(self) -> str:
         """What holds for everything that is sent, now that the seed is known, in words."""
-        each, most = self.scheme.epsilon, self.scheme.epsilon * self.scheme.bits
-        return (
-            f"Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most "
-            f"e^({upward(each, 4)} k), and any two profiles by at most e^{upward(most, 4)}."
-        )
+        return hashes(self.scheme.epsilon, self.scheme.bits)
 
 
 def _source(size: int) -> Rng:

@@ -105,7 +105,6 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.oracles.unary import unary_encoding as unary_encoding
     from noisewright.mechanisms.places.curves import curve as curve
     from noisewright.mechanisms.places.geography import geo_laplace as geo_laplace
-    from noisewright.mechanisms.places.planar import alike as alike
     from noisewright.mechanisms.places.planar import noise_lattice as noise_lattice
     from noisewright.mechanisms.places.planar import per_unit as per_unit
     from noisewright.mechanisms.places.planar import planar_budget as planar_budget

@@ -56,12 +56,7 @@ class MechanismAudit(Audit):
     words: str = ""
 
     def __str__(self) -> str:
-        with_delta = f" with delta = {upward(self.delta)}" if self.delta else ""
-        per = (
-            f"per unit of {self.metric}" if self.scope == "metric" else f"between neighbours ({self.metric} at most 1)"
-        )
-        head = f"epsilon = {upward(self.value)} {per}{with_delta}"
-        return f"{head}; {self.words or self.evidence}"
+        return f"{self._head(self.scope)}; {self.words or self.evidence}"
 
     __repr__ = Audit.__repr__
 

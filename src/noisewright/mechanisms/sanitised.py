@@ -137,7 +137,13 @@ class OutputPerturbation:
         self.mechanism = mechanism
         self.budget = None if budget is None else positive_fraction(budget, "budget")
         self._price = neighbour_loss(mechanism)
-        self._each = Guarantee(float_up(self._price), Discrete(), promise.delta, seed_failure=promise.seed_failure)
+        self._each = Guarantee(
+            float_up(self._price),
+            Discrete(),
+            promise.delta,
+            seed_failure=promise.seed_failure,
+            conditions=promise.conditions,
+        )
         self._releases = 0
 
     @property
@@ -150,7 +156,7 @@ class OutputPerturbation:
         """What still holds between databases that differ in one record, after all answers so far."""
         account = Accountant(("this database", "a neighbour")).add(self._each, times=self._releases)
         spent = account.guarantee()
-        return Guarantee(spent.epsilon, Hamming(), spent.delta, scope="adjacent")
+        return Guarantee(spent.epsilon, Hamming(), spent.delta, scope="adjacent", conditions=spent.conditions)
 
     def ask(self, query: Callable[[Any], Any], rng: np.random.Generator | None = None) -> Any:
         """A noisy answer, or a list of them: each is a new release, whether or not the question was asked before."""

@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noisewright.claims.phrases import per
+from noisewright.claims.readings import counted
 from noisewright.core.arrays import Floats
 from noisewright.core.channels.audit import Audit
 from noisewright.core.channels.channel import Channel
@@ -69,10 +71,8 @@ class UtilityRow:
         """What the epsilon is for, in words: each unit of a metric, or two neighbours."""
         adjacent = getattr(self.epsilon, "scope", "metric") == "adjacent"
         unit = self.epsilon.metric
-        read = Guarantee(1.0, unit, scope="adjacent" if adjacent else "metric").reading()
-        if read.startswith("epsilon 1 "):
-            return read.removeprefix("epsilon 1 ")
-        return f"per unit of {unit}"  # a multiple of a metric without units, whose reading would be of another epsilon
+        epsilon, words = counted(Guarantee(1.0, unit, scope="adjacent" if adjacent else "metric").record())
+        return words if epsilon == 1 else per(unit.record())  # a multiple of a metric without units
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain data."""

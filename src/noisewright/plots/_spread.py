@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.core.exact import figure, upward
+from noisewright.claims.readings import level_reading
+from noisewright.core.exact import figure
 from noisewright.core.mechanism import Mechanism, described
 from noisewright.mechanisms.registry import registry
 from noisewright.plots.figure import COLOURS
@@ -24,16 +25,9 @@ SHARES = ((0.5, "half"), (0.95, "95 %"))
 
 
 def promise_of(mechanism: Mechanism) -> str:
-    """The promise in half a line; of places, for their radius rather than for each metre."""
-    kept = getattr(mechanism, "kept", None)
-    things, unit = "points", ""
-    if mechanism.name == "geo-laplace":
-        made: Any = mechanism
-        kept, things, unit = (made.level, made.radius), "places", " m"
-    if kept is None:
-        return mechanism.guarantee.reading()
-    epsilon, radius = kept
-    return f"epsilon {upward(epsilon, 4)} between any two {things} within {figure(radius, 4)}{unit} of each other"
+    """Return the claim in half a line; that of places is for their radius rather than for each metre."""
+    within = getattr(mechanism, "within_radius", None)
+    return mechanism.guarantee.reading() if within is None else level_reading(within)
 
 
 def draw_places(axes: Any, mechanism: Mechanism) -> bool:

@@ -183,9 +183,8 @@ class Plan:
         account = Accountant(["the data of one unit", "other data of that unit"])
         for part in self.parts:
             account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
-        ways = phrases.ways(self._distances)
-        spent, pairs = account.guarantee(), self.neighbours + (f" ({ways})" if ways else "")
-        return Guarantee(spent.epsilon, Neighbours(pairs), spent.delta, scope="adjacent", radius=1.0)
+        spent, near = account.guarantee(), Neighbours(self.policy.relation, self._distances)
+        return Guarantee(spent.epsilon, near, spent.delta, scope="adjacent", radius=1.0)
 
     @property
     def floating(self) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from noisewright.core.loading.doors import door
 
 if TYPE_CHECKING:
+    from noisewright.render.audit import audit_meaning as audit_meaning
+    from noisewright.render.audit import smallest as smallest
     from noisewright.render.mechanism import meaning as meaning
     from noisewright.render.mechanism import short as short
     from noisewright.render.release import part_pair as part_pair

@@ -10,14 +10,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
-from noisewright.claims import phrases
-from noisewright.core.certificates.claims import Claim, guarantee_of
-from noisewright.core.exact import float_up, percent
-from noisewright.core.guarantee import Guarantee
-from noisewright.core.metrics.metric import Discrete
+from noisewright.claims.readings import level_meaning, level_reading, reading
+from noisewright.core.certificates.claims import Claim
 
 __all__ = ["meaning", "short"]
 
@@ -29,11 +25,8 @@ def short(claim: str) -> str:
     record = claim.record
     level = level_of(record)
     if level is not None:  # the epsilon of a whole radius, which says more than that of a metre
-        return f"epsilon {phrases.up(level['level'])} {phrases.within(level)}"
-    lattice = record["metric"].get("lattice")
-    step = "" if lattice is None else f", rounded to steps of {phrases.step(lattice)}"
-    bare = {**record, "metric": {name: value for name, value in record["metric"].items() if name != "lattice"}}
-    return guarantee_of(bare).reading(things=things(record)) + step + "".join(phrases.conditions(record["conditions"]))
+        return level_reading(level)
+    return reading(record)
 
 
 def meaning(claim: str, otherwise: str) -> str:
@@ -41,20 +34,9 @@ def meaning(claim: str, otherwise: str) -> str:
     level = level_of(claim.record) if isinstance(claim, Claim) else None
     if level is None:
         return otherwise
-    promise = Guarantee(float_up(Fraction(level["level"])), Discrete())
-    return phrases.odds(
-        phrases.within(level),
-        promise.factor(),
-        f"two such {'places' if 'on_map' in level else 'points'}",
-        percent(promise.posterior(0.5)),
-    )
+    return level_meaning(level)
 
 
 def level_of(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the level within a radius that a claim has, or None."""
     return next((one for one in record["conditions"] if one["code"] == "level"), None)
-
-
-def things(record: Mapping[str, Any]) -> str:
-    """Return what is protected, in the plural."""
-    return phrases.SECRETS[record["secret"]["kind"]] if "secret" in record else "answers"

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from numpy.typing import NDArray
 from noisewright.claims.phrases import base_name
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import MetricError
-from noisewright.core.exact import downward
 from noisewright.core.metrics.metric import Metric
 from noisewright.text.embeddings.embedding import Embedding
 from noisewright.text.transport.moving import moved
@@ -50,7 +48,11 @@ class MatchedWords(Metric):
     embedding: Embedding
     sized: bool = True
     """Whether documents of every length come out as long as each other."""
-    secrets = "documents"
+
+    @property
+    def secret(self) -> dict[str, Any]:
+        """Documents, of the same length where that comes out as it is."""
+        return {"kind": "document", **({} if self.sized else {"same_length": True})}
 
     @property
     def finite(self) -> bool:  # type: ignore[override]
@@ -64,14 +66,6 @@ class MatchedWords(Metric):
     def record(self) -> dict[str, Any]:
         return {**WordDistance(self.embedding).record(), "order": "matched"}
 
-    def in_words(self) -> str:
-        """What a distance is called."""
-        return "the distances of matched words, added up"
-
-    def pairs(self, distance: Fraction) -> str:
-        """Which two documents are at most so far apart."""
-        return f"any two documents{self._alike} whose matched words are at most {downward(distance)} apart in total"
-
     def matrix(self, points: Sequence[Any]) -> Floats:
         """All distances between documents."""
         bags = [self._rows(point) for point in points]
@@ -81,10 +75,6 @@ class MatchedWords(Metric):
                 comparable = self.sized or len(first) == len(bags[j])
                 result[i, j] = result[j, i] = self._cost(first, bags[j]) if comparable else np.inf
         return result
-
-    @property
-    def _alike(self) -> str:
-        return "" if self.sized else " of the same length"
 
     def _cost(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
         longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
@@ -107,14 +97,6 @@ class AlignedWords(MatchedWords):
 
     def record(self) -> dict[str, Any]:
         return {**WordDistance(self.embedding).record(), "order": "aligned"}
-
-    def in_words(self) -> str:
-        """What a distance is called."""
-        return "the distances of words at the same place, added up"
-
-    def pairs(self, distance: Fraction) -> str:
-        """Which two documents are at most so far apart."""
-        return f"any two documents{self._alike} whose words are, place by place, at most {downward(distance)} apart in total"
 
     def _cost(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
         both = min(len(first), len(second))

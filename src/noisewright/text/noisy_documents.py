@@ -22,8 +22,6 @@ lengths. With ``unknown="keep"`` everything outside of the vocabulary passes as 
 >>> notes = private_documents(shipped().first(300), epsilon=8, size=4)
 >>> len(notes.release("The congress and the country, united in war").split())
 4
->>> notes.guarantee.metric.in_words()
-'the distances of matched words, added up'
 
 Reference: Fernandes, Dras and McIver, *Generalised differential privacy for text document processing*, POST 2019.
 """

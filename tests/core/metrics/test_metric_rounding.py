@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from noisewright.claims.phrases import distance_name
 from noisewright.core.metrics import Discrete, Euclidean, Line, Manhattan, Metric, Scaled
 from noisewright.mechanisms.laws.feasible import Feasible
 from noisewright.mechanisms.laws.lattice_metrics import LatticeLine, LatticePoints
@@ -16,6 +17,10 @@ from noisewright.noise import Lattice
 QUARTER = Lattice(-2)
 PARIS = LocalMetres(48.85, 2.35)
 GAP = Feasible.parse([(0, 4.9), (5.1, 10)])
+
+
+def named(metric: Metric) -> str:
+    return distance_name(metric.record(), metric.secret)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +42,8 @@ GAP = Feasible.parse([(0, 4.9), (5.1, 10)])
     ],
 )
 def test_units_words_and_steps(metric: Metric, unit: str, words: str, numbers: bool, step: Fraction | None) -> None:
-    assert (metric.unit, metric.in_words(), metric.on_numbers, metric.step) == (unit, words, numbers, step)
-    assert metric.unscaled()[0].in_words() == words
+    assert (metric.unit, named(metric), metric.on_numbers, metric.step) == (unit, words, numbers, step)
+    assert named(metric.unscaled()[0]) == words
 
 
 def test_factors_multiply() -> None:
@@ -65,7 +70,7 @@ def test_factors_multiply() -> None:
 )
 def test_no_two_secrets_land_farther_apart_than_is_said(metric: Metric, columns: int) -> None:
     rng = np.random.default_rng(1)
-    plain = {"line": Line(), "euclidean": Euclidean(), "manhattan": Manhattan()}[metric.in_words()]
+    plain = {"line": Line(), "euclidean": Euclidean(), "manhattan": Manhattan()}[named(metric)]
     worst = 0.0
     for _ in range(300):
         first = rng.uniform(0, 4.9, columns)

@@ -304,7 +304,7 @@ def test_unlucky_pairs_are_found_once_the_seed_is_known() -> None:
 def test_a_promise_says_about_whom_it_is() -> None:
     told = seed_promise(radius=0.05, bits=20, epsilon="0.98892", delta=0.01, accountant="chernoff")
     assert "fixed before the seed was drawn" in told.in_words()
-    assert "chosen when the seed is known it says nothing" in told.in_words()
+    assert "chosen when the seed is known can be told apart" in told.in_words()
     held = told.guarantee(Angular())
     assert (held.seed_failure, held.delta) == (0.01, 0.0)
     assert held.bound(1) == held.bound(0.2) == told.loss

@@ -53,14 +53,11 @@ def test_epsilon_holds_between_points_as_they_are(lattice):
 
 def test_the_promise_in_words_says_which_points_it_is_about():
     text = nw.planar_laplace(epsilon="1.4", radius=200).in_words()
-    assert text.startswith("Any two points within 200 of each other look alike up to a factor of 4.06. ")
+    assert "any two points within 200 of each other, rounding included, change by a factor of at most 4.06. " in text
     assert "at most 80.3 %" in text
-    assert text.endswith("Rounding to multiples of 0.125 is counted in.")
     text = nw.planar_laplace(epsilon=1, lattice="1/4").in_words()
-    assert text.startswith(
-        "Any two points with coordinates that are multiples of 0.25, within 1 of each other, look alike"
-    )
-    assert "may get farther apart by up to 0.375" in text
+    assert "any two secrets at most 1 apart, rounded to steps of 0.25, change by a factor of at most 2.72" in text
+    assert text.endswith("Rounding may move two points farther apart by up to 0.375.")
     assert "\n" not in text
 
 

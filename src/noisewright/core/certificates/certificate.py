@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from noisewright.claims.phrases import metric_name
+from noisewright.claims.record import Condition
 from noisewright.core import VERSION as PROGRAM
 from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.records import clear_record, metric_of, metric_record, randomness_phrase
@@ -75,11 +76,14 @@ class Certificate:
         simulated: bool = False,
         numerics: Literal["exact", "floating"] = "exact",
         further: Mapping[str, Fraction] | None = None,
+        secret: Mapping[str, Any] | None = None,
+        conditions: Sequence[Condition] = (),
         **more: Any,
     ) -> Certificate:
         """A certificate with a claim and its proof; ``more`` are further plain fields.
 
-        ``further`` are numbers that are claimed as well and proved with the rest: a ``level`` within a ``radius``.
+        ``further`` are numbers that are claimed as well and proved with the rest: a ``level`` within a ``radius``. ``secret``
+        says what the claim protects, and ``conditions`` restrict it.
         ``numerics="floating"`` says that the draw is made in floats; :meth:`verify` then answers that nothing is proved.
         """
         stated = _of_a_table(metric_record(metric)) if distances["shape"] == "table" else metric_record(metric)
@@ -89,7 +93,12 @@ class Certificate:
             "version": checker.VERSION,
             "made_by": f"noisewright {PROGRAM}",
             "mechanism": mechanism,
-            "claim": {**claim, **{name: str(value) for name, value in (further or {}).items()}},
+            "claim": {
+                **claim,
+                **{name: str(value) for name, value in (further or {}).items()},
+                **({} if secret is None else {"secret": dict(secret)}),
+                **({"conditions": [one.record() for one in conditions]} if conditions else {}),
+            },
             "proof": dict(proof),
             "numerics": numerics,
             "randomness": SIMULATION_RANDOMNESS if simulated else RELEASE_RANDOMNESS,
@@ -167,6 +176,12 @@ class Certificate:
         if stated == list(self.document.get("in_the_clear", ())):
             return self
         document = {**self.document, "in_the_clear": stated}
+        return Certificate({**document, "digest": checker.digest(document)})
+
+    def under(self, conditions: Sequence[Condition]) -> Certificate:
+        """Return the certificate with a weaker claim: one that holds under these conditions as well."""
+        stated = [*self.document["claim"].get("conditions", []), *(one.record() for one in conditions)]
+        document = {**self.document, "claim": {**self.document["claim"], "conditions": stated}}
         return Certificate({**document, "digest": checker.digest(document)})
 
     def to_json(self) -> str:

@@ -17,7 +17,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from noisewright.claims import phrases
 from noisewright.claims.phrases import metric_name
+from noisewright.claims.record import Condition
 from noisewright.core.certificates.checker import checker
 from noisewright.core.certificates.records import metric_of
 from noisewright.core.exact import float_up
@@ -69,48 +71,32 @@ def guarantee_of(record: Mapping[str, Any], broken: bool = False) -> Guarantee:
     epsilon, delta = (float_up(Fraction(record[name])) for name in ("epsilon", "delta"))
     scope: Scope = record["scope"]
     radius = 1.0 if broken and scope == "adjacent" else None
-    return Guarantee(epsilon, metric_called(record["metric"]), delta, scope, radius=radius)
+    conditions = tuple(Condition(one["code"]) for one in record["conditions"] if one["code"] in checker.CONDITIONS)
+    return Guarantee(
+        epsilon, metric_called(record["metric"], record.get("secret")), delta, scope, radius, conditions=conditions
+    )
 
 
 def distances_in_words(document: Mapping[str, Any]) -> str:
     """The distances that the proof is about. They are part of the claim, and a metric's name alone does not give them."""
-    stated = checker.current(dict(document))["claim"]["distances"]
-    shape = stated["shape"]
-    if shape == "uniform":
-        return f"{stated['distance']} between any two secrets"
-    if shape == "steps":
-        return f"{stated['distance']} for one step of the outputs"
-    if shape == "adjacent":
-        return f"neighbours, at most 1 apart; one step of the outputs is {stated['distance']}"
-    if shape == "words":
-        return "those of word vectors in its public file"
-    if shape == "product":
-        return "those of its parts, which are drawn independently"
-    if shape == "line":
-        places = sorted(Fraction(place) for place in stated["places"])
-        return f"along a line of {len(places)} places, from {_number(places[0])} to {_number(places[-1])}"
-    if shape != "table":
-        return f"of the shape {shape}"
-    finite = [Fraction(d) for d in stated["distances"] if d != "inf"]
-    span = f", from {_number(min(finite))} to {_number(max(finite))}" if finite else ""
-    return f"a table of {len(stated['distances'])} distances{span}"
+    return phrases.distances(checker.current(dict(document))["claim"]["distances"])
 
 
 class StatedMetric(Metric):
     """A metric of which a certificate has the record, and which the record alone does not rebuild."""
 
-    def __init__(self, stated: Mapping[str, Any]) -> None:
-        self.stated, self.name = dict(stated), metric_name(stated)
+    def __init__(self, stated: Mapping[str, Any], secret: Mapping[str, Any] | None) -> None:
+        self.stated, self.name, self._secret = dict(stated), metric_name(stated), secret
 
     def record(self) -> dict[str, Any]:
         return self.stated
 
-
-def metric_called(stated: Mapping[str, Any]) -> Metric:
-    """Return the metric of a record; one that only has its name where the record alone does not give the distances."""
-    known = metric_of(stated) if "base" in stated else None
-    return StatedMetric(stated) if known is None else known
+    @property
+    def secret(self) -> Mapping[str, Any] | None:
+        return self._secret
 
 
-def _number(value: Fraction) -> str:
-    return str(value) if len(str(value)) <= 12 else f"about {float(value):.6g}"
+def metric_called(stated: Mapping[str, Any], secret: Mapping[str, Any] | None = None) -> Metric:
+    """Return the metric of a record; one that only has the record where that alone does not give the distances."""
+    known = metric_of(stated) if "base" in stated and secret is None else None
+    return StatedMetric(stated, secret) if known is None else known

@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.claims.readings import needs
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_number
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds, upward
+from noisewright.core.exact import Exact, as_fraction, exp_bounds, float_down, float_up, log_bounds
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.labels import encode_number
 from noisewright.core.metrics.algebra import Scaled
@@ -70,21 +71,25 @@ class Audit:
         return self.value
 
     def __str__(self) -> str:
-        with_delta = f" with delta = {upward(self.delta)}" if self.delta else ""
-        head = f"epsilon = {upward(self.value)} per unit of {self.metric}{with_delta}"
-        return f"{head}; {self.evidence}"
+        return f"{self._head()}; {self.evidence}"
+
+    def _head(self, scope: Scope = "metric") -> str:
+        """Return the smallest epsilon and what it is for, in exact terms."""
+        if math.isinf(self.value):
+            return "epsilon = inf"
+        return str(Guarantee(self.value, self.metric, self.delta, scope))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._needs()}; {self._shown()}>"
+        return f"<{type(self).__name__}: epsilon {self._needs()}; {self._shown()}>"
 
     def _repr_html_(self) -> str:
-        return card("Audit", [("smallest epsilon", self._needs().removeprefix("epsilon ")), ("because", self._shown())])
+        return card("Audit", [("smallest epsilon", self._needs()), ("because", self._shown())])
 
     def _needs(self, scope: Scope = "metric") -> str:
         """The smallest epsilon and what it is for, in plain words."""
         if math.isinf(self.value):
-            return "epsilon infinite"
-        return Guarantee(self.value, self.metric, self.delta, scope).reading()
+            return "infinite"
+        return needs(Guarantee(self.value, self.metric, self.delta, scope).record())
 
     def _shown(self) -> str:
         return self.evidence

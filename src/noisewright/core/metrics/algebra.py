@@ -89,11 +89,9 @@ class Scaled(Metric):
         stated = inner.record()
         return {"called": self.name} if "called" in stated else with_factor(stated, factor)
 
-    def in_words(self) -> str:
-        return self.inner.in_words()
-
-    def pairs(self, distance: Fraction) -> str:
-        return self.inner.pairs(distance / self.factor)
+    @property
+    def secret(self) -> Mapping[str, Any] | None:
+        return self.inner.secret
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ r"""Metrics between bags and tables. A bag is a collection in which a member may
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from noisewright.claims.phrases import base_name
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import MetricError
 from noisewright.core.metrics._points import (
@@ -73,17 +74,24 @@ class AddRemove(Metric):
 
 @dataclass(frozen=True)
 class Neighbours(Metric):
-    """Tables of which words say which two are neighbours: those are one unit apart, and nothing is said of any others.
+    """Tables of which a record says which two are neighbours: those are one unit apart, and nothing is said of any others.
 
-    >>> Neighbours("two tables that differ in one row").pairs(Fraction(1))
-    'two tables that differ in one row'
+    ``neighbours`` is the record of the relation, and ``columns`` has what is protected in which columns.
+
+    >>> print(Neighbours({"relation": "same-rows", "unit": None, "rows": 1}))
+    two tables with the same number of rows that differ in the values of one row
     """
 
-    name: str
-    secrets = "tables"
+    neighbours: Mapping[str, Any]
+    columns: Sequence[tuple[Mapping[str, Any], Sequence[str]]] = ()
 
-    def pairs(self, distance: Fraction) -> str:
-        return self.name if distance <= 1 else f"tables farther apart than {self.name}"
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return base_name(self.record())
+
+    def record(self) -> dict[str, Any]:
+        columns = [[dict(protects), list(names)] for protects, names in self.columns]
+        return {"base": "tables", "neighbours": dict(self.neighbours), "columns": columns}
 
     def matrix(self, points: Sequence[Point]) -> Floats:
-        raise MetricError("which tables are neighbours is told in words here, and no distances follow from words.")
+        raise MetricError("which tables are neighbours is stated by a record, and no distances follow from that.")

@@ -21,7 +21,7 @@ Metrics made of others are in :mod:`~noisewright.core.metrics.algebra`; how poin
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -31,7 +31,7 @@ import numpy as np
 
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import MetricError
-from noisewright.core.exact import Exact, as_fraction, downward, fraction_or_none
+from noisewright.core.exact import Exact, as_fraction, fraction_or_none
 from noisewright.core.labels import as_labels, plain_label
 from noisewright.core.metrics._axioms import check_axioms, square_matrix, table_tolerance
 from noisewright.core.metrics._points import (
@@ -71,8 +71,6 @@ class Metric:
     """Whether every two different points are one unit apart."""
     finite: ClassVar[bool] = False
     """Whether no two points are infinitely far apart, so that a promise in this metric is one about every pair."""
-    secrets: ClassVar[str] = "secrets"
-    """What its points are called in a sentence."""
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         """All distances between ``points``, as a square array."""
@@ -130,27 +128,10 @@ class Metric:
         """
         return {"called": self.name}
 
-    def in_words(self) -> str:
-        """What a distance between the secrets themselves is called, whatever a promise scales and rounds."""
-        return self.name
-
-    def pairs(self, distance: Fraction) -> str:
-        """Which two secrets are at most so far apart: those that a sentence about this distance may speak of, and no others.
-
-        The distance is rounded down.
-
-        >>> Line().pairs(Fraction(2, 3)), Discrete().pairs(Fraction(1)), Discrete().pairs(Fraction(1, 2))
-        ('any two secrets at most 0.666666 apart', 'any two secrets that differ', 'any two secrets within 0.5 (discrete)')
-        """
-        return f"any two secrets within {downward(distance)} ({self})"
-
-    def each(self, size: str) -> str:
-        """What a loss for each so much of this distance is for, as a person says it.
-
-        >>> Line().each("5 years"), Discrete().each("1"), Manhattan().each("2")
-        ('for each 5 years of difference', 'between any two answers', 'for each 2 of distance (manhattan)')
-        """
-        return f"for each {size} of distance" + ("" if self.unit else f" ({self.in_words()})")
+    @property
+    def secret(self) -> Mapping[str, Any] | None:
+        """What its points are, as a record of claims: a ``kind`` of the phrase table with parameters; None for any secrets."""
+        return None
 
     def __mul__(self, factor: Exact) -> Metric:
         from noisewright.core.metrics.algebra import Scaled
@@ -194,12 +175,6 @@ class Discrete(Metric):
     def diameter(self, points: Sequence[Point]) -> Fraction | None:
         return Fraction(1)
 
-    def pairs(self, distance: Fraction) -> str:
-        return "any two secrets that differ" if distance >= 1 else super().pairs(distance)
-
-    def each(self, size: str) -> str:
-        return "between any two answers"
-
     def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
         return Fraction(1)
 
@@ -226,12 +201,6 @@ class Line(Metric):
     @property
     def on_numbers(self) -> bool:
         return True
-
-    def each(self, size: str) -> str:
-        return f"for each {size} of difference"
-
-    def pairs(self, distance: Fraction) -> str:
-        return f"any two secrets at most {downward(distance)} apart"
 
     def diameter(self, points: Sequence[Point]) -> Fraction | None:
         places = [Fraction(p) for p in points]
@@ -265,12 +234,6 @@ class Euclidean(Metric):
 
     def record(self) -> dict[str, Any]:
         return {"base": "euclidean"}
-
-    def each(self, size: str) -> str:
-        return f"for each {size} of distance"
-
-    def pairs(self, distance: Fraction) -> str:
-        return f"any two secrets at most {downward(distance)} apart"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         from scipy.spatial.distance import cdist
@@ -322,9 +285,6 @@ class Hamming(Metric):
 
     def record(self) -> dict[str, Any]:
         return {"base": "hamming"}
-
-    def each(self, size: str) -> str:
-        return "for each place that differs" if size == "1" else f"for each {size} places that differ"
 
     def matrix(self, points: Sequence[Point]) -> Floats:
         rows = [tuple(p) for p in as_sequences(points, self.name, "sequences of one length")]

@@ -21,7 +21,7 @@ divided by the sum of steps. A code beyond the box is moved to its border first,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -34,9 +34,9 @@ from noisewright.claims.phrases import metric_name
 from noisewright.core.arrays import Floats
 from noisewright.core.choices import is_whole
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.exact import downward
 from noisewright.core.mechanism import fields_alone
 from noisewright.core.metrics.metric import Metric
+from noisewright.images.pictures.regions import Inside
 
 __all__ = ["STEPS", "CodeSpace", "LatentMetric", "least_error_weights"]
 
@@ -143,8 +143,14 @@ class LatentMetric(Metric):
     """The weighted distance between two codes, each moved into the box and rounded to the lattice."""
 
     space: CodeSpace
+    inside: Inside | None = field(default=None, kw_only=True)
+    """Outside of which parts two pictures are alike, if faces are parts of pictures."""
     finite = True
-    secrets = "faces"
+
+    @property
+    def secret(self) -> dict[str, Any]:
+        """Faces, and how many steps opposite corners of the box are apart."""
+        return {"kind": "face", "steps": self.space.total, **({} if self.inside is None else self.inside.record())}
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -161,16 +167,6 @@ class LatentMetric(Metric):
     @property
     def unit(self) -> str:
         return "code unit"
-
-    def in_words(self) -> str:
-        """What a distance is called."""
-        return "distance of codes, 1 between opposite corners of the public box"
-
-    def pairs(self, distance: Fraction) -> str:
-        """Which two faces are at most so far apart."""
-        if distance >= 1:
-            return "any two faces"
-        return f"any two faces whose codes are within {downward(distance)} (opposite corners of the public box being 1 apart)"
 
     def matrix(self, points: Sequence[Any]) -> Floats:
         """All distances between codes."""

@@ -23,7 +23,7 @@ alone. So the best guess at a code is the nearest one (:mod:`noisewright.images.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, product_certificate
+from noisewright.core.certificates.records import clear_record
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up, positive_fraction
 from noisewright.core.guarantee import Guarantee
@@ -87,14 +88,15 @@ class NoisyCodes:
         *,
         name: str | None = None,
         resources: Iterable[Resource] = (),
-        clear: Iterable[str] = (),
-        measured: Iterable[str] = (),
+        clear: Sequence[str] = (),
+        measured: Mapping[str, Any] | None = None,
     ) -> Certificate:
         """The law of every element, and what they lose together.
 
         With the public files, with what is in the clear, and with what was measured on public faces, if any.
         """
-        told = {"in_the_clear": list(clear), "measured": list(measured)}
+        told: dict[str, Any] = {"in_the_clear": [clear_record(one) for one in clear]} if clear else {}
+        told |= {} if measured is None else {"measured": dict(measured)}
         parts = [
             Part(geometric(epsilon=1 / self.scale, within=(0, steps)).certificate(rng), count)
             for steps, count in Counter(self.space.steps).items()
@@ -105,7 +107,8 @@ class NoisyCodes:
             metric="manhattan",
             unit=Fraction(self.space.total),
             simulated=rng is not None,
-            **{key: texts for key, texts in told.items() if texts},
+            secret=self.space.metric.secret,
+            **told,
             **public_keys(resources),
         )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,34 @@ from noisewright.core.choices import is_whole
 from noisewright.core.errors import ParameterError
 from noisewright.images.pictures.reading import Picture
 
-__all__ = ["Region", "replaced"]
+__all__ = ["Inside", "Region", "replaced"]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Parts of a picture: two secrets are alike outside of them, and have the same ones.
+
+    Parameters
+    ----------
+    part : {"region", "mask", "place", "track"}
+        What the parts are.
+    count : int
+        How many there are.
+    draws : int, default 1
+        How many times something was drawn for them, in all; each draw has the same loss.
+    touching : int, default 1
+        How many of these draws can show one person.
+    """
+
+    part: Literal["region", "mask", "place", "track"]
+    count: int
+    draws: int = 1
+    touching: int = 1
+
+    def record(self) -> dict[str, Any]:
+        """Return the parts as a claim states them."""
+        drawn = {"draws": self.draws, "touching": self.touching} if self.draws > 1 else {}
+        return {"inside": self.part, "count": self.count, **drawn}
 
 
 @dataclass(frozen=True)

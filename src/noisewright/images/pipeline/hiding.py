@@ -82,7 +82,7 @@ class HiddenPlaces(Method):
 
     def promise(self, height: int, width: int, channels: int, places: int = 1) -> Promise:
         """Of all places of a picture together, and of each."""
-        found = promise_of_each(self.mechanisms(height, width, channels)[0], places, "places")
+        found = promise_of_each(self.mechanisms(height, width, channels)[0], places, "place")
         return replace(found, alone=f"{SCOPE} {found.alone}")
 
 

@@ -33,6 +33,7 @@ from noisewright.core.exact import upward
 from noisewright.files.atomic import write_atomically
 from noisewright.images.mechanism import of_all_draws
 from noisewright.images.pictures.reading import Picture
+from noisewright.images.pictures.regions import Inside
 from noisewright.images.pipeline.detection import Face
 from noisewright.images.pipeline.finding import CERTAIN, WHERE, FoundFaces, hidden_where
 from noisewright.images.pipeline.frame_boxes import OwnFrames
@@ -126,7 +127,7 @@ def hide_video(
         made = method.mechanisms(video.height, video.width, 3)[0].certificate(
             rng if isinstance(rng, np.random.Generator) else None
         )
-        certificate = of_all_draws(_stated(made, drawn), drawn) if drawn else None
+        certificate = of_all_draws(_stated(made, drawn), Inside("track", len(plan), drawn, drawn)) if drawn else None
     try:
         if certificate is not None:
             write_atomically(beside, certificate.to_json().encode())

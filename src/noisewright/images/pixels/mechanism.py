@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.certificates.product import Part, Whole, product_certificate
+from noisewright.core.certificates.records import clear_record
 from noisewright.core.choices import is_number, is_whole, one_of
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import float_up, positive_fraction
@@ -34,6 +35,7 @@ from noisewright.core.metrics.metric import Metric
 from noisewright.images.mechanism import PictureMechanism
 from noisewright.images.pictures.blocks import Blocks
 from noisewright.images.pictures.reading import CHANNELS, MOST_PIXELS, Colours, Picture
+from noisewright.images.pictures.regions import Inside
 from noisewright.images.pictures.similarity import blurred
 from noisewright.images.pictures.writing import as_pixels
 from noisewright.images.pixels.distances import AnyPicture, ChangedPixels, ColourSteps
@@ -101,10 +103,9 @@ class BlockMechanism(PictureMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """``epsilon`` between any two pictures, or for each pixel, or for each step of colour."""
-        found: Metric = AnyPicture(self.width, self.height)
+        found: Metric = AnyPicture()
         if self.between == "pixels":
-            metric, unit = self._proved
-            found = ChangedPixels(metric if unit == 1 else f"{1 / unit} * {metric}")
+            found = ChangedPixels("hamming" if self.proved_by[0] == "hamming" else "manhattan", self.channels)
         elif self.between == "steps":
             found = ColourSteps()
         return Guarantee(float_up(self.epsilon), found)
@@ -151,10 +152,13 @@ class BlockMechanism(PictureMechanism):
         return [(int(area), areas == area) for area in np.unique(areas)[::-1]]
 
 
-def whole_certificate(made: Sequence[BlockMechanism], rng: np.random.Generator | None = None) -> Certificate:
-    """The certificate of parts of one picture that lie apart, drawn by mechanisms of one kind.
+def whole_certificate(
+    made: Sequence[BlockMechanism], rng: np.random.Generator | None = None, inside: Inside | None = None
+) -> Certificate:
+    """Return the certificate of parts of one picture that lie apart, drawn by mechanisms of one kind.
 
-    Their losses add up between any two pictures; a pixel, or a step of colour, is in one of them.
+    Their losses add up between any two pictures; a pixel, or a step of colour, is in one of them. ``inside`` says which parts
+    of a picture they are, if they are not all of it.
     """
     first = made[0]
     metric, unit = first._proved
@@ -163,7 +167,8 @@ def whole_certificate(made: Sequence[BlockMechanism], rng: np.random.Generator |
         alike = parts.get(part.certificate.document["digest"])  # regions of one size are drawn alike
         many = None if alike is None else (alike.count or 1) + (part.count or 1)
         parts[part.certificate.document["digest"]] = part if many is None else Part(part.certificate, many)
-    clear: dict[str, Any] = {"in_the_clear": list(first.clear)} if first.clear else {}
+    clear: dict[str, Any] = {"in_the_clear": [clear_record(one) for one in first.clear]} if first.clear else {}
+    secret = {**(first.guarantee.metric.secret or {}), **({} if inside is None else inside.record())}
     return product_certificate(
-        first.name, list(parts.values()), metric=metric, unit=unit, simulated=rng is not None, **clear
+        first.name, list(parts.values()), metric=metric, unit=unit, simulated=rng is not None, secret=secret, **clear
     )

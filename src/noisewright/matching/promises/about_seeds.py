@@ -15,9 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from noisewright.claims.readings import seed_meaning
+from noisewright.claims.record import Condition
 from noisewright.core.choices import one_of
 from noisewright.core.errors import ParameterError
-from noisewright.core.exact import Exact, downward, upward
+from noisewright.core.exact import Exact
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Metric
 from noisewright.matching.hashing.scheme import Scheme, checked_bits, checked_epsilon
@@ -66,29 +68,14 @@ class SeedPromise:
             scope="adjacent",
             radius=1.0,
             seed_failure=self.delta if alone else 0.0,
+            conditions=(Condition("pair-before-seed"),),
         )
 
     def in_words(self) -> str:
-        """The promise and its fine print."""
-        where = "within" if self.within else "at exactly"
-        if self.about_seeds_alone:
-            holds = f"but for seeds that are unlucky with probability {upward(self.delta)}, no code is more than"
-            end = ""
-        elif self.accountant == "exact-pxdp":
-            holds = (
-                f"but with probability {upward(self.delta)} over seed and noise, the code that is sent is no more than"
-            )
-            end = ""
-        else:
-            holds = "no event of seed and code is more than"
-            end = f", plus {upward(self.delta)}"
-        return (
-            f"For any two profiles {where} {downward(self.distance)} ({self.measure}) that were fixed before the seed was "
-            f"drawn: {holds} "
-            f"e^{upward(self.loss, 4)} times as likely under one as under the other{end}. Of two that are chosen when the "
-            f"seed is known it says nothing: they are told apart by at most e^{upward(self.epsilon, 4)} for every bit in which "
-            f"their hashes differ, and by e^{upward(self.epsilon * self.bits, 4)} if all do."
-        )
+        """Return the claim and its fine print."""
+        about = "seed" if self.about_seeds_alone else "both" if self.accountant == "exact-pxdp" else "event"
+        fields = ("loss", "delta", "distance", "within", "measure", "epsilon", "bits")
+        return seed_meaning({"about": about, **{name: getattr(self, name) for name in fields}})
 
 
 def seed_promise(

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from noisewright.claims import phrases
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, MetricError
-from noisewright.core.exact import downward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Metric
 from noisewright.matching.hashing.codes import hamming_matrix
@@ -29,8 +29,6 @@ class CodeDistance(Metric):
     >>> metric = CodeDistance(Scheme(dimension=2, bits=32, epsilon=1, seed=Seed(bytes(32))))
     >>> metric.distance((1.0, 0.0), (-1.0, 0.0)), metric.distance((1.0, 0.0), (2.0, 0.0))
     (32.0, 0.0)
-    >>> metric.pairs(Fraction(3))
-    'any two vectors whose hashes differ in at most 3 bits'
     """
 
     scheme: Scheme
@@ -40,9 +38,9 @@ class CodeDistance(Metric):
     finite = True
 
     @property
-    def secrets(self) -> str:  # type: ignore[override]
-        """What is hashed."""
-        return self.scheme.words.profiles
+    def secret(self) -> dict[str, Any]:
+        """What is hashed, and how large hashes are."""
+        return {"kind": "hash", "family": self.scheme.family, "bits": self.scheme.bits, "answers": self.answers}
 
     @property
     def largest(self) -> Fraction:
@@ -52,25 +50,10 @@ class CodeDistance(Metric):
     @property
     def unit(self) -> str:
         """What is counted."""
-        return f"differing {self._one}"
-
-    @property
-    def _one(self) -> str:
-        return "bit" if self.answers == 2 else "answer"
+        return phrases.unit(self.record(), self.secret)
 
     def record(self) -> dict[str, Any]:
         return {"base": "hamming"}
-
-    def in_words(self) -> str:
-        """What a distance is called."""
-        return f"{self._one}s in which hashes differ"
-
-    def pairs(self, distance: Fraction) -> str:
-        """Which two profiles are at most so far apart."""
-        if distance >= self.scheme.bits:
-            return f"any two {self.secrets}"
-        many = f"1 {self._one}" if distance == 1 else f"{downward(distance)} {self._one}s"
-        return f"any two {self.secrets} whose hashes differ in at most {many}"
 
     def matrix(self, points: Sequence[Any]) -> Floats:
         """All distances between profiles."""

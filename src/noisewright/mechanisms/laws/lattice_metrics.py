@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from noisewright.claims.phrases import base_name, metric_name
 from noisewright.core.errors import MetricError
-from noisewright.core.exact import as_fraction, figure
+from noisewright.core.exact import as_fraction
 from noisewright.core.guarantee import Guarantee, Scope
 from noisewright.core.metrics.algebra import Scaled
 from noisewright.core.metrics.distances import Distances
@@ -92,12 +92,6 @@ class LatticeLine(Line):
         """Rounded up to whole steps, and a step more beside gaps off the lattice."""
         return self.lattice.step * self.steps(distance)
 
-    def in_words(self) -> str:
-        return Line().in_words()
-
-    def pairs(self, distance: Fraction) -> str:
-        return Line().pairs(distance) + _rounded_in_words(self.lattice)
-
     def steps(self, distance: Fraction) -> int:
         """How many steps apart two answers at most ``distance`` apart can land."""
         return self.lattice.steps(distance) + (self.answers is not None and distance > 0)
@@ -141,24 +135,15 @@ class LatticePoints(Metric):
             return self.lattice.step * (self.lattice.steps(distance) + columns - 1)
         return distance + columns * self.lattice.step  # each coordinate is moved by at most half a step
 
-    def in_words(self) -> str:
-        return self.inner.in_words()
-
-    def each(self, size: str) -> str:
-        return self.inner.each(size)
-
-    def pairs(self, distance: Fraction) -> str:
-        return self.inner.pairs(distance) + _rounded_in_words(self.lattice)
+    @property
+    def secret(self) -> Mapping[str, Any] | None:
+        return self.inner.secret
 
     def _rounded(self, points: Sequence[Any]) -> list[tuple[Fraction, ...]]:
         try:
             return [tuple(nearest(coordinate, self.lattice) for coordinate in point) for point in points]
         except TypeError:
             raise MetricError(f"the {self.name} metric needs points that are number vectors of one length.") from None
-
-
-def _rounded_in_words(lattice: Lattice) -> str:
-    return f", rounded to steps of {figure(lattice.step)},"
 
 
 def rounding(lattice: Lattice) -> Fraction:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from noisewright.mechanisms.places.metres import wrapped as wrapped
     from noisewright.mechanisms.places.planar import LARGEST_LOSS as LARGEST_LOSS
     from noisewright.mechanisms.places.planar import PlanarLaplace as PlanarLaplace
-    from noisewright.mechanisms.places.planar import alike as alike
     from noisewright.mechanisms.places.planar import noise_lattice as noise_lattice
     from noisewright.mechanisms.places.planar import per_unit as per_unit
     from noisewright.mechanisms.places.planar import planar_budget as planar_budget

@@ -44,6 +44,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noisewright.claims.readings import level_meaning
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
@@ -58,7 +59,7 @@ from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import loss_before_rounding, rounding
 from noisewright.mechanisms.places._coordinates import as_single
 from noisewright.mechanisms.places.metres import LatticeMetres, LocalMetres, in_degrees, on_map, wrapped
-from noisewright.mechanisms.places.planar import PlanarLaplace, alike, per_unit, planar_lattice
+from noisewright.mechanisms.places.planar import PlanarLaplace, per_unit, planar_lattice
 from noisewright.mechanisms.places.remap import Grid, Polygon, Remap, as_remap
 from noisewright.mechanisms.registry import Entry
 from noisewright.noise.lattice import Lattice
@@ -181,6 +182,12 @@ class GeoLaplace:
         found = self.plane.audit()
         return MechanismAudit(found.value, self.guarantee.metric, None, None, None, words=found.words)
 
+    @property
+    def within_radius(self) -> dict[str, str]:
+        """The epsilon within the radius as a claim states it."""
+        found = {"level": self.level, "radius": self.radius, "on_map": on_map(self.radius)}
+        return {"code": "level", **{name: str(value) for name, value in found.items()}}
+
     def error(self, loss: str = "absolute", at: tuple[float, float] | None = None) -> float:
         """The expected distance in metres (or its square) between the output and the true place.
 
@@ -214,7 +221,7 @@ class GeoLaplace:
         """The promise and what it costs, in plain words."""
         size = _metres(float(self.radius))
         return (
-            f"Any two places within {size} of each other {alike(self.level)} "
+            f"{level_meaning(self.within_radius)} "
             f"Half of the released places are within {_metres(self.quantile(0.5))} of the true one, and 95 % within "
             f"{_metres(self.quantile(0.95))}. Places much farther apart than {size} can be told apart."
         )

@@ -21,7 +21,6 @@ import numpy as np
 from noisewright.claims.phrases import base_name
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import DataError, MetricError, ParameterError
-from noisewright.core.exact import downward, figure
 from noisewright.core.metrics.distances import Distances, TableDistances
 from noisewright.core.metrics.metric import Euclidean, Metric
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, rounding
@@ -169,14 +168,6 @@ class LatticeMetres(Metric):
     def after_rounding(self, distance: Fraction, columns: int) -> Fraction:
         """Metres on the globe as metres on the map, and a cell's diagonal more."""
         return on_map(distance) + rounding(self.lattice)
-
-    def in_words(self) -> str:
-        return self.plane.in_words()
-
-    def pairs(self, distance: Fraction) -> str:
-        """Which two places are so near to each other: on the map, once they are rounded."""
-        metres = f"{downward(distance)} metre{'' if distance == 1 else 's'}"
-        return f"any two places within {metres} on the map, rounded to steps of {figure(self.lattice.step)},"
 
     def matrix(self, points: Sequence[Any]) -> Floats:
         return LatticePoints(Euclidean(), self.lattice).matrix(self._metres(points))

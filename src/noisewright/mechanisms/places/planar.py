@@ -37,15 +37,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noisewright.claims.readings import level_meaning
 from noisewright.core.arrays import Floats
 from noisewright.core.certificates.certificate import Certificate
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import NoChannelError, NoLossError, ParameterError
-from noisewright.core.exact import Exact, float_up, numeral, positive_fraction, upward
-from noisewright.core.guarantee import Guarantee, factor_in_words
+from noisewright.core.exact import Exact, float_up, positive_fraction
+from noisewright.core.guarantee import Guarantee
 from noisewright.core.loading.guided import guided
 from noisewright.core.mechanism import Takes
-from noisewright.core.metrics.metric import Discrete, Euclidean
+from noisewright.core.metrics.metric import Euclidean
 from noisewright.mechanisms.auditing import MechanismAudit
 from noisewright.mechanisms.foreign_columns import in_kind
 from noisewright.mechanisms.laws.lattice_metrics import LatticePoints, loss_before_rounding, rounding
@@ -59,7 +60,6 @@ from noisewright.noise.laws.planar import discrete_planar_laplace
 __all__ = [
     "LARGEST_LOSS",
     "PlanarLaplace",
-    "alike",
     "noise_lattice",
     "per_unit",
     "planar_budget",
@@ -149,15 +149,17 @@ class PlanarLaplace:
 
     def in_words(self) -> str:
         """The promise in plain words: for points as they are, with a radius; otherwise for lattice points."""
-        within, size = self.kept or (self.epsilon, Fraction(1))
+        if self.within_radius is not None:
+            return level_meaning(self.within_radius)
         step = float(self.lattice.step)
-        if self.kept:
-            who = f"Any two points within {upward(size)} of each other"
-            note = f"Rounding to multiples of {numeral(step)} is counted in."
-        else:
-            who = f"Any two points with coordinates that are multiples of {numeral(step)}, within 1 of each other,"
-            note = f"Other points are rounded to such ones first, and may get farther apart by up to {1.5 * step:.3g}."
-        return f"{who} {alike(within)} {note}"
+        return f"{self.guarantee.in_words()} Rounding may move two points farther apart by up to {1.5 * step:.3g}."
+
+    @property
+    def within_radius(self) -> dict[str, str] | None:
+        """The epsilon within the radius as a claim states it; None without a radius."""
+        if self.kept is None:
+            return None
+        return {"code": "level", **dict(zip(("level", "radius"), map(str, self.kept), strict=True))}
 
     def certificate(self, rng: np.random.Generator | None = None) -> Certificate:
         """The law of the noise and the claim it proves: epsilon between lattice points, and that within the radius."""
@@ -259,16 +261,6 @@ def _with_noise(given: Floats, lattice: Lattice, rate: Fraction, rng: np.random.
             lattice.values(whole)  # refuses, with probability below e^-100
         np.multiply(whole, step, out=result[start : start + BLOCK])
     return result
-
-
-def alike(epsilon: Fraction) -> str:
-    """What an epsilon means for two places that it is kept between."""
-    promise = Guarantee(float_up(epsilon), Discrete())
-    belief = upward(100 * promise.posterior(0.5), 3)
-    return (
-        f"look alike up to a factor of {factor_in_words(promise.epsilon)}. Whatever is released, a belief of 50 % "
-        f"in one of two such places can become at most {belief} %."
-    )
 
 
 def per_unit(epsilon: Fraction) -> Fraction:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+from noisewright.claims.phrases import distance_name
 from noisewright.core.errors import LedgerError, NoLedgerError
 from noisewright.releases.columns.plan import ColumnPlan
 from noisewright.releases.engines.engine import Engine
@@ -132,5 +133,7 @@ def protected_by(column: ColumnPlan) -> Protected | None:
             return Protected(column.names, None)
         protect = column.width  # values from beyond the range are farther apart than any two of it
     metric, alone = column.mechanism.guarantee.metric, len(column.types) == 1
-    unit = metric.unit or (column.secret.unit if metric.on_numbers and alone else metric.in_words())
+    unit = metric.unit or (
+        column.secret.unit if metric.on_numbers and alone else distance_name(metric.record(), metric.secret)
+    )
     return Protected(column.names, protect, unit)

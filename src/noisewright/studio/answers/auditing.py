@@ -12,9 +12,9 @@ from noisewright.core.certificates.claims import claimed, prove
 from noisewright.core.channels.audit import Audit
 from noisewright.core.channels.channel import Channel
 from noisewright.core.errors import DataError, ParameterError
-from noisewright.core.guarantee import Guarantee
 from noisewright.files.channels import load_either
 from noisewright.mechanisms.from_certificate import channel_of
+from noisewright.render import audit_meaning
 from noisewright.studio.answers.design import python_of
 
 __all__ = ["Audited", "Repaired", "audit_code", "audited", "example_channel", "repaired"]
@@ -68,7 +68,7 @@ def audited(thing: Path | Channel, metric: str = "") -> Audited:
     if max(channel.shape) > LARGEST:
         raise DataError(f"up to {LARGEST} secrets and outputs are audited here; the command line takes more.")
     smallest = channel.epsilon(measure)
-    return Audited(claim, None, channel, smallest, _reading(smallest))
+    return Audited(claim, None, channel, smallest, audit_meaning(smallest))
 
 
 def repaired(channel: Channel, epsilon: str, metric: Any) -> Repaired:
@@ -90,13 +90,6 @@ def audit_code(name: str, metric: str, epsilon: str, found: Audited) -> str:
         lines.append(f"repaired = channel.certify({epsilon!r}, {python_of(measure)}, max_change=1)")
         lines.append('nw.save(nw.Certificate.of(repaired), "certificate.json")')
     return "\n".join(lines)
-
-
-def _reading(found: Audit) -> str:
-    if found.value == float("inf"):
-        return "No promise holds: an output is possible for one of two secrets and impossible for the other."
-    apart = 1.0 if found.pair is None else found.metric.distance(*found.pair)
-    return Guarantee(found.value, found.metric, found.delta).in_words(apart)
 
 
 def _named(metric: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from noisewright.claims.phrases import measured_parts
 from noisewright.cli.shared.metrics import check_number
 from noisewright.core.errors import DataError, ParameterError
 from noisewright.core.exact import percent, positive_fraction
@@ -75,14 +76,14 @@ def hidden_picture(picture: Picture, given: Mapping[str, str]) -> HiddenPicture:
     method = _method(given.get("method", "laplace"), given.get("epsilon", "").strip(), given.get("block", "").strip())
     drawn, many = method.drawn(picture)
     height, width, channels = picture.shape
-    measured = method.faces.measured if isinstance(method, FaceMethod) else ()
+    measured = method.faces.measured if isinstance(method, FaceMethod) else None
     return HiddenPicture(
         _address(picture),
         _address(drawn),
         ssim(picture, drawn) if drawn.shape == picture.shape else None,
         method.promise(height, width, channels, many).words.partition(" Measured on public faces")[0],
         method.certificate(height, width, channels).verify(),
-        tuple(measured),
+        tuple(measured_parts(measured)),
     )
 
 

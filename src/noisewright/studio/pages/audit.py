@@ -9,9 +9,8 @@ from starlette.requests import Request
 
 from noisewright.core.channels.channel import Channel
 from noisewright.core.exact import upward
-from noisewright.core.guarantee import Guarantee
 from noisewright.files.channels import save
-from noisewright.render import short
+from noisewright.render import short, smallest
 from noisewright.studio.answers.auditing import Audited, audit_code, audited, example_channel, repaired
 from noisewright.studio.look import figures, words
 from noisewright.studio.look.buttons import button
@@ -129,7 +128,7 @@ class _AuditPage:
             rows.append(("Certificate" if found.claim is None else "Channel", found.reason))
         if found.found is not None:
             worst = found.found
-            rows.append(("Smallest epsilon", Guarantee(worst.value, worst.metric).reading()))
+            rows.append(("Smallest epsilon", smallest(worst)))
             if worst.pair is not None:
                 rows.append(("Worst pair", f"{worst.pair[0]} and {worst.pair[1]}"))
             if worst.probabilities is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,7 +22,7 @@ from noisewright.cli.shared.output import (
     round_up,
     working,
 )
-from noisewright.render import short
+from noisewright.render import audit_meaning, short, smallest
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -127,33 +126,34 @@ def audit(
 
 
 def _certificate(certificate: Certificate, rows: Rows) -> dict[str, Any]:
+    from noisewright.claims.phrases import metric_name
     from noisewright.core.certificates.claims import distances_in_words, prove
 
-    document = dict(certificate.document)
+    document, bits = dict(certificate.document), certificate.randomness
     claim, reason = prove(document)
     if claim is None:
         rows.append(("Certificate", f"NOT PROVED: {reason}"))
         return {"proved": False, "claim": None, "reason": reason}
     rows.append(("Certificate", f"proved: {short(claim)}"))
     rows.append(("Distances", distances_in_words(document)))
-    rows.append(("Random bits", f"{document.get('randomness')} (as stated)"))
+    rows.append(("Random bits", f"{bits} (as stated)"))
     return {
         "proved": True,
         "claim": claim,
         "reason": None,
         "mechanism": document.get("mechanism"),
         "epsilon": str(document["claim"]["epsilon"]),
-        "metric": str(document["claim"]["metric"]),
+        "metric": metric_name(document["claim"]["metric"]),
         "distances": distances_in_words(document),
-        "randomness": document.get("randomness"),
+        "randomness": bits,
     }
 
 
 def _smallest(channel: Channel, metric: Metric, data: dict[str, Any], rows: Rows) -> Audit:
     found = channel.epsilon(metric)
-    reading = _reading(found, found)
+    reading = audit_meaning(found, found)
     data.update(smallest=_audit_json(found), reading=reading)
-    rows.append(("Smallest epsilon", _per(found)))
+    rows.append(("Smallest epsilon", smallest(found)))
     if found.pair is not None:
         rows.append(("Worst pair", f"{label(found.pair[0])} and {label(found.pair[1])}"))
     if found.probabilities is not None:
@@ -181,32 +181,11 @@ def _delta_at(channel: Channel, metric: Metric, epsilon: Any, given: str, data: 
 def _epsilon_at(channel: Channel, worst: Audit, delta: Any, given: str, data: dict[str, Any], rows: Rows) -> None:
     metric = worst.metric
     found = channel.epsilon_at(delta, metric)
-    reading = _reading(found, worst)
+    reading = audit_meaning(found, worst)
     data["at_delta"] = {**_audit_json(found), "reading": reading}
     needs = "" if found.pair is None else f", needed by {label(found.pair[0])} against {label(found.pair[1])}"
-    rows.append((f"At delta = {given}", f"{_per(found)}{needs}"))
+    rows.append((f"At delta = {given}", f"{smallest(found)}{needs}"))
     rows.append(("", reading))
-
-
-def _per(found: Audit) -> str:
-    """The smallest epsilon, and what it is for."""
-    from noisewright.core.guarantee import Guarantee
-
-    if math.isinf(found.value):
-        return "infinite: no epsilon will do"
-    return Guarantee(found.value, found.metric).reading().removeprefix("epsilon ")
-
-
-def _reading(found: Audit, worst: Audit) -> str:
-    """The audit as a promise, read at the distance of the worst pair."""
-    from noisewright.core.guarantee import Guarantee
-
-    distance = 1.0 if worst.pair is None else worst.metric.distance(*worst.pair)
-    if math.isinf(found.value):
-        if distance == 0:
-            return "No promise holds: two secrets at distance 0 must be treated alike, and these are not."
-        return "No promise holds: an output is possible for one of two secrets and impossible for the other."
-    return Guarantee(found.value, found.metric, found.delta).in_words(distance)
 
 
 def _audit_json(found: Audit) -> dict[str, Any]:

@@ -188,11 +188,14 @@ def _table(space: LocalPolytope, point: ExtremePoint) -> RenderableType:
 
 
 def _allowed(space: LocalPolytope) -> str:
-    from noisewright.core.exact import upward
+    from noisewright.claims.phrases import likelier
+    from noisewright.core.exact import float_up
+    from noisewright.core.guarantee import Guarantee
+    from noisewright.core.metrics.metric import Discrete
 
     if space.factor.epsilon is not None:
-        return f"epsilon {upward(space.factor.epsilon)} between any two secrets"
-    return f"no output is more than {space.factor.exact} times as likely under one secret as under another"
+        return Guarantee(float_up(space.factor.epsilon), Discrete()).reading()
+    return likelier(space.factor.exact)
 
 
 # One channel --------------------------------------------------------------------------------------------------------------

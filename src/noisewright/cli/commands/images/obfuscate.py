@@ -224,6 +224,8 @@ def obfuscate(
 def _told(method: Method, done: Sequence[Obfuscated], page: list[tuple[str, str]]) -> dict[str, Any]:
     """What is promised about the pictures in which something was drawn, and which of them are the others; and the rows of a
     page about it."""
+    from noisewright.claims.phrases import measured_parts
+
     open_ones = [str(one.source) for one in done if one.problem is None and not one.places]
     sizes = list(dict.fromkeys(one.size for one in done if one.size is not None and one.places))
     if not sizes:
@@ -242,7 +244,7 @@ def _told(method: Method, done: Sequence[Obfuscated], page: list[tuple[str, str]
     promised = method.promise(*sizes[0], places=many)
     others = " The same holds for pictures of every other size." if len(sizes) > 1 else ""
     page.append(("promise", promised.alone + others))
-    page += [("epsilon means", "; ".join(promised.measured))] if promised.measured else []
+    page += [("epsilon means", "; ".join(measured_parts(promised.measured)))] if promised.measured else []
     return {
         "promise": promised.words + others,
         "guarantee": str(promised.guarantee),

@@ -66,6 +66,7 @@ def preview(
 
     The strip and the numbers are for the owner of the photograph; each picture in it costs its epsilon to whom it is shown.
     """
+    from noisewright.claims.phrases import measured_parts
     from noisewright.files.atomic import write_atomically
     from noisewright.images.pictures.reading import read_picture
     from noisewright.images.pictures.resizing import recoloured, resized
@@ -93,7 +94,7 @@ def preview(
             "epsilon": word,
             "ssim": ssim(original, found) if large else None,
             "mse": mse(original, found),
-            "measured": list(methods[word].mechanisms(height, width, channels)[0].measured),
+            "measured": measured_parts(methods[word].mechanisms(height, width, channels)[0].measured),
         }
         for word, found in drawn.items()
     ]

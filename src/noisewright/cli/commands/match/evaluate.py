@@ -143,6 +143,7 @@ def _page(
     from rich.table import Table
     from rich.text import Text
 
+    from noisewright.claims.readings import seed_note
     from noisewright.core.exact import numeral, upward
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
@@ -174,8 +175,7 @@ def _page(
         f"{first.random_recall:.1%}, and is {first.random_loss:.3f} further away than the true ones, which are "
         f"{first.nearest:.3f} away.",
         f"Named is how often somebody who knows all these profiles tells whose a code is; blindly {1 / first.people:.1%}.",
-        f"The loss at {numeral(data['radius'])} holds for two profiles so near that were fixed before the seed was drawn, up "
-        f"to a delta of {upward(data['delta'], 3)}; the largest loss for any two, whatever is known.",
+        seed_note(numeral(data["radius"]), data["delta"]),
     ]
     if data["left_out"]:
         told.append(f"{plural(data['left_out'], 'profile')} of zeros left out.")

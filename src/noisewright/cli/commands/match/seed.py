@@ -51,8 +51,9 @@ def seed(
 
     Draw it when the profiles are there already: the promise about a radius is for pairs that were fixed before.
     """
+    from noisewright.claims.readings import hashes_in_short
     from noisewright.core.errors import ParameterError
-    from noisewright.core.exact import as_fraction, downward, upward
+    from noisewright.core.exact import as_fraction, downward
     from noisewright.matching.client import Client
     from noisewright.matching.hashing.scheme import Scheme
     from noisewright.matching.promises.about_seeds import scheme_promise
@@ -103,9 +104,8 @@ def seed(
         ("before the seed", promise.in_words() if promise else "nothing is promised by distance for this family"),
         ("fingerprint", scheme.fingerprint),
     ]
-    most = f"any two profiles: a loss of {upward(scheme.epsilon * scheme.bits, 4)} at most, whatever is known"
-    near = f"two profiles at most {radius} apart: a loss of {upward(promise.loss, 4)}; " if promise else ""
-    rows.insert(0, ("in short", near + most))
+    near = None if promise is None else promise.loss
+    rows.insert(0, ("in short", hashes_in_short(scheme.epsilon, scheme.bits, str(radius), near)))
 
     def page() -> list[RenderableType]:
         return [heading(output, "written; it is public, for every client and the server"), facts(rows)]

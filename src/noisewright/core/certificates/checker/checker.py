@@ -54,9 +54,10 @@ from typing import Any
 
 FORMAT = "noisewright-certificate"
 VERSION = 2
-CLAIM = {"epsilon", "delta", "metric", "distances", "secret"}
+CLAIM = {"epsilon", "delta", "metric", "distances", "conditions"}
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*|(\.[0-9]+)?(e[+-]?[0-9]{1,3})?)")
 PLAIN = ("discrete", "hamming", "line", "euclidean", "manhattan")  # metrics without parameters
+CONDITIONS = ("not-a-training-record",)  # that a claim may state itself: each makes it weaker
 BASES = {  # metrics, and the fields of each; a metric that is only "called" something is not compared with anything
     **{name: set() for name in PLAIN},
     "metres": {"around"},
@@ -73,11 +74,11 @@ WORDS_FILE = "checker_words.py"
 EARLIER_FILE = "checker_version1.py"
 PHRASES_FILE = "phrases.py"
 BESIDE = {  # the SHA-256 of these very files; `python -m tools.seal_checker` writes it
-    SECOND_FILE: "b1e8d8e720f45336483700de0245d14f0b9695abac29e15521b206fbef98ac32",
-    RELEASE_FILE: "d793d60a630cc48c99bd5ec7366b190447f4be66cd526e20f4344b23aa08ea2a",
+    SECOND_FILE: "566035b280d01ac5a993673f16467a0f30cfb9436792a20cf3e1815f5814aa52",
+    RELEASE_FILE: "6de50366e03e690ee6ab74cdf15add7b997d5366d3a04f340ad9ed8bb132c8ce",
     WORDS_FILE: "f2833d15ad62092aa79faaa95076e928da1722e02ce5730a167307d653921c07",
     EARLIER_FILE: "b564439f07d46c735e94400b4ea491318dac30886f250d778e6eadd0be608113",
-    PHRASES_FILE: "fa7b3bdf6e173b84b1fbf2dbb70c41eca63918d741b75a6c6d7671e0c19c6c31",
+    PHRASES_FILE: "7e7b872c1e27863b591f9aca3d49aeedb03281721f6588a519174e2771557b6f",
 }
 RELEASE = "noisewright-release"
 
@@ -196,18 +197,26 @@ def prove(document: Any) -> "dict[str, Any]":
     product = document["proof"]["kind"] == "product"
     found = file_beside(RELEASE_FILE).check_product(document) if product else check_claim(document)
     end = [{"code": "simulation"}] if simulated(document["randomness"]) else []
-    return {**claim_of(document), "conditions": [*found, *public_of(document), *end]}
+    record = claim_of(document)
+    return {**record, "conditions": [*found, *record["conditions"], *public_of(document), *end]}
 
 
 def claim_of(document: Any) -> "dict[str, Any]":
-    """The claim of a certificate as a record, without its conditions."""
-    claim = document["claim"]
+    """The claim of a certificate as a record, with the conditions that it states itself."""
+    claim, secret = document["claim"], document["claim"].get("secret")
+    if claim["metric"].get("order"):
+        alike = any(part["count"] is None for part in document["proof"]["parts"])
+        secret = {"kind": "document", **({"same_length": True} if alike else {})}
+    elif "hashing" in document:
+        (part,), family = document["proof"]["parts"], document["hashing"]["family"]
+        secret = {"kind": "hash", "family": family, "bits": part["count"], "answers": part["proof"]["size"]}
     return {
         "epsilon": str(number(claim["epsilon"])),
         "delta": str(number(claim["delta"])),
         "scope": "adjacent" if claim["distances"]["shape"] == "adjacent" else "metric",
         "metric": claim["metric"],
-        **({"secret": claim["secret"]} if "secret" in claim else {}),
+        **({"secret": secret} if secret else {}),
+        "conditions": claim.get("conditions", []),
     }
 
 
@@ -244,7 +253,9 @@ def check_claim(document: Any) -> "list[dict[str, Any]]":
 
 
 def budget_of(claim: Any) -> tuple[Fraction, Fraction]:
-    epsilon, delta = number(claim["epsilon"]), number(claim["delta"])
+    epsilon, delta, further = number(claim["epsilon"]), number(claim["delta"]), claim.get("conditions", [])
+    if type(further) is not list or any(set(one) != {"code"} or one["code"] not in CONDITIONS for one in further):
+        raise NotProved("the conditions of the claim are not stated as this checker knows them.")
     if not 0 <= epsilon < 10**308 or not 0 <= delta < 1:
         raise NotProved("this checker proves claims with epsilon >= 0 and delta from 0 to below 1 only.")
     return epsilon, delta

@@ -112,7 +112,7 @@ def check_level(epsilon: Fraction, claim: Any, proof: Any) -> list[dict[str, Any
     places within the radius can be (`on_map`) is a matter of geography: it is stated in the file, and not proved here.
     """
     stated = {"level", "radius"} | ({"on_map"} if "around" in proof else set())
-    if set(claim) - CLAIM - {"secret"} != stated:
+    if set(claim) - CLAIM != stated:
         raise NotProved(
             "a level is claimed within a radius, and for places on the globe within what the map makes of it."
         )

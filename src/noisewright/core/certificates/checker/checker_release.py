@@ -148,7 +148,7 @@ def check_product(document: Any) -> list[dict[str, Any]]:
     epsilon, delta = budget_of(claim)
     factor, base = unit_of(claim["metric"])
     check_fields(document)
-    if claim["distances"] != {"shape": "product"} or not set(claim) <= CLAIM:
+    if claim["distances"] != {"shape": "product"} or not set(claim) <= CLAIM | {"secret"}:
         raise NotProved(
             "a product claims an epsilon, a delta and a metric; distances and labels are those of its parts."
         )
@@ -199,10 +199,40 @@ def check_product(document: Any) -> list[dict[str, Any]]:
     found += [check_faces(measured)] if measured is not None else []
     if "hashing" in document or document["mechanism"] in HASHED:
         found.append(check_hashing(document))
+    if "secret" in claim:
+        check_secret(claim["secret"], base, parts)
     return found
 
 
+def check_secret(secret: Any, base: Any, parts: Any) -> None:
+    """That what a claim calls its secrets fits the proof: what is counted, how far apart two can be, and how often is drawn.
+
+    Pictures are counted whole (any two), in pixels of so many `channels`, or in steps of colour; opposite corners of the box
+    of codes of faces are so many `steps` apart. Every part is drawn alike for each of the `draws`, so that `touching` of them
+    lose so large a share of the whole.
+    """
+    kind, name, draws = secret["kind"], base.get("base"), whole(secret.get("draws", 1))
+    counts = [part["count"] for part in parts]
+    fits = kind in SECRETS and set(secret) - {"kind"} <= SECRETS[kind] | INSIDE and None not in counts
+    fits = fits and 1 <= whole(secret.get("touching", 1)) <= draws and not any(count % draws for count in counts)
+    if "inside" in secret:
+        fits = fits and secret["inside"] in ("region", "mask", "place", "track") and whole(secret["count"]) >= 1
+    elif set(secret) & INSIDE:
+        fits = False
+    if fits and kind == "picture":
+        unit, channels = secret.get("unit"), secret.get("channels")
+        fits = name in {None: ("discrete",), "step": ("manhattan",), "pixel": ("hamming", "manhattan")}.get(unit, ())
+        fits = fits and (whole(channels) >= 1 if unit == "pixel" else channels is None) and "lattice" not in base
+    elif fits:
+        spans = [whole(part["proof"]["clamp"][1]) - whole(part["proof"]["clamp"][0]) for part in parts]
+        fits = base == {"base": "manhattan"} and sum(map(int.__mul__, spans, counts)) == whole(secret["steps"]) * draws
+    if not fits:
+        raise NotProved("what the claim protects is not stated as this checker knows it, or does not fit the proof.")
+
+
 FACTS = ("steps", "level")
+SECRETS: dict[str, set[str]] = {"picture": {"unit", "channels"}, "face": {"steps"}}  # and the fields of each
+INSIDE = {"inside", "count", "draws", "touching"}
 CLEAR = {  # what an output may show as it is, and the names that go with it
     **{
         code: set()
@@ -244,9 +274,9 @@ def check_faces(stated: Any) -> dict[str, Any]:
     if not fields <= set(stated) <= fields | {"same"} or not is_text(stated["source"]):
         raise NotProved("what was measured on public faces is not stated as this checker knows it.")
     pairs = [stated[name] for name in ("typical", "closest", "same") if name in stated]
-    numbers = [number(pair[name]) for pair in pairs for name in ("apart", "factor")]
+    numbers = [number(pair[name]) for pair in pairs for name in ("apart", "loss")]
     numbers += [number(stated[name]) for name in ("best", "chance")]
-    if any(set(pair) != {"apart", "factor"} for pair in pairs) or min(numbers) < 0:
+    if any(set(pair) != {"apart", "loss"} for pair in pairs) or min(numbers) < 0:
         raise NotProved("what was measured on public faces cannot be.")
     whole(stated["people"]), whole(stated["components"])
     return {"code": "measured", **stated}

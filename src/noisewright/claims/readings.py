@@ -1,0 +1,203 @@
+"""Claims for people: half a line, or the name of a distance, from the record of a claim. Exact terms are in ``phrases``.
+
+>>> half = {"epsilon": "1/2", "delta": "0", "scope": "metric", "conditions": [], "metric": {"base": "line", "factor": "1/5"}}
+>>> reading(half), reading(half, "year")
+('epsilon 0.5 for each 5 of difference', 'epsilon 0.5 for each 5 years of difference')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from noisewright.claims import phrases
+from noisewright.claims.figures import downward, factor_above, factor_in_words, figure, float_up, rounded_up, upward
+
+__all__ = [
+    "context_line",
+    "context_meaning",
+    "counted",
+    "hashes",
+    "hashes_in_short",
+    "level_meaning",
+    "level_reading",
+    "needs",
+    "reading",
+    "seed_meaning",
+    "seed_note",
+]
+
+Record = Mapping[str, Any]
+
+
+def reading(record: Record, unit: str = "") -> str:
+    """Return a claim in half a line: its epsilon, what that is for, and all conditions."""
+    return f"epsilon {needs(record, unit)}"
+
+
+def needs(record: Record, unit: str = "") -> str:
+    """Return the epsilon of a claim, what it is for, and all conditions.
+
+    Parameters
+    ----------
+    record : mapping
+        The record of a claim.
+    unit : str, default ""
+        The unit of the values, such as ``"year"``, if the record does not say.
+    """
+    metric, base, delta = record["metric"], record["metric"].get("base"), Fraction(record["delta"])
+    epsilon, words = counted(record, unit)
+    size, alone = 1 / phrases.factor(metric, record.get("secret")), record["scope"] == "adjacent"
+    text = f"{upward(epsilon, 4)} {words}" + (f", delta {upward(delta, 3)}" if delta else "")
+    if "lattice" in metric:
+        text += f", rounded to steps of {figure(Fraction(2) ** metric['lattice'])}"
+    if "radius" in record and base != "tables":
+        text += f", up to {figure(Fraction(record['radius']) * size, 4, 'down')} apart" * (not alone)
+        text += ", and for no others" * alone
+    return text + phrases.share(record) + "".join(phrases.conditions(record["conditions"]))
+
+
+def counted(record: Record, unit: str = "") -> tuple[Fraction, str]:
+    """Return an epsilon, and for which secrets or how much of their distance it is.
+
+    >>> line = {"epsilon": "1", "delta": "0", "scope": "metric", "conditions": [], "metric": {"base": "line"}}
+    >>> counted(line)
+    (Fraction(1, 1), 'for each 1 of difference')
+    """
+    metric, secret, epsilon = record["metric"], record.get("secret"), Fraction(record["epsilon"])
+    factor, base = phrases.factor(metric, secret), metric.get("base")
+    size, unit = 1 / factor, phrases.unit(metric, secret) or unit
+    many = figure(size, 4, "down") + (f" {unit}" + "s" * (size != 1) if unit else "")
+    alone = record["scope"] == "adjacent"
+    if base == "tables":
+        words = f"between {phrases.base_name(metric)}"
+    elif base == "discrete" and (not alone or factor <= 1):
+        epsilon, words = epsilon if alone else epsilon * factor, phrases.each(metric, secret, many)
+    elif alone:
+        words = f"between two {_answers(metric, secret)} at most {many} apart"
+    else:
+        words = phrases.each(metric, secret, many if size != 1 or not unit else unit)
+    return epsilon, words
+
+
+def _answers(metric: Record, secret: Record | None) -> str:
+    """Return what two secrets are called that a person compares."""
+    kind = phrases.kind_of(metric, secret)
+    return "answers" if kind == "value" else phrases.noun(kind, secret)
+
+
+# A level within a radius ----------------------------------------------------------------------------------------------------
+
+
+def level_reading(level: Record) -> str:
+    """Return the epsilon between any two points within a radius, in half a line."""
+    return f"epsilon {phrases.up(level['level'])} between {phrases.within(level)}"
+
+
+def level_meaning(level: Record) -> str:
+    """Return what an epsilon between any two points within a radius means.
+
+    >>> print(level_meaning({"code": "level", "level": "1", "radius": "200"}))  # doctest: +NORMALIZE_WHITESPACE
+    Whatever the output, the odds between any two points within 200 of each other, rounding included, change by a factor of at
+    most 2.72. A belief of 50 % in one of two such points can become at most 73.2 %.
+    """
+    bound = float_up(Fraction(level["level"]))
+    factor = factor_above(bound)
+    such = f"two such {'places' if 'on_map' in level else 'points'}"
+    belief = f"{rounded_up(100 * factor / (factor + 1), 3)} %"
+    return phrases.odds(f"{phrases.within(level)},", factor_in_words(bound), such, belief)
+
+
+# Hashes ---------------------------------------------------------------------------------------------------------------------
+
+
+def hashes(epsilon: Fraction, bits: int) -> str:
+    """Return what randomised response on every bit of a hash means once the seed is known."""
+    return (
+        f"Whatever is sent, profiles whose hashes differ in k bits are told apart by a factor of at most e^({upward(epsilon, 4)} "
+        f"k), and any two profiles by at most e^{upward(epsilon * bits, 4)}."
+    )
+
+
+def hashes_in_short(epsilon: Fraction, bits: int, radius: str, loss: float | None) -> str:
+    """Return the largest losses between two profiles: within a radius, if that is known, and between any two."""
+    near = "" if loss is None else f"two profiles at most {radius} apart: a loss of {upward(loss, 4)}; "
+    return f"{near}any two profiles: a loss of {upward(epsilon * bits, 4)} at most, whatever is known"
+
+
+def seed_note(radius: str, delta: float) -> str:
+    """Return what two losses of a scheme are about: the one at a radius, and the largest."""
+    return (
+        f"The loss at {radius} holds for two profiles so near that were fixed before the seed was drawn, up to a delta of "
+        f"{upward(delta, 3)}; the largest loss is that of any two, whatever is known."
+    )
+
+
+def seed_meaning(record: Record) -> str:
+    """Return what a loss between two profiles means that were chosen before the public seed was drawn.
+
+    ``record`` has ``loss``, ``delta``, ``distance``, ``within``, ``measure``, ``epsilon`` and ``bits``, and ``about``: what the
+    delta is a probability of, ``"seed"``, ``"both"`` or ``"event"``.
+    """
+    delta, extra = upward(record["delta"]), ""
+    if record["about"] == "seed":
+        held = f"but for seeds that are unlucky with probability {delta}, no code is more than"
+    elif record["about"] == "both":
+        held = f"but with probability {delta} over seed and noise, the code that is sent is no more than"
+    else:
+        held, extra = "no event of seed and code is more than", f", plus {delta}"
+    most = record["epsilon"] * record["bits"]
+    return (
+        f"For any two profiles {'within' if record['within'] else 'at exactly'} {downward(record['distance'])} "
+        f"({record['measure']}) that were fixed before the seed was drawn: {held} e^{upward(record['loss'], 4)} times as likely "
+        f"under one as under the other{extra}. Two profiles that are chosen when the seed is known can be told apart by a factor "
+        f"of e^{upward(record['epsilon'], 4)} for every bit in which their hashes differ, and of e^{upward(most, 4)} if all do."
+    )
+
+
+# Average-case claims --------------------------------------------------------------------------------------------------------
+
+LONGEST_SHOWN = 60
+
+
+def context_line(record: Record) -> str:
+    """Return a context-aware claim in one line: how often a private value is guessed right."""
+    measured = record["rows"] is not None
+    spent = upward(record["distortion"], 4 if measured else 6)
+    return (
+        f"context-aware: {_hidden(record, 'a private value')} is guessed right at most {upward(100 * record['accuracy'], 4)} % "
+        f"of the time ({upward(100 * record['prior'], 4)} % without a release){_measured(record)}, at a distortion of {spent}"
+        + ("" if record["converged"] else "; its training did NOT converge")
+    )
+
+
+def context_meaning(record: Record) -> str:
+    """Return a context-aware claim and its limits in full; numbers are rounded up."""
+    told = record["information"]
+    extra = "" if told is None else f" A release tells at most {upward(told, 4)} nats about it."
+    if not record["converged"]:
+        extra += " The training of the mechanism did NOT come to rest within its budget."
+    return (
+        f"Of {record['data']}, {_hidden(record, 'the private value')} is guessed right at most "
+        f"{upward(100 * record['accuracy'], 4)} % of the time by {record['adversary']}{_measured(record)}; without a release it "
+        f"is {upward(100 * record['prior'], 4)} %.{extra} This holds on average over that population: single records may be "
+        "released as they are, more than one release of a record tells more, and it is not differential privacy."
+    )
+
+
+def _measured(record: Record) -> str:
+    """Return on how many records a claim was measured."""
+    if record["rows"] is None:
+        return ""
+    return f", as measured on {record['rows']} records held out (with confidence 95 %), and perhaps more by others"
+
+
+def _hidden(record: Record, otherwise: str) -> str:
+    """Return what is hidden, by name; of several the one that is told most of."""
+    if not record["private"]:
+        return otherwise
+    first, *others = (
+        name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..." for name in record["private"]
+    )
+    return first + (f" (told most of among {len(record['private'])} private columns)" if others else "")

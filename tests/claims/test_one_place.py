@@ -1,0 +1,123 @@
+"""One place words a claim, and none parses one: no other module has a sentence about a guarantee, or reads one.
+
+A guarantee is worded by ``noisewright.claims`` and laid out by ``noisewright.render``. Texts of other modules are collected
+from their syntax trees (strings and f-strings that are no docstrings), and none of them may have the words of a claim.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "noisewright"
+MAY_WORD = ("claims/", "render/")
+MAY_PARSE = ("core/certificates/checker/checker_version1.py",)
+CLAIMS = {
+    "odds": r"\bodds\b.{0,80}\bchange\b|change by a factor",
+    "events": r"times as likely under",
+    "beliefs": r"belief of \d+ ?%|can become at most",
+    "pairs": r"\bany two (secrets|tables|pictures|values|answers|documents|profiles|places|records|faces|points|vectors|words)\b",
+    "tables": r"\btwo (such )?tables\b|differ in (one|the rows)",
+    "units": r"\bper unit of\b|\bbetween neighbours \(",
+    "guarantees": r"epsilon = \{\}(,| between| per| for one)|epsilon \{\} (between|for each|for any)",
+    "unprotected": r"NOT protected|nothing is promised",
+}
+PARSING = (
+    r"startswith\(\s*f?[\"'](any two|at most|epsilon =|two tables|between)"
+    r"|removeprefix\(\s*f?[\"'](epsilon|at most|any two)"
+)
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """The texts of a module with their lines, without docstrings and without what only names an error to a caller."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped: set[int] = set()
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else []:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                skipped.add(id(statement.value))
+        if isinstance(node, ast.Raise):
+            skipped |= {id(inner) for inner in ast.walk(node)}
+        if isinstance(node, ast.JoinedStr):
+            skipped |= {id(value) for value in node.values}
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+        elif isinstance(node, ast.JoinedStr):
+            parts = (str(one.value) if isinstance(one, ast.Constant) else "{}" for one in node.values)
+            yield node.lineno, "".join(parts)
+
+
+def worded(source: Path) -> dict[str, list[str]]:
+    """The texts that word a claim, by module."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(source.rglob("*.py")):
+        name = path.relative_to(source).as_posix()
+        if name.startswith(MAY_WORD) or name.startswith("core/certificates/checker/"):
+            continue
+        for line, text in texts(path):
+            for what, pattern in CLAIMS.items():
+                if re.search(pattern, text):
+                    found.setdefault(name, []).append(f"{name}:{line}: {what}: {text[:90]}")
+                    break
+    return found
+
+
+def parsing(source: Path) -> list[str]:
+    """The lines that read a sentence about a guarantee."""
+    found = []
+    for path in sorted(source.rglob("*.py")):
+        name = path.relative_to(source).as_posix()
+        if name not in MAY_PARSE:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            found += [f"{name}:{number}" for number, line in enumerate(lines, 1) if re.search(PARSING, line)]
+    return found
+
+
+def test_no_other_place_words_a_claim() -> None:
+    listed = worded(SOURCE)
+    found = [line for name, lines in listed.items() for line in lines if name not in NO_CLAIMS]
+    assert found == []
+
+
+def test_exceptions_are_still_there() -> None:
+    assert set(NO_CLAIMS) <= set(worded(SOURCE))
+
+
+def test_no_place_parses_a_claim() -> None:
+    assert parsing(SOURCE) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'x = f"epsilon = {e} for one person, at most"\n',
+        'x = f"epsilon {e} between any two {things}"\n',
+        'x = "The odds between two secrets change by a factor of 3."\n',
+        'x = "for any two pictures of this size"\n',
+    ],
+)
+def test_a_planted_sentence_is_found(tmp_path: Path, line: str) -> None:
+    (tmp_path / "page.py").write_text(line)
+    assert list(worded(tmp_path)) == ["page.py"]
+
+
+def test_planted_parsing_is_found(tmp_path: Path) -> None:
+    (tmp_path / "page.py").write_text('if words.startswith("any two values"):\n    pass\n')
+    assert parsing(tmp_path) == ["page.py:1"]
+
+
+def test_docstrings_and_refusals_are_no_claims(tmp_path: Path) -> None:
+    (tmp_path / "page.py").write_text('"""Any two secrets."""\nraise ValueError("any two secrets must differ")\n')
+    assert worded(tmp_path) == {}
+
+
+NO_CLAIMS: dict[str, str] = {}
+"""Modules with such words that are not about a guarantee, and why."""
