@@ -232,7 +232,7 @@ def changed_age(**changes):
 
 def test_a_dataset_keeps_to_the_distances_it_began_with(book):
     nw.release(changed_age(protect=110, epsilon=1), visits(), ledger=book)
-    with pytest.raises(LedgerError, match=r"at most 110 apart, .* at most 1 apart"):
+    with pytest.raises(LedgerError, match=r"at most 110 apart in 'age', .* at most 1 apart in 'age'"):
         nw.release(changed_age(protect=1, epsilon=1), visits(), ledger=book)
     balance = Ledger(book).remaining("clinic")
     assert (balance.spent_epsilon, balance.releases) == (1, 1)

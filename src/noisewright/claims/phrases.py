@@ -615,7 +615,7 @@ def size(protected: Record) -> str:
 
 def protected_by(part: Record, relation: Record) -> str:
     """Return what a part of a release protects."""
-    return by(part["protects"]) if part["kind"] == "column" else one_unit(relation)
+    return apart(part["protects"]) if part["kind"] == "column" else one_unit(relation)
 
 
 def by(protected: Record) -> str:
@@ -626,8 +626,13 @@ def by(protected: Record) -> str:
     """
     if protected["kind"] == "none":
         return f"no two values; {', '.join(protected['hidden'])} is harder to guess"
-    found = f"at most {size(protected)}" if protected["kind"] == "near" else "any two values"
+    found = f"at most {size(protected)}" if protected["kind"] == "near" else any_two(protected)
     return found + remarks(protected)
+
+
+def any_two(protected: Record) -> str:
+    """Return "any two values", or those of the range that only the policy states."""
+    return "any two values" + (" of the stated range" if protected.get("range") == "stated" else "")
 
 
 def apart(protected: Record) -> str:

@@ -13,7 +13,7 @@ column. :attr:`Plan.between` says that in words, and no epsilon is shown without
 >>> plan.epsilon, list(plan.types)
 (Fraction(3, 2), ['age', 'smoker'])
 >>> print(plan.between)
-two tables that differ in one row: by any two values in smoker, by at most 5 in age
+two tables with the same number of rows that differ in the values of one row: by any two values in smoker, by at most 5 in age
 """
 
 from __future__ import annotations
@@ -51,8 +51,6 @@ NO_PROMISE = 50
 """From this on nobody could tell the promise from none, and a warning says that."""
 BEYOND_SENSE = 700
 """A part that costs more is refused: the odds that it allows are beyond what a float holds, e^709."""
-LONGEST_WAYS = 60
-"""By how much neighbours differ is said in one line if it has no more characters than these."""
 LIKE_A_GUESS = 0.9
 """A category that is wrong this often, beside how often a blind guess is, tells hardly anything."""
 
@@ -165,27 +163,17 @@ class Plan:
     @property
     def between(self) -> str:
         """The pairs of tables that the total is about: neighbours that are at most the protected distances apart."""
-        return self.neighbours + (f": {ways}" if (ways := self._ways) else "")
+        return phrases.between(self.policy.relation, self._distances)
 
     @property
     def brief(self) -> str:
         """The total and the pairs of tables that it is about, in one line."""
-        if not self.claims:
-            return self.total
-        ways, columns = self._ways, sum(column.protected for column in self.columns)
-        if len(ways) > LONGEST_WAYS:
-            ways = f"by the protected distances of {columns} columns"
-        return f"{self.total} between {self.neighbours}" + (f" ({ways})" if ways else "")
+        return f"{self.total} between {self.between}" if self.claims else self.total
 
     @property
-    def _ways(self) -> str:
+    def _distances(self) -> list[tuple[Mapping[str, Any], tuple[str, ...]]]:
         """By how much neighbours differ, column by column."""
-        return phrases.ways(self._protected)
-
-    @property
-    def _protected(self) -> tuple[tuple[Mapping[str, Any], tuple[str, ...]], ...]:
-        """What is protected in which columns, as records."""
-        return tuple((column.protection or {}, column.names) for column in self.columns if column.protected)
+        return [(column.protection or {}, column.names) for column in self.columns if column.protected]
 
     @property
     def guarantee(self) -> Guarantee:
@@ -195,7 +183,7 @@ class Plan:
         account = Accountant(["the data of one unit", "other data of that unit"])
         for part in self.parts:
             account.add(Guarantee(float_up(part.price), Discrete(), float_up(part.delta)))
-        spent, near = account.guarantee(), Neighbours(self.policy.relation, self._protected)
+        spent, near = account.guarantee(), Neighbours(self.policy.relation, self._distances)
         return Guarantee(spent.epsilon, near, spent.delta, scope="adjacent", radius=1.0)
 
     @property

@@ -12,8 +12,10 @@ and appears in one step. Whatever goes wrong after the spend, the spend stays: s
 >>> done = release(policy, visits, ledger=tempfile.mkdtemp() + "/ledger")
 >>> done.data.schema.names, done.data.num_rows, float(done.balance.left_epsilon)
 (['smoker'], 3, 2.0)
->>> print(done.certificate.verify()[0])
-epsilon = 1 between two tables that differ in one unit (a unit is one row), for values as far apart as the parts say; 1 part:
+>>> for sentence in done.certificate.verify()[1:]:
+...     print(sentence)
+  column "smoker": epsilon = 1 for any two values that differ
+  the number of rows: NOT protected
 """
 
 from __future__ import annotations
@@ -123,6 +125,7 @@ class Release:
     def _repr_html_(self) -> str:
         facts = [] if self.rows is None else [("rows", f"{self.rows:,}")]
         facts += [("promise", self.guarantee.reading() if self.plan.claims else self.plan.total)]
+        facts += [("between", self.plan.between)] if self.plan.claims else []
         facts += [("in words", self.in_words())]
         facts += [("beware", "a simulation, NOT for release")] if self.simulated else []
         facts += [] if self.folder is None else [("report", f"{self.folder}/{REPORT}")]

@@ -2,7 +2,7 @@
 
 >>> pair = {"code": "apart", "whole": False, "distance": "3600", "nearest_squared": "0", "metric": {"base": "line"}}
 >>> protects = {"kind": "near", "type": "time", "distance": "1", "unit": "hour"}
->>> part_pair({"kind": "column", "pair": pair, "protects": protects, "conditions": []})
+>>> part_pair({"kind": "column", "pair": pair, "protects": protects, "conditions": []}, {})
 'values at most 1 hour apart'
 """
 
@@ -18,18 +18,19 @@ from noisewright.claims import phrases
 __all__ = ["part_pair"]
 
 
-def part_pair(part: Mapping[str, Any]) -> str:
-    """Return between which values a part of a release is proved, in the unit of its column."""
+def part_pair(part: Mapping[str, Any], relation: Mapping[str, Any]) -> str:
+    """Return what a part of a release protects, and for which values that is proved, in the unit of its column."""
+    words = phrases.protected_by(part, relation)
     type_ = part["protects"].get("type") if part["kind"] == "column" else None
     conditions = [_dated(one, type_) for one in part["conditions"] if one["code"] != "level"]
     if part["kind"] == "column" and part["pair"]["code"] in ("apart", "radius") and part["protects"]["kind"] == "near":
         lattice = part["pair"]["metric"].get("lattice")
         step = "" if lattice is None else f", rounded to steps of {phrases.step(lattice)}"
-        on_map = phrases.on_map(part["pair"])
-        words = phrases.apart(part["protects"]) + step + on_map
-    else:
-        words = phrases.pair(_dated(part["pair"], type_))
-        words += phrases.remarks(part["protects"]) if part["kind"] == "column" else phrases.SENSITIVITY
+        words += step + phrases.on_map(part["pair"])
+    elif part["kind"] == "query":
+        words += f": {phrases.pair(part['pair'])}{phrases.SENSITIVITY}"
+    elif part["pair"]["code"] != "any":
+        words += f": {phrases.pair(_dated(part['pair'], type_))}"
     return words + "".join(phrases.conditions(conditions))
 
 

@@ -13,7 +13,7 @@ from noisewright.releases.ledger.ledger import Charge, Ledger, Protected
 def ledger(files):
     """Two datasets: one with a finished and a broken-off release and a raised budget, one with a budget for each unit."""
     found = Ledger(files / "ledger.sqlite")
-    row = "two tables that differ in one row"
+    row = {"relation": "same-rows", "unit": None, "rows": 1}
     found.set_budget("clinic", 2, "1e-5", between=row)
     smoker = Charge("smoker", "column", Fraction(1), Fraction(0), "any two values")
     date = Charge("visit date", "column", Fraction(1, 3), Fraction(1, 10**7), "values at most 7 days apart")
@@ -23,7 +23,8 @@ def ledger(files):
     found.spend(
         "clinic", [Charge("visits", "query", Fraction(1, 4), Fraction(0), "one row there or not")], "second", "p"
     )
-    found.set_budget("panel", 2, scope="unit", between="two tables that differ in the rows of one patient")
+    patient = {"relation": "add-remove", "unit": "patient", "rows": 3}
+    found.set_budget("panel", 2, scope="unit", between=patient)
     found.spend("panel", [smoker], "third", "policy", units=[b"Ann Example"])
     return found
 
@@ -35,7 +36,7 @@ def test_the_page_says_what_was_spent_and_between_which_values(call, ledger, mon
     for words in (
         f"{ledger.path}: ledger of 2 datasets",
         "Budget epsilon 3, delta 0.00001",
-        "Between two tables that differ in one row",
+        "Between two tables with the same number of rows that differ in the values of one row Spent",
         "Spent epsilon 1.58334, delta 1e-7, in 2 releases",  # up
         "Left epsilon 1.41666, delta 9.9e-6",  # down
         "UTC, to epsilon 3, delta 0.00001",
@@ -59,14 +60,20 @@ def test_the_page_says_what_was_spent_and_between_which_values(call, ledger, mon
 def test_protected_distances_and_columns_given_away_are_shown(call, ledger, monkeypatch):
     monkeypatch.setenv("COLUMNS", "140")
     date = Charge(
-        "visit", "column", Fraction(1, 8), Fraction(0), "at most 7 days", Protected(("visit",), Fraction(7), "day")
+        "visit",
+        "column",
+        Fraction(1, 8),
+        Fraction(0),
+        "values at most 7 days apart",
+        Protected(("visit",), Fraction(7), "day"),
     )
     place = Charge("x and y", "column", Fraction(1, 8), Fraction(0), "any two values", Protected(("x", "y"), None))
     ward = Charge("ward", "kept", Fraction(0), guarantee="released as it is, not protected")
     ledger.spend("clinic", [date, place, ward], "fourth", "p")
     page = call("ledger", "show", ledger.path).words
     for words in (
-        "Protected visit: at most 7 days; x with y: any two values",
+        "Between two tables with the same number of rows that differ in the values of one row: by at most 7 days in visit, by "
+        "any two values in x with y",
         "NOT protected ward: released as it is",
         "ward (kept) no bound released as it is, not protected",
     ):
@@ -76,6 +83,7 @@ def test_protected_distances_and_columns_given_away_are_shown(call, ledger, monk
         {"columns": ["visit"], "distance": "7", "unit": "day"},
         {"columns": ["x", "y"], "distance": "any", "unit": ""},
     ]
+    assert clinic["between"].endswith(" one row: by at most 7 days in visit, by any two values in x with y")
     assert (clinic["kept"], panel["kept"], panel["protected"]) == (["ward"], [], [])
 
 
@@ -101,7 +109,10 @@ def test_the_json_object_is_exact(call, ledger):
         ("second", "started"),
     ]
     assert clinic["entries"][1]["guarantee"] == "values at most 7 days apart"
-    assert (panel["scope"], panel["between"]) == ("unit", "two tables that differ in the rows of one patient")
+    assert (panel["scope"], panel["between"]) == (
+        "unit",
+        "two tables, one of which has all rows of one patient (at most 3) and the other none of them",
+    )
 
 
 def test_without_a_name_it_is_the_ledger_of_this_user(call, ledger, monkeypatch, tmp_path):

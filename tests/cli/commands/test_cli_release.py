@@ -178,7 +178,7 @@ def test_a_smaller_protected_distance_is_refused_in_one_sentence(call, clinic):
     (clinic / "policy.toml").write_text(POLICY.replace("protect = 5", "protect = 1"))
     answer = call(*words(clinic, *ledger(clinic), "--replace"))
     assert answer.code == 2
-    assert "values of 'age' at most 5 apart" in " ".join(answer.err.split())
+    assert "values at most 5 apart in 'age'" in " ".join(answer.err.split())
     assert Ledger(clinic / "ledger.sqlite").remaining("clinic").spent_epsilon == Fraction(7, 4)
 
 

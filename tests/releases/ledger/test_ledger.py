@@ -30,7 +30,7 @@ from noisewright.releases.ledger import _units as ledger_units
 from noisewright.releases.ledger.export import document, export
 from noisewright.releases.ledger.ledger import Charge, Ledger
 
-ROW = "two tables that differ in one row"
+ROW = "two tables with the same number of rows that differ in the values of one row"
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_losses_with_another_meaning_are_not_added_up(ledger):
         LedgerError, match="with the scope 'dataset', not 'unit'; keep to it, or use another dataset name"
     ):
         ledger.set_budget("clinic", 2, scope="unit", between=ROW)
-    with pytest.raises(LedgerError, match="with the promise between 'two tables that differ in one row', not"):
+    with pytest.raises(LedgerError, match=f"with the promise between '{ROW}', not"):
         ledger.set_budget("clinic", 2, between=ROW + ": there or not")
     assert len(ledger.history("clinic")) == 1
 

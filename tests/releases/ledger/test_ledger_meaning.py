@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from fractions import Fraction
 
@@ -9,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noisewright.claims import phrases
 from noisewright.core.errors import BudgetError, LedgerError, ParameterError
 from noisewright.releases.ledger._checks import check_name
 from noisewright.releases.ledger.ledger import Charge, Ledger, Protected, Terms
 
-ROW = "two tables that differ in one row"
+ROW = {"relation": "same-rows", "unit": None, "rows": 1}
 ANY = None
 
 
@@ -42,7 +44,7 @@ def test_a_smaller_protected_distance_is_refused_and_nothing_is_recorded(ledger)
     before = ledger.remaining("clinic"), ledger.entries("clinic")
     with pytest.raises(
         LedgerError,
-        match=r"is about values of 'age' at most 110 apart, and this release would protect values of 'age' at most 0\.001 apart, "
+        match=r"is about values at most 110 apart in 'age', and this release would protect values at most 0\.001 apart in 'age', "
         r"which is less or cannot be compared; protect what is recorded, or more, or use another dataset name",
     ):
         ledger.spend("clinic", [age("1/1000")], "second", "")
@@ -129,9 +131,88 @@ def test_what_costs_nothing_does_not_set_a_distance(ledger):
 def test_distances_in_words():
     found = [
         Protected(("a",), d, u).words
-        for d, u in ((None, ""), (Fraction(1), "day"), (Fraction(1, 3), ""), (Fraction(5, 2), "metre"))
+        for d, u in (
+            (None, ""),
+            (Fraction(1), "day"),
+            (Fraction(7200), "second"),
+            (Fraction(1, 3), ""),
+            (Fraction(5, 2), "metre"),
+            (Fraction(3), "euclidean"),
+        )
     ]
-    assert found == ["any two values", "at most 1 day", "at most 1/3", "at most 2.5 metres"]
+    assert found == [
+        "any two values",
+        "values at most 1 day apart",
+        "values at most 2 hours apart",
+        "values at most 1/3 apart",
+        "values at most 2.5 metres apart",
+        "values at most 3 (euclidean) apart",
+    ]
+
+
+# Neighbours ---------------------------------------------------------------------------------------------------------------
+
+PATIENT = {"relation": "same-rows", "unit": "patient", "rows": 2}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "record"),
+    [
+        ("two tables that differ in one row", ROW),
+        ("two tables that differ in one row, there or not", {**ROW, "relation": "add-remove"}),
+        ("two tables that differ in the rows of one patient (at most 2)", PATIENT),
+        (
+            "two tables that differ in the rows of one patient (at most 2), there or not",
+            {**PATIENT, "relation": "add-remove"},
+        ),
+    ],
+)
+def test_a_ledger_with_the_sentence_of_an_earlier_version_takes_the_record(ledger, earlier, record):
+    """Its budget goes on under the same neighbours, which are worded as today, and under no others."""
+    ledger.set_budget("older", 3, between=earlier)
+    ledger.spend("older", [age(5)], "first", "", terms=Terms(3, between=record))
+    ledger.set_budget("older", 3, between=ledger.remaining("older").neighbours)  # what it says is what it takes
+    assert ledger.remaining("older").between == f"{phrases.neighbours(record)}: by at most 5 in age"
+    for other in (ROW, {**ROW, "relation": "add-remove"}, PATIENT, {**PATIENT, "rows": 3}, "two tables"):
+        if other != record:
+            with pytest.raises(LedgerError, match="promise between"):
+                ledger.spend("older", [age(5)], "second", "", terms=Terms(3, between=other))
+    assert ledger.remaining("older").releases == 1
+
+
+def test_neighbours_are_recorded_as_data(ledger):
+    db = inside(ledger.path)
+    (recorded,) = db.execute("SELECT neighbours FROM datasets").fetchone()
+    db.close()
+    assert json.loads(recorded) == ROW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "two tables that differ in one unit",
+        "two tables that differ in one row, there or not, perhaps",
+        "two tables that differ in the rows of one patient (at most 02)",
+        '{"relation": "any", "rows": 1, "unit": null}',
+        '{"relation": "same-rows", "rows": "1", "unit": null}',
+        "[]",
+        "[" * 900,
+    ],
+)
+def test_a_description_in_free_words_is_left_as_it_is(ledger, text):
+    ledger.set_budget("own", 1, between=text)
+    assert ledger.remaining("own").between == text
+
+
+def test_what_a_budget_is_about_names_the_distance_of_every_column(ledger):
+    """An epsilon of 1 between ages at most 5 apart says nothing of 18 and 77, so no budget is shown without it."""
+    assert ledger.remaining("clinic").between == phrases.neighbours(ROW)
+    ledger.spend("clinic", [age(5), age(500, "metre", ("x", "y"))], "first", "")
+    ledger.spend("clinic", [age(ANY, "", ("sex",))], "second", "")
+    assert ledger.remaining("clinic").between == (
+        "two tables with the same number of rows that differ in the values of one row: by at most 5 in age, by at most 500 "
+        "metres in x with y, by any two values in sex"
+    )
 
 
 def test_the_file_refuses_to_change_or_forget_a_distance(ledger):

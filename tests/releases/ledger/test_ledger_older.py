@@ -9,9 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from old_ledger import make_older
 
+import noisewright as nw
 from noisewright.core.errors import BudgetError, LedgerError
 from noisewright.releases.ledger.backup import back_up
 from noisewright.releases.ledger.ledger import Charge, Input, Ledger, Protected
@@ -99,14 +101,33 @@ def test_the_kept_ledger_is_read_copied_and_brought_up_to_date(tmp_path: Path) -
     name = ledger.datasets()[0]
     assert known(back_up(ledger, tmp_path / "copy")) == before
     balance = ledger.remaining(name)
+    assert balance.between == (
+        "two tables with the same rows of every patient, in which the rows of one patient (at most 2) have other values: by at "
+        "most 5 in age, by any two values in smoker"
+    )
     ledger.set_budget(
-        name, balance.epsilon + 1, balance.delta, balance.scope, between=balance.between, raise_budget=True
+        name, balance.epsilon + 1, balance.delta, balance.scope, between=balance.neighbours, raise_budget=True
     )
     assert [event.event for event in ledger.history(name)] == ["set", "raised"]
     assert (ledger.entries(name), ledger.seal(b"x")) == (before[2], before[0])
     assert Ledger(ledger.path).check().records == ledger.check().records
     with pytest.raises(LedgerError, match="has lost records: it is an older copy"):
         Ledger(tmp_path / "copy").check_holds(ledger.head())
+
+
+def test_a_release_is_added_to_the_kept_ledger(tmp_path: Path) -> None:
+    """It was written when neighbours were a sentence of other words; the people are the same, and so is their budget."""
+    shutil.copy(KEPT / "ledger.sqlite", tmp_path / "ledger.sqlite")
+    table = pa.table({"patient": ["p", "q"], "age": [31, 62]})
+    age = {"name": "age", "mechanism": "geometric", "within": [0, 110], "protect": 5, "epsilon": 1}
+    policy = {"dataset": "kept clinic, whole", "budget": {"epsilon": 10}, "columns": [age]}
+    unit = {"column": "patient", "rows": 2}
+    before = Ledger(tmp_path / "ledger.sqlite").remaining("kept clinic, whole")
+    done = nw.release({**policy, "unit": unit}, table, ledger=tmp_path / "ledger.sqlite")
+    assert done.balance is not None
+    assert (before.spent_epsilon, done.balance.spent_epsilon) == (Fraction(7, 2), Fraction(11, 2))
+    with pytest.raises(LedgerError, match="with the promise between 'two tables with the same rows of every patient, "):
+        nw.release({**policy, "unit": {**unit, "rows": 1}}, table, ledger=tmp_path / "ledger.sqlite")
 
 
 def test_a_ledger_with_columns_of_unknown_distance_is_refused_and_left_alone(ledger: Ledger) -> None:

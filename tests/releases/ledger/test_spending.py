@@ -57,7 +57,7 @@ UNIT = {"unit": {"column": "who"}}
         ({}, None),
         ({"age": {"epsilon": 2}}, None),
         ({"age": {"epsilon": "2.000001"}}, "asks for epsilon 2.00001, but only 2 of the budget of 3"),
-        ({"age": {"protect": 4}}, "would protect values of 'age' at most 4 apart"),
+        ({"age": {"protect": 4}}, "would protect values at most 4 apart in 'age'"),
         ({"age": {"protect": 6}}, None),
         ({"budget": {"epsilon": 4}}, "and this policy says epsilon 4"),
         ({"budget": {"epsilon": "3/2"}}, "but only 0.5 of the budget of 1.5"),

@@ -22,10 +22,18 @@ from hypothesis import strategies as st
 from release_samples import COLUMNS, sample_plan
 
 import noisewright as nw
+from noisewright.claims import phrases
 from noisewright.cli import run
-from noisewright.core.certificates.checker import checker, checker_noise, checker_release, checker_words
+from noisewright.core.certificates.checker import (
+    checker,
+    checker_noise,
+    checker_release,
+    checker_version1,
+    checker_words,
+)
 from noisewright.core.certificates.checker.checker import NotProved
 from noisewright.core.errors import CertificateError
+from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.plan import make_plan
 from noisewright.releases.policy.policy import Policy
@@ -34,6 +42,8 @@ Document = dict[str, Any]
 PLAN = sample_plan()
 HONEST: Document = json.loads(ReleaseCertificate.build(PLAN, simulated=False).to_json())
 NAMES = [part["name"] for part in HONEST["parts"]]
+BESIDE = (checker_noise, checker_release, checker_words, checker_version1, phrases)
+SHOWN = " (whether one is missing is shown)"
 
 
 def signed(document: Document) -> Document:
@@ -74,8 +84,11 @@ def test_an_honest_release_is_proved_and_read_out() -> None:
     first, *parts = ReleaseCertificate(HONEST).verify()
     total = 3 * (Fraction(1, 2) + 1 + 1 + Fraction("1.4")) + Fraction(1, 2) + Fraction(1, 4)
     assert Fraction(HONEST["total"]["epsilon"]) == total == PLAN.epsilon
-    assert first.startswith(f"epsilon = {float(total):g} between two tables that differ in one unit")
-    assert 'all rows with one value of "patient", at most 3 of them' in first
+    assert first == (
+        f"epsilon = {float(total):g} between two tables with the same rows of every patient, in which the rows of one patient "
+        "(at most 3) have other values: by at most 5 in age, by any two values in smoker, by at most 7 days in day, by at most "
+        "500 metres in latitude with longitude; 7 parts:"
+    )
     words = "\n".join(parts)
     assert 'column "age": epsilon = 1.5 for whole numbers at most 5 apart (line), 3 times 0.5' in words
     assert 'column "smoker": epsilon = 3 for any two values that differ, 3 times 1' in words
@@ -83,6 +96,7 @@ def test_an_honest_release_is_proved_and_read_out() -> None:
     assert "any two places within 500 of each other (metres around (53.45, -2.2)" in words
     assert "if the map makes at most 505" in words  # which is a matter of geography
     assert 'query "mean age", "sum": epsilon = 0.125 for whole numbers at most' in words
+    assert "  the number of rows, in all and of each patient: NOT protected" in parts
     assert 'kept as they are, NOT protected: "ward"' in words
 
 
@@ -175,7 +189,10 @@ FORGERIES: dict[str, tuple[Any, str]] = {
     "a part left out": (lambda d: d["parts"].pop(2), "not the sum"),
     "all parts left out": (lambda d: d["parts"].clear(), "only there"),
     "fewer rows in one column": (lambda d: d["parts"][0].update(times=1), "once for each row"),
-    "more rows of a unit": (lambda d: d["unit"].update(rows=4), "once for each row"),
+    "more rows of a unit": (lambda d: d["neighbours"].update(rows=4), "once for each row"),
+    "fewer rows of a unit": (lambda d: d["neighbours"].update(rows=2), "once for each row"),
+    "no rows of a unit": (lambda d: d["neighbours"].update(rows=0), "not stated properly"),
+    "true for a number of rows": (lambda d: d["neighbours"].update(rows=True), "whole number"),
     "a negative number of times": (lambda d: d["parts"][-1].update(times=-1), "price is too low"),
     "a larger distance": (lambda d: part_of(d, "age").update(distance="6/5"), "price is too low"),
     "any two ages": (lambda d: part_of(d, "age").update(distance="any"), "price is too low"),
@@ -216,10 +233,44 @@ FORGERIES: dict[str, tuple[Any, str]] = {
         "radius",
     ),
     "a part twice": (lambda d: (d["parts"].append(d["parts"][0]), add_up(d)), "two parts called"),
-    "a kept column that is protected": (lambda d: d["kept"].append("age"), "not kept as it is"),
-    "other neighbours": (lambda d: d.update(neighbours="add-remove"), "one unit's values are replaced"),
-    "several rows of a unit that is a row": (lambda d: d["unit"].update(column=None), "not stated properly"),
-    "neighbours of another kind": (lambda d: d.update(neighbours="far"), "not stated properly"),
+    "a kept column that is protected": (lambda d: d["kept"].append("age"), "not kept beside that"),
+    # A table that has other rows of a unit shows that by itself: released rows can be counted.
+    "other neighbours": (lambda d: d["neighbours"].update(relation="add-remove"), "neighbours have the same rows"),
+    "several rows of a unit that is a row": (lambda d: d["neighbours"].update(unit=None), "not stated properly"),
+    "neighbours of another kind": (lambda d: d["neighbours"].update(relation="fixed-rows"), "not know such neighbours"),
+    "neighbours in words": (lambda d: d.update(neighbours="two tables that differ in one row"), "malformed"),
+    "neighbours that say more": (lambda d: d["neighbours"].update(kept="hidden"), "not stated properly"),
+    "a unit that is no name": (lambda d: d["neighbours"].update(unit=["patient"]), "not know such neighbours"),
+    "a sentence of its own": (lambda d: d.update(between="any two tables"), "fields that this checker does not know"),
+    "a part in words": (lambda d: part_of(d, "age").update(protects="at most 5"), "malformed"),
+    "a part that protects more than is paid": (
+        lambda d: part_of(d, "age")["protects"].update(distance="6"),
+        "not what the distance that is paid for covers",
+    ),
+    "a part that protects any two values": (
+        lambda d: part_of(d, "age").update(protects={"kind": "any"}),
+        "only if all of their distances are paid for",
+    ),
+    "a part that protects words of its own": (
+        lambda d: part_of(d, "age")["protects"].update(called="any two values"),
+        "fields that this checker does not know",
+    ),
+    "a part that protects years for days": (
+        lambda d: part_of(d, "day")["protects"].update(unit="year"),
+        "none that its type and its metric have",
+    ),
+    "a part that protects hours for days": (
+        lambda d: part_of(d, "day")["protects"].update(type="time"),
+        "not what the distance that is paid for covers",
+    ),
+    "a part that protects places of another metric": (
+        lambda d: part_of(d, "latitude, longitude")["protects"].update(metric={"base": "discrete"}),
+        "another metric than its certificate",
+    ),
+    "an answer that says what it protects": (
+        lambda d: part_of(d, "smokers").update(protects={"kind": "any"}),
+        "fields that this checker does not know",
+    ),
     "a kind of part": (lambda d: d["parts"][0].update(kind="kept"), "unknown kind"),
     "other randomness": (lambda d: d.update(randomness="dice"), "randomness"),
     "a simulated part": (
@@ -229,16 +280,16 @@ FORGERIES: dict[str, tuple[Any, str]] = {
     "a smaller claim inside": (lambda d: part_of(d, "smoker")["certificate"]["claim"].update(epsilon="1/2"), "broken"),
     "a claim said to be floating": (lambda d: d["parts"][0]["certificate"].update(numerics="floating"), "not allow"),
     "a delta that is not paid": (lambda d: d["parts"][0].update(delta="-1"), "price is too low"),
-    "a version": (lambda d: d.update(version=2), "version"),
+    "a version": (lambda d: d.update(version=3), "version"),
     "a version that is true": (lambda d: d.update(version=True), "version"),
     "a float for a price": (lambda d: d["parts"][0].update(price=1.5), "not a number"),
     "true for a number of times": (lambda d: d["parts"][-1].update(times=True), "whole number"),
-    "a name that a terminal obeys": (lambda d: d["parts"][0].update(name="\x1b[8m" * 500), "short text"),
-    "kept columns without names": (lambda d: d.update(kept=[""]), "short text"),
+    "a name that a terminal obeys": (lambda d: d["parts"][0].update(name="\x1b[8m" * 500), "not named properly"),
+    "kept columns without names": (lambda d: d.update(kept=[""]), "not listed properly"),
     "no parts": (lambda d: d.pop("parts"), "malformed"),
     "parts that are no list": (lambda d: d.update(parts={}), "list"),
     "a part that is none": (lambda d: d["parts"].append(None), "malformed"),
-    "no certificate": (lambda d: d["parts"][0].pop("certificate"), "malformed"),
+    "no certificate": (lambda d: d["parts"][0].pop("certificate"), "lacks some"),
     "a release inside a release": (lambda d: d["parts"][0].update(certificate=copy.deepcopy(HONEST)), "malformed"),
 }
 
@@ -312,7 +363,8 @@ def test_names_from_the_file_are_spelled_out() -> None:
 
 
 def certificate(**changes: Any) -> Document:
-    claim = {"epsilon": "1/2", "delta": "0", "metric": "line", "distances": {"shape": "adjacent", "distance": "1"}}
+    metric = {"base": "line"}
+    claim = {"epsilon": "1/2", "delta": "0", "metric": metric, "distances": {"shape": "adjacent", "distance": "1"}}
     proof = changes if "kind" in changes else {"kind": "law", "law": "staircase", **changes}
     return {"claim": {**claim, **changes.pop("claim", {})}, "proof": proof}
 
@@ -346,7 +398,7 @@ def test_a_claim_between_neighbours_costs_whole_steps() -> None:
 def test_any_two_values(distances: Any, proof: Any, loss: Fraction, words: str) -> None:
     found = checker_release.loss_of(certificate(claim={"distances": distances}, **proof), "any")
     assert found[0] == loss
-    assert words in found[1]
+    assert words in phrases.pair(found[1])
 
 
 @pytest.mark.parametrize(
@@ -367,8 +419,10 @@ def test_any_two_values_of_something_without_bounds(distances: Any, proof: Any) 
 def released(certificate: Document, **part: Any) -> Document:
     """A release of one column with one certificate."""
     head = {"made_by": "a forger", "mechanism": "forged"}
-    inner = {"format": checker.FORMAT, "version": 1, "numerics": "exact", "randomness": "dice", **head, **certificate}
-    protects = "any two values" if part["distance"] == "any" else f"at most {part['distance']}"
+    bits = {"numerics": "exact", "randomness": checker.RELEASED}
+    inner = {"format": checker.FORMAT, "version": checker.VERSION, **bits, **head, **certificate}
+    near = {"kind": "near", "type": "number", "distance": part["distance"]}
+    protects = {"kind": "any"} if part["distance"] == "any" else near
     column = {
         "kind": "column",
         "name": "c",
@@ -380,18 +434,18 @@ def released(certificate: Document, **part: Any) -> Document:
     }
     document = {
         "format": checker_release.FORMAT,
-        "version": 1,
-        "unit": {"rows": 1, "column": None},
+        "version": checker_release.VERSION,
+        "neighbours": {"relation": "same-rows", "unit": None, "rows": 1},
         "kept": [],
+        "context_aware": [],
         "exact": [],
+        "order": "random",
         "floating": False,
-        "neighbours": "replace",
         "parts": [{**column, "certificate": signed(inner)}],
         "total": {"epsilon": column["price"], "delta": "0"},
-        "randomness": "dice",
+        "randomness": checker.RELEASED,
         "made_by": "a forger",
         "dataset": "d",
-        "between": f"two tables that differ in one row: by {column['protects']} in c",
     }
     return signed(document)
 
@@ -407,57 +461,133 @@ def test_the_words_of_a_part_say_what_its_certificate_leaves_out() -> None:
         released(gaps, distance="1", price="1")
     )
     plane = certificate(
-        kind="planar", rate="1/8", claim={"metric": "euclidean", "distances": {"shape": "steps", "distance": "1/4"}}
+        kind="planar",
+        rate="1/8",
+        claim={"metric": {"base": "euclidean"}, "distances": {"shape": "steps", "distance": "1/4"}},
     )
     assert "values at most 3 apart (euclidean), between points in steps of 1/4" in checker.check(
         released(plane, distance="3", price="3/2")
     )
     table = {"kind": "table", "width": 2, "precision": 64, "table": [["2", "2"], ["2", "2"]]}
-    cube = certificate(**table, claim={"metric": "hamming", "distances": {"shape": "table", "distances": ["7"]}})
-    cube["claim"]["metric"] = "line), and any two values that differ (discrete"
+    own = {"called": "line), and any two values that differ (discrete"}
+    cube = certificate(**table, claim={"metric": own, "distances": {"shape": "table", "distances": ["7"]}})
     assert "apart ('line), and any two values that differ (discrete');" in checker.check(
         released(cube, distance="7", price="7/2")
     )
-    cube["claim"]["metric"] = "streets"
+    cube["claim"]["metric"] = {"called": "streets"}
     for distance in ("7", "any"):
         assert "; distances as stated in the file" in checker.check(released(cube, distance=distance, price="7/2"))
 
 
-LINE = {"metric": "line", "distances": {"shape": "steps", "distance": "1"}}
+LINE = {"metric": {"base": "line"}, "distances": {"shape": "steps", "distance": "1"}}
+NEAR = {"kind": "near", "type": "number", "distance": "5"}
+ANY = {"kind": "any"}
+BEYOND = "what it says to protect is not what the distance that is paid for covers"
+NO_UNIT = "the unit of its distance is none that its type and its metric have"
+STRANGE = "has fields that this checker does not know"
+UNPAID = "any two values are protected only if all of their distances are paid for"
+UNKNOWN = "what it protects is not stated as this checker knows it"
 
 
 @pytest.mark.parametrize(
-    ("protects", "proved"),
+    ("protects", "words", "problem"),
     [
-        ("at most 5", True),
-        ("at most 5 metres", True),
-        ("at most 5 days", True),  # a unit of the line is a day, or a second
-        ("at most 5 (line)", True),
-        ("at most 5 (line) (whether one is missing is shown)", True),
-        ("any two values", False),
-        ("at most 6 days", False),
-        ("at most 1 minute", False),
-        ("at most 1 hour", False),
-        ("at most 1000 years", False),
-        ("at most 5 (or any two values)", False),
+        (NEAR, "at most 5", None),
+        ({**NEAR, "distance": "1/2"}, "at most 0.5", None),
+        ({**NEAR, "type": "date", "unit": "day"}, "at most 5 days", None),  # a unit of the line is a day, or a second
+        ({**NEAR, "type": "time", "unit": "second"}, "at most 5 seconds", None),
+        ({**NEAR, "metric": {"base": "line"}}, "at most 5 (line)", None),
+        ({**NEAR, "missing": "shown"}, "at most 5 (whether one is missing is shown)", None),
+        ({**NEAR, "other": "b"}, 'at most 5 (what is not declared counts as "b")', None),
+        (ANY, None, UNPAID),
+        ({**ANY, "range": "stated"}, None, UNPAID),
+        ({**NEAR, "distance": "6"}, None, BEYOND),
+        ({**NEAR, "distance": "5.0000001"}, None, BEYOND),
+        ({**NEAR, "type": "date", "unit": "day", "distance": "6"}, None, BEYOND),
+        ({**NEAR, "type": "time", "unit": "minute", "distance": "1"}, None, BEYOND),
+        ({**NEAR, "type": "time", "unit": "hour", "distance": "1"}, None, BEYOND),
+        ({**NEAR, "type": "time", "unit": "day", "distance": "1"}, None, BEYOND),
+        ({**NEAR, "type": "time", "unit": "year"}, None, NO_UNIT),
+        ({**NEAR, "type": "date"}, None, NO_UNIT),  # five of what?
+        ({**NEAR, "type": "date", "unit": "second"}, None, NO_UNIT),
+        ({**NEAR, "type": "place", "unit": "metre"}, None, NO_UNIT),  # the line is no globe
+        ({**NEAR, "unit": "day"}, None, NO_UNIT),
+        ({**NEAR, "type": "wealth"}, None, NO_UNIT),
+        ({**NEAR, "metric": {"base": "line", "factor": "2"}}, None, "another metric than its certificate"),
+        ({**NEAR, "metric": {"called": "any two values"}}, None, "another metric than its certificate"),
+        ({**NEAR, "missing": "hidden"}, None, UNKNOWN),
+        ({**NEAR, "kind": "far"}, None, UNKNOWN),
+        ({**NEAR, "words": "any two values"}, None, STRANGE),
+        ({"kind": "near", "distance": "5"}, None, "malformed"),
+        ({"kind": "near", "type": "number"}, None, STRANGE),
+        ("any two values", None, "malformed"),
     ],
 )
-def test_words_about_what_is_protected_do_not_go_beyond_the_distance(protects: str, proved: bool) -> None:
+def test_what_is_said_to_be_protected_does_not_go_beyond_the_distance(
+    protects: Any, words: str | None, problem: str | None
+) -> None:
     noise = certificate(kind="law", law="discrete laplace", scale="1", clamp=[0, 110], claim={"epsilon": "1", **LINE})
     document = released(noise, distance="5", price="5", protects=protects)
-    if proved:
-        assert "whole numbers at most 5 apart" in checker.check(document)
+    if words is not None:
+        told = checker.check(document)
+        assert told.startswith(
+            f"epsilon = 5 between {phrases.neighbours(document['neighbours'])}: by {words} in c; 1 part:"
+        )
+        assert "whole numbers at most 5 apart" in told
     else:
-        assert "what it says to protect is not what the distance" in refusal(document)
-    everything = released(noise, distance="110", price="110", protects="any two values")
+        assert str(problem) in refusal(document)
+    everything = released(noise, distance="110", price="110", protects=ANY)
     assert "whole numbers at most 110 apart" in checker.check(everything)
+
+
+@pytest.mark.parametrize("distance", ["5", "any"])
+def test_any_two_values_are_those_of_the_certificate_or_of_a_range_that_is_said_to_be_stated(distance: str) -> None:
+    """Noise without ends makes values 5 apart look alike, and says nothing of two that are a million apart."""
+    law = {"kind": "law", "law": "discrete laplace", "scale": "1", "claim": {"epsilon": "1", **LINE}}
+    endless = certificate(**copy.deepcopy(law))
+    ended = {**certificate(**copy.deepcopy(law), clamp=[0, 5])}
+    assert "by any two values in c" in checker.check(released(ended, distance=distance, price="5", protects=ANY))
+    beyond = {**ended, "outside": "keep"}  # values from beyond the ends are taken as they are
+    for noise in (beyond, *([endless] if distance == "5" else [])):
+        assert UNPAID in refusal(released(noise, distance=distance, price="5", protects=ANY))
+        stated = released(noise, distance=distance, price="5", protects={**ANY, "range": "stated"})
+        assert "by any two values of the stated range in c" in checker.check(stated)
+    odd = released(ended, distance=distance, price="5", protects={**ANY, "range": "wide"})
+    assert UNPAID in refusal(odd)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "outside", "words"),
+    [
+        ("geometric", "refuse", "any two values"),
+        ("geometric", "clamp", "any two values"),
+        ("geometric", "keep", "any two values of the stated range"),
+        ("staircase", "clamp", "any two values of the stated range"),
+        ("staircase", "keep", "any two values of the stated range"),
+    ],
+)
+def test_a_release_that_takes_values_from_beyond_its_range_does_not_say_any(
+    mechanism: str, outside: str, words: str, tmp_path: Path
+) -> None:
+    """500 and -300 come out of a range of [0, 10] as 10 and 0, nearly always: an epsilon of 1 is not about those."""
+    asked = {"name": "x", "mechanism": mechanism, "within": [0, 10], "outside": outside, "protect": "any", "epsilon": 1}
+    table = pa.table({"x": [500, -300] * 200 if outside == "keep" else [5, 2]})
+    policy = {"dataset": "d", "budget": {"epsilon": 9}, "columns": [asked]}
+    done = nw.release(policy, table, ledger=tmp_path / "ledger")
+    if outside == "keep":
+        assert done.data["x"].to_pylist().count(10) == done.data["x"].to_pylist().count(0) == 200
+    assert done.plan.between.endswith(f": by {words} in x")
+    assert nw.verify(done.certificate).claim == f"epsilon = 1 between {done.plan.between}"
+    account = Ledger(tmp_path / "ledger").remaining("d").between
+    assert account.endswith(": by at most 10 in x" if outside == "keep" else ": by any two values in x")
 
 
 @pytest.mark.parametrize(
     ("name", "asked", "protects"),
     [
-        ("x", {"mechanism": "truncated-laplace", "within": [0, 100]}, "any two values"),
-        ("x", {"mechanism": "snapped-laplace", "within": [0, 100]}, "any two values"),
+        ("x", {"mechanism": "truncated-laplace", "within": [0, 100]}, "any two values of the stated range"),
+        ("x", {"mechanism": "snapped-laplace", "within": [0, 100]}, "any two values of the stated range"),
+        ("x", {"mechanism": "geometric", "within": [0, 100], "missing": "keep"}, "any two values" + SHOWN),
         ("x", {"mechanism": "laplace", "within": [0, 100], "protect": "1/3"}, "at most 1/3"),
         (["x", "y"], {"mechanism": "product-laplace", "protect": 2}, "at most 2 (manhattan)"),
         ("v", {"mechanism": "curve", "grid": [0, 1, 2], "protect": 2}, "at most 2 (largest of 3 differences)"),
@@ -470,21 +600,22 @@ def test_words_of_every_kind_are_proved_where_they_are_paid_for(name: Any, asked
     table = pa.table({"x": [1.0], "y": [2.0], "v": vectors})
     column = {"name": name, "epsilon": 1, **asked}
     done = nw.release({"dataset": "d", "budget": {"epsilon": 9}, "columns": [column]}, table, seed=1)
-    assert done.certificate.document["parts"][0]["protects"] == protects
+    (part,) = done.certificate.document["parts"]
+    assert phrases.by(part["protects"]) == protects
     assert nw.verify(done.certificate).proved
 
 
 @pytest.mark.parametrize(
     ("metric", "shape", "norm", "coordinates", "least"),
     [
-        ("manhattan", "steps", None, 3, 30),
-        ("sum of 3 differences", "adjacent", "l1", 3, 30),
-        ("largest of 3 differences", "adjacent", "sup", 3, 10),
-        ("line", "steps", None, 1, 10),
+        ({"base": "manhattan"}, "steps", None, 3, 30),
+        ({"base": "sum", "count": 3}, "adjacent", "l1", 3, 30),
+        ({"base": "largest", "count": 3}, "adjacent", "sup", 3, 10),
+        ({"base": "line"}, "steps", None, 1, 10),
     ],
 )
 def test_any_two_values_differ_in_all_their_coordinates(
-    metric: str, shape: str, norm: str | None, coordinates: int, least: int
+    metric: Document, shape: str, norm: str | None, coordinates: int, least: int
 ) -> None:
     proof = {"law": "discrete laplace", "scale": "3", "clamp": [0, 10], "coordinates": coordinates}
     claim = {"epsilon": "1", "metric": metric, "distances": {"shape": shape, "distance": "1"}}
@@ -518,7 +649,7 @@ def test_whatever_a_part_is_proved_to_cost_covers_the_values_that_its_words_name
         price = epsilon * rng.choice([0, Fraction(1, 3), Fraction(1, 2), 1, Fraction(3, 2), 2, 5])
         proof = {"kind": "table", "width": 4, "precision": 96, "table": [[f"{v:x}" for v in row] for row in rows]}
         inner = {
-            "claim": {"epsilon": str(epsilon), "delta": "0", "metric": base, "distances": stated},
+            "claim": {"epsilon": str(epsilon), "delta": "0", "metric": {"base": base}, "distances": stated},
             "proof": proof,
             "inputs": labels,
         }
@@ -554,12 +685,14 @@ def floating_release() -> Document:
 def test_a_floating_part_is_named_and_the_whole_is_not_proved() -> None:
     document = floating_release()
     words = refusal(document)
-    assert words.startswith('floating: everything is proved but column "x, y, z"')
-    assert 'column "smoker": epsilon = 1' in words
+    assert words.startswith("floating: everything is proved but 'x, y, z', where a theorem holds for real numbers")
     with pytest.raises(CertificateError, match="floating"):
         ReleaseCertificate(document).verify()
     found = checker_release.examine(document)
     assert [part["proved"] for part in found["parts"]] == [False, True]
+    spherical, smoker = map(phrases.part_line, found["parts"])
+    assert "if the theorem for real numbers holds for the floats that are drawn (not proved)" in spherical
+    assert smoker == "epsilon = 1 for any two values that differ"
 
 
 def test_a_floating_part_must_be_allowed_and_paid_for() -> None:
@@ -597,6 +730,7 @@ def test_verify_shows_a_table_and_ends_well(tmp_path: Path, capsys: pytest.Captu
     assert Fraction(answer["files"][0]["epsilon"]) == PLAN.epsilon
     assert answer["files"][0]["parts"][0]["title"] == 'column "age"'
     assert answer["files"][0]["not_protected"] == ["ward"]
+    assert answer["files"][0]["public"] == "the number of rows, in all and of each patient"
 
 
 def _json(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -633,18 +767,33 @@ def test_the_checker_alone_says_the_same(tmp_path: Path, capsys: pytest.CaptureF
     written = {path.name for path in tmp_path.glob("*.py")}
     assert written == {
         "proof.py",
-        *(Path(module.__file__).name for module in (checker_noise, checker_release, checker_words)),
+        *(Path(str(module.__file__)).name for module in BESIDE),
     }
     alone = [sys.executable, "-I", "-S", str(tmp_path / "proof.py"), "good.json", "bad.json"]
     done = subprocess.run(alone, cwd=tmp_path, capture_output=True, text=True, env={}, check=False)
     assert (done.returncode, done.stderr) == (1, "")
     proved, _, refused = done.stdout.partition("bad.json: NOT PROVED: ")
     assert proved == f"good.json: proved: {checker.check(HONEST)}\n"
-    assert refused == 'column "day": its price is too low for what its certificate allows at the stated distance.\n'
+    assert refused == "column 'day': its price is too low for what its certificate allows at the stated distance.\n"
     (tmp_path / "checker_release.py").unlink()
     done = subprocess.run(alone, cwd=tmp_path, capture_output=True, text=True, env={}, check=False)
     assert done.returncode == 1
     assert done.stdout.count("in a second file, checker_release.py, which must lie beside this program") == 2
+
+
+def test_the_checker_alone_gives_the_record_where_no_words_lie_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "good.json"
+    path.write_text(json.dumps(HONEST))
+    assert checked_by("verify", "--export-checker", tmp_path / "proof.py", capsys=capsys)[0] == 0
+    (tmp_path / "phrases.py").unlink()
+    alone = [sys.executable, "-I", "-S", str(tmp_path / "proof.py"), "good.json"]
+    done = subprocess.run(alone, cwd=tmp_path, capture_output=True, text=True, env={}, check=False)
+    assert done.returncode == 0
+    record = json.loads(done.stdout.removeprefix("good.json: proved: "))
+    assert record == checker.prove_record(HONEST)
+    assert record["neighbours"] == {"relation": "same-rows", "unit": "patient", "rows": 3}
 
 
 def test_the_release_checker_is_standard_library_only() -> None:
@@ -655,8 +804,6 @@ def test_the_release_checker_is_standard_library_only() -> None:
     assert imported == {
         "__future__",
         "math",
-        "re",
-        "decimal",
         "fractions",
         "itertools",
         "typing",

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.core.certificates.checker import checker, checker_release
+from noisewright.core.certificates.checker import checker
 from noisewright.releases.ledger.ledger import Ledger
 from noisewright.releases.output.certificate import ReleaseCertificate
 from noisewright.releases.output.folder_check import verify_folder
@@ -146,7 +146,6 @@ def without_smoker(document):
     """What somebody can do to a certificate alone: leave a part out, and count the rest anew."""
     document["parts"] = [part for part in document["parts"] if part["name"] != "smoker"]
     document["total"]["epsilon"] = str(sum(Fraction(part["price"]) for part in document["parts"]))
-    document["between"] = checker_release.between_of(document)
     document["digest"] = checker.digest(document)
 
 
@@ -171,6 +170,32 @@ def test_a_kept_column_left_out_of_the_certificate_is_found(folder):
     rewrite(folder / "certificate.json", change)
     rehash(folder)
     assert verify_folder(folder).problems == ("the certificate says another kept than the policy in the lock gives.",)
+
+
+@pytest.mark.parametrize("neighbours", [{"unit": "ward"}, {"rows": 1, "unit": "age"}, {"relation": "add-remove"}])
+def test_other_neighbours_than_those_of_the_policy_are_found(folder, neighbours):
+    """Proved or not: the promise of the folder is about the unit that its policy names."""
+
+    def change(document):
+        document["neighbours"].update(neighbours)
+        document["digest"] = checker.digest(document)
+
+    rewrite(folder / "certificate.json", change)
+    rehash(folder)
+    (problem,) = verify_folder(folder).problems
+    assert problem == "the certificate says another neighbours than the policy in the lock gives."
+
+
+def test_a_part_that_protects_less_than_its_policy_is_found(folder):
+    def change(document):
+        (part,) = (part for part in document["parts"] if part["name"] == "years")
+        part["protects"]["distance"] = "4"
+        document["digest"] = checker.digest(document)
+
+    rewrite(folder / "certificate.json", change)
+    rehash(folder)
+    (problem,) = verify_folder(folder).problems
+    assert problem.endswith("are not those that the policy in the lock gives (look at 'years').")
 
 
 def test_a_policy_that_does_not_give_the_released_columns_is_found(folder):

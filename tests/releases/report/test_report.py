@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from release_samples import COLUMNS, QUERIES, TYPES, sample_plan
 
-from noisewright.releases.ledger.ledger import Balance
+from noisewright.releases.ledger.ledger import Balance, Protected
 from noisewright.releases.plan import make_plan
 from noisewright.releases.policy.policy import Policy
 from noisewright.releases.queries.readable import shown
@@ -79,7 +79,7 @@ def balance(**changes: Any) -> Balance:
     given = {
         "dataset": "clinic",
         "scope": "dataset",
-        "between": PLAN.between,
+        "neighbours": PLAN.neighbours,
         "releases": 2,
         "epsilon": Fraction(100),
         "delta": Fraction(0),
@@ -197,7 +197,7 @@ def test_markup_from_a_policy_or_a_table_is_only_text(simulated: bool) -> None:
     shown = Marginal(NAME + "1", "categories", (3.0, 4.0), labels=(EVIL, "b"))
     answers = {NAME + "q": pa.table({EVIL: [EVIL], NAME + "q": [1]})}
     made = Made(**{**MADE.__dict__, "simulated": simulated, "files": (EVIL,)})
-    text = report(plan, made, balance=balance(between=EVIL), marginals=[shown], answers=answers)
+    text = report(plan, made, balance=balance(neighbours=EVIL), marginals=[shown], answers=answers)
     page = Page(text)
     tags = {tag for tag, _ in page.tags}
     assert not tags & {"script", "img"}
@@ -237,7 +237,8 @@ def test_what_it_says() -> None:
     assert not re.search(
         r"per unit of|lattice 2\^|\* line|discrete", text
     )  # plain words; certificates have the exact ones
-    assert "values at most 5 apart" in text
+    for part in PLAN.parts:
+        assert part.protects in text
     assert "the true table was not looked at" in text
     assert "no budget spent" in text
     assert "twice as far apart, twice the epsilon or more" in text
@@ -315,6 +316,31 @@ def test_the_budget_adds_up() -> None:
     assert "a unit that took part in every release" in per_unit
 
 
+def test_the_budget_says_between_which_tables_it_is() -> None:
+    """Ages 18 and 77 are told apart e^11.8 times as well as ages 5 apart: no budget stands there without its distances."""
+    policy = Policy.from_dict({"dataset": "clinic", "budget": {"epsilon": 9}, "columns": COLUMNS[:1]})
+    plan = make_plan(policy, TYPES)
+    neighbours = "two tables with the same number of rows that differ in the values of one row"
+    assert plan.between == f"{neighbours}: by at most 5 in age"
+    same = balance(neighbours=plan.neighbours, protected=(Protected(("age",), Fraction(5)),))
+    caption = Page(report(plan, MADE, balance=same)).text.partition(" this release left ")[2].partition(" Epsilon ")[0]
+    assert caption == f"What all releases of clinic may cost one unit, and what is left. Between {plan.between}."
+    nearer = (Protected(("age",), Fraction(2)), Protected(("sex",), None))  # what earlier releases protected
+    other = balance(neighbours=plan.neighbours, protected=nearer)
+    caption = Page(report(plan, MADE, balance=other)).text.partition(" this release left ")[2].partition(" Epsilon ")[0]
+    assert caption.endswith(
+        f"Between {neighbours}: by at most 2 in age, by any two values in sex. This release is between {plan.between}."
+    )
+
+
+def test_the_picture_of_the_budget_rounds_what_is_spent_up() -> None:
+    spent = balance(epsilon=3000, spent_epsilon=PLAN.epsilon + 1)
+    (words,) = re.findall("Budget: ([0-9.]+) % spent before, ([0-9.]+) % by this release", report(PLAN, MADE, balance=spent))
+    before, now = (Fraction(word) for word in words)
+    assert Fraction(100, 3000) <= before <= Fraction(101, 3000)
+    assert 100 * PLAN.epsilon / 3000 <= now <= 101 * PLAN.epsilon / 3000
+
+
 def test_what_remains_possible_depends_on_the_policy() -> None:
     columns = [{**COLUMNS[0], "missing": "keep"}]
     unit = {"column": "patient", "rows": 2, "excess": "first"}
@@ -323,13 +349,14 @@ def test_what_remains_possible_depends_on_the_policy() -> None:
     assert "age: whether a value is missing is shown as it is" in text
     assert "Rows beyond the first 2 of one patient were left out" in text
     assert "kept unchanged" not in text
-    assert "Who is in the table, and how many rows it has, is not hidden" in text
+    shown = "Not hidden: who is in the table, and the number of rows, in all and of each patient. The values are."
+    assert shown in text
     full = Page(FULL).text
     assert "is missing is shown" not in full
     assert "were left out" not in full
     queries = Policy.from_dict({"dataset": "d", "budget": {"epsilon": 9}, "queries": QUERIES})
     asked = Page(report(make_plan(queries, TYPES), MADE)).text
-    assert "is not hidden" not in asked
+    assert "Not hidden" not in asked
     assert "Columns, one by one" not in asked
     assert "mean of age, values within 0 to 110, where age &gt;= 18".replace("&gt;", ">") in asked
 
@@ -379,6 +406,7 @@ def test_somebody_signs_a_release_and_nobody_a_simulation() -> None:
     text = Page(FULL).text.partition("Who signs To be")[2]
     assert f"The total of epsilon {float(PLAN.epsilon):g} is acceptable" in text
     assert "ward: released unprotected, and points to nobody" in text
+    assert f"the promise is between {PLAN.between}." in text
     assert re.search("Name Role Date Signature", text)
     simulated = Page(report(PLAN, Made(**{**MADE.__dict__, "simulated": True}))).text
     assert "Signature" not in simulated

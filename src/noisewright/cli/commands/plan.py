@@ -247,7 +247,7 @@ def parts_table(found: Plan, solved: bool = False) -> RenderableType:
     from noisewright.releases.queries.readable import error_beside
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("column or answer", "mechanism", "epsilon", "between values", "expected error"):
+    for name in ("column or answer", "mechanism", "epsilon", "between", "expected error"):
         whole = name in ("mechanism", "epsilon")  # not broken, however narrow the page: the others are
         table.add_column(name, justify="right" if name == "epsilon" else "left", overflow="fold", no_wrap=whole)
     for part in found.parts:

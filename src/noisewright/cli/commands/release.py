@@ -155,7 +155,7 @@ def _page(done: Release, output: str, details: bool, book: str | None = None) ->
         yield parts_table(plan)
     yield from _answers(done, output, MOST_ROWS if details else FEW_ROWS)
     rows = [total_row(plan)]
-    rows += [("Between", plan.between if details else plan.neighbours), ("In words", plan.in_words())]
+    rows += [("Between", plan.between), ("In words", plan.in_words())]
     if (left := done.balance) is not None:
         delta = f", delta {downward(left.left_delta)} of {upward(left.delta)}" if left.delta else ""
         rows.append(("Budget", f"epsilon {downward(left.left_epsilon)} of {upward(left.epsilon)}{delta} left"))

@@ -223,10 +223,11 @@ def _release_page(result: dict[str, Any]) -> list[RenderableType]:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     for name in ("Part", "Epsilon", "Between", "Verdict"):
         table.add_column(name, overflow="fold", justify="right" if name == "Epsilon" else "left")
-    for part in result["parts"]:
+    stated = result["record"]
+    for part, record in zip(result["parts"], stated["parts"], strict=True):
         price = up(part["price"]) + (f", delta {up(part['delta'])}" if Fraction(part["delta"]) else "")
         said = Text("proved", "green") if part["proved"] else Text("NOT proved: floating", "red")
-        between = part_pair(part)
+        between = part_pair(record, stated["neighbours"])
         table.add_row(Text(printable(part["title"])), Text(price), Text(printable(between)), said)
     return [*page, Padding(table, (1, 0, 0, 2))]
 

@@ -9,7 +9,7 @@ is given, and what becomes of its outputs, is for :mod:`noisewright.releases.col
 ...     {"name": "age", "mechanism": "laplace", "within": [0, 110], "protect": 5, "epsilon": 1}]})
 >>> age = compile_column(policy.columns[0], 0, {"age": pa.int8()}, policy)
 >>> age.price, age.protects, age.error_words
-(Fraction(1, 1), 'at most 5', 'expected error at most 7.67')
+(Fraction(1, 1), 'values at most 5 apart', 'expected error at most 7.67')
 >>> age.perturb([pa.array([31, 107, None], pa.int8()).drop_null()])[0].type
 DataType(int8)
 """
@@ -37,7 +37,7 @@ from noisewright.mechanisms.registry import Entry, registry
 from noisewright.releases.columns.arguments import arguments, label
 from noisewright.releases.columns.fitting import TooNearError, distance_of, fitted, width_of
 from noisewright.releases.columns.secret import Secret, secret_of, title_of
-from noisewright.releases.columns.words import protection_of
+from noisewright.releases.columns.words import distance_said, protection_of
 from noisewright.releases.kinds.kept import visible, visible_type
 from noisewright.releases.kinds.kind import BLOCK, Kind
 from noisewright.releases.kinds.registry import kind_of
@@ -86,8 +86,8 @@ class ColumnPlan:
 
     @property
     def protects(self) -> str:
-        """By how much values may differ that are protected, in words."""
-        return "nothing" if self.protection is None else phrases.by(self.protection)
+        """Which values are protected from each other, in words."""
+        return "nothing" if self.protection is None else phrases.apart(self.protection)
 
     @property
     def keep(self) -> bool:
@@ -327,7 +327,9 @@ def _compiled(column: ColumnPolicy, position: int, types: Mapping[str, pa.DataTy
 def _perturbed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry, times: int) -> ColumnPlan:
     made = fitted(entry, column, secret)
     mechanism, secret = made.mechanism, made.secret
-    stated = certificate_once(mechanism).document["claim"]["delta"]
+    certificate, metric = certificate_once(mechanism), mechanism.guarantee.metric
+    stated, outside = certificate.document["claim"]["delta"], certificate.document.get("outside", "refuse")
+    said = distance_said(certificate, made.distance, column.protect == "any")
     return ColumnPlan(
         position,
         column.names,
@@ -340,7 +342,7 @@ def _perturbed(column: ColumnPolicy, position: int, secret: Secret, entry: Entry
         made.distance,
         # Rows are drawn one by one, so their deltas add up; unlucky public seeds are shared by all of them.
         times * as_fraction(stated, "delta") + Fraction(mechanism.guarantee.seed_failure),
-        protection_of(column, mechanism.guarantee.metric, secret),
+        protection_of(column, metric, secret, said, outside),
         column.missing,
         _fill(column, secret),
         None if column.protect == "any" else distance_of(column.protect, secret),

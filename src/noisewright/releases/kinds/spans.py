@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["UNITS", "Span"]
+__all__ = ["UNITS", "Span", "largest_unit"]
 
 UNITS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 """Units of time in seconds, the largest first."""
@@ -29,6 +29,15 @@ class Span:
 
     def __str__(self) -> str:
         """In the largest unit of which it is a whole number."""
-        unit = next((unit for unit, size in UNITS.items() if (self.seconds / size).denominator == 1), "second")
-        size = self.seconds / UNITS[unit]
+        size, unit = largest_unit(self.seconds)
         return f"{size} {unit}" + ("" if size == 1 else "s")
+
+
+def largest_unit(seconds: Fraction) -> tuple[Fraction, str]:
+    """Return a length of time in the largest unit of which it is a whole number, and that unit.
+
+    >>> largest_unit(Fraction(7200)), largest_unit(Fraction(3, 2))
+    ((Fraction(2, 1), 'hour'), (Fraction(3, 2), 'second'))
+    """
+    unit = next((unit for unit, size in UNITS.items() if (seconds / size).denominator == 1), "second")
+    return seconds / UNITS[unit], unit

@@ -13,6 +13,7 @@ from fractions import Fraction
 from noisewright.core.errors import ParameterError
 from noisewright.core.exact import LARGEST_SPELLED, as_fraction, positive_fraction, upward
 from noisewright.releases.ledger import _units as ledger_units
+from noisewright.releases.ledger._neighbours import stored
 from noisewright.releases.ledger.records import Balance, Charge, Protected, Terms, downward
 
 __all__ = ["amount", "check_name", "check_text", "checked", "checked_terms", "refusal"]
@@ -52,7 +53,7 @@ def check_name(value: object, what: str = "the name of a dataset") -> None:
 
 def checked_terms(terms: Terms) -> tuple[Fraction, Fraction]:
     """The epsilon and delta of a budget, exactly."""
-    check_text(terms.between, "the description of the neighbours")
+    check_text(stored(terms.between), "the description of the neighbours")
     if terms.scope not in ("dataset", "unit"):
         raise ParameterError(f"the scope of a ledger is dataset or unit, not {terms.scope!r}.")
     epsilon = positive_fraction(terms.epsilon, "the epsilon of the budget")

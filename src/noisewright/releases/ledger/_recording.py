@@ -19,6 +19,7 @@ from typing import cast
 
 from noisewright.core.errors import LedgerError
 from noisewright.releases.ledger._chain import derived
+from noisewright.releases.ledger._neighbours import sentence
 from noisewright.releases.ledger.records import Balance, Charge, Protected
 
 __all__ = [
@@ -41,7 +42,7 @@ def balance_of(db: sqlite3.Connection, path: Path, dataset: str) -> Balance:
     ).fetchone()
     if found is None:
         raise LedgerError(f"{path} knows no dataset {dataset!r}; set a budget for it first.")
-    number, scope, between, epsilon, delta = found
+    number, scope, neighbours, epsilon, delta = found
     releases = db.execute("SELECT count(*) FROM releases WHERE dataset = ?", (number,)).fetchone()[0]
     spent = [Fraction(0), Fraction(0)]
     for *amounts, times in db.execute(
@@ -50,7 +51,8 @@ def balance_of(db: sqlite3.Connection, path: Path, dataset: str) -> Balance:
         (number,),
     ):
         spent = [total + times * Fraction(amount) for total, amount in zip(spent, amounts, strict=True)]
-    return Balance(dataset, scope, between, releases, Fraction(epsilon), Fraction(delta), *spent)
+    budget, protected = (Fraction(epsilon), Fraction(delta)), tuple(protections(db, number))
+    return Balance(dataset, scope, sentence(neighbours), releases, *budget, spent[0], spent[1], protected)
 
 
 def record_release(
@@ -132,7 +134,4 @@ def _at_least(asked: Protected, known: Protected, same: bool) -> bool:
 
 
 def _spelled(protected: Protected) -> str:
-    columns = " with ".join(map(repr, protected.columns))
-    return (
-        f"any two values of {columns}" if protected.distance is None else f"values of {columns} {protected.words} apart"
-    )
+    return f"{protected.words} in {' with '.join(map(repr, protected.columns))}"

@@ -105,7 +105,7 @@ def charges_of(plan: Plan) -> list[Charge]:
 def terms_of(plan: Plan, raise_budget: bool = False) -> Terms:
     """The budget of a policy, and between which tables it is meant."""
     budget, scope = plan.policy.budget, plan.policy.ledger.scope
-    return Terms(budget.epsilon, budget.delta, scope, plan.neighbours, raise_budget=raise_budget)
+    return Terms(budget.epsilon, budget.delta, scope, plan.policy.relation, raise_budget=raise_budget)
 
 
 def _units(plan: Plan, engine: Engine, source: Source) -> Iterator[bytes] | None:
@@ -114,7 +114,7 @@ def _units(plan: Plan, engine: Engine, source: Source) -> Iterator[bytes] | None
 
 
 def protected_by(column: ColumnPlan) -> Protected | None:
-    """The protected distance in the column's own unit; None for a column that is kept as it is.
+    """The protected distance in the column's own unit; None for a column that is not protected.
 
     >>> import pyarrow as pa
     >>> from noisewright.releases.plan import make_plan
@@ -126,10 +126,14 @@ def protected_by(column: ColumnPlan) -> Protected | None:
     """
     if column.mechanism is None or column.secret is None:
         return None
-    if column.protect is None:
-        return Protected(column.names, None)
+    protect = column.protect
+    if protect is None:
+        certificate = column.certificate()
+        if certificate is None or certificate.document.get("outside") != "keep":
+            return Protected(column.names, None)
+        protect = column.width  # values from beyond the range are farther apart than any two of it
     metric, alone = column.mechanism.guarantee.metric, len(column.types) == 1
     unit = metric.unit or (
         column.secret.unit if metric.on_numbers and alone else distance_name(metric.record(), metric.secret)
     )
-    return Protected(column.names, column.protect, unit)
+    return Protected(column.names, protect, unit)

@@ -33,11 +33,12 @@ import logging
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from noisewright.core.errors import BudgetError, LedgerError, NoLedgerError, ParameterError
 from noisewright.core.exact import Exact
@@ -54,6 +55,7 @@ from noisewright.releases.ledger._integrity import (
     up_to_date,
 )
 from noisewright.releases.ledger._lookalikes import alike
+from noisewright.releases.ledger._neighbours import sentence, stored
 from noisewright.releases.ledger._recording import (
     balance_of,
     input_digest,
@@ -154,14 +156,14 @@ class Ledger:
         delta: Exact = 0,
         scope: BudgetScope = "dataset",
         *,
-        between: str = "two tables that differ in one unit",
+        between: str | Mapping[str, Any] = "two tables that differ in one unit",
         raise_budget: bool = False,
     ) -> Balance:
         """Record what all releases of ``dataset`` may cost one unit; nothing happens if that is recorded already.
 
         A smaller budget is recorded. A larger one is refused unless ``raise_budget``, and then recorded with its time. The
-        scope and the neighbours (``between``: who is a unit, and whether it is replaced or there at all) never change, because
-        losses under different meanings do not add up.
+        scope and the neighbours (``between``: a record, as a certificate has it, or a description in free words) never change,
+        because losses under different meanings do not add up.
         """
         check_name(dataset)
         terms = Terms(epsilon, delta, scope, between, raise_budget)
@@ -179,11 +181,14 @@ class Ledger:
                         f"{dataset!a} looks like {other!a}, a dataset that {self.path} has already; write {other!a} if it is "
                         "that one, or a name that nobody can take for it."
                     )
-            found = (terms.scope, terms.between)
+            found = (terms.scope, stored(terms.between))
             db.execute("INSERT INTO datasets (name, scope, neighbours) VALUES (?, ?, ?)", (dataset, *found))
             record_budget(db, dataset, "set", epsilon, delta, _now())
-        self._same_meaning(dataset, found[0], terms.scope, "scope")
-        self._same_meaning(dataset, found[1], terms.between, "promise between")
+        if found[0] != terms.scope:
+            raise self._other_meaning(dataset, "scope", found[0], terms.scope)
+        recorded, asked = sentence(found[1]), sentence(stored(terms.between))
+        if recorded != asked:
+            raise self._other_meaning(dataset, "promise between", recorded, asked)
         before = balance_of(db, self.path, dataset)
         if epsilon > before.epsilon or delta > before.delta:
             if not terms.raise_budget:
@@ -197,12 +202,11 @@ class Ledger:
             record_budget(db, dataset, "lowered", epsilon, delta, _now())
         return balance_of(db, self.path, dataset)
 
-    def _same_meaning(self, dataset: str, recorded: str, given: str, what: str) -> None:
-        if recorded != given:
-            raise LedgerError(
-                f"{self.path} keeps {dataset!r} with the {what} {recorded!r}, not {given!r}; keep to it, or use another dataset "
-                "name with a budget of its own."
-            )
+    def _other_meaning(self, dataset: str, what: str, recorded: str, given: str) -> LedgerError:
+        return LedgerError(
+            f"{self.path} keeps {dataset!r} with the {what} {recorded!r}, not {given!r}; keep to it, or use another dataset "
+            "name with a budget of its own."
+        )
 
     # Spends ----------------------------------------------------------------------------------------------------------
 

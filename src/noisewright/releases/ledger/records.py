@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
+from noisewright.claims import phrases
 from noisewright.core.exact import Exact
+from noisewright.releases.kinds.spans import largest_unit
 
 __all__ = [
     "Balance",
@@ -28,8 +31,6 @@ __all__ = [
 BudgetScope = Literal["dataset", "unit"]
 State = Literal["started", "finished"]
 UNBOUNDED = ("kept", "changed")
-MEASURES = ("day", "second", "metre")
-"""Units that have a plural; any other is the name of a metric."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Protected:
     ``distance`` None: any two values, however far apart. ``unit``: of the distance, or the name of its metric.
 
     >>> Protected(("visit",), Fraction(7), "day").words, Protected(("x", "y"), Fraction(1, 3), "euclidean").words
-    ('at most 7 days', 'at most 1/3 (euclidean)')
+    ('values at most 7 days apart', 'values at most 1/3 (euclidean) apart')
     """
 
     columns: tuple[str, ...]
@@ -47,24 +48,35 @@ class Protected:
     unit: str = ""
 
     @property
-    def words(self) -> str:
+    def record(self) -> dict[str, Any]:
+        """The same as a record of the phrase table; a unit that it does not know is the name of a metric."""
         if self.distance is None:
-            return "any two values"
-        shown = downward(self.distance, 12)
-        number = shown if Fraction(shown) == self.distance else str(self.distance)
-        if self.unit in MEASURES:
-            return f"at most {number} {self.unit}{'' if self.distance == 1 else 's'}"
-        return f"at most {number}" + (f" ({self.unit})" if self.unit else "")
+            return {"kind": "any"}
+        if self.unit == "second":
+            size, unit = largest_unit(self.distance)
+            return {"kind": "near", "distance": str(size), "unit": unit}
+        if self.unit in phrases.UNITS:
+            return {"kind": "near", "distance": str(self.distance), "unit": self.unit}
+        metric = {"metric": {"base": self.unit}} if self.unit else {}
+        return {"kind": "near", "distance": str(self.distance), **metric}
+
+    @property
+    def words(self) -> str:
+        """Which values are protected."""
+        return phrases.apart(self.record)
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The budget of a dataset as a policy says it: what all releases may cost one unit, and between which tables."""
+    """The budget of a dataset as a policy says it: what all releases may cost one unit, and between which tables.
+
+    ``between``: a record of neighbours, as a certificate has it, or a description in free words.
+    """
 
     epsilon: Exact
     delta: Exact = 0
     scope: BudgetScope = "dataset"
-    between: str = "two tables that differ in one unit"
+    between: str | Mapping[str, Any] = "two tables that differ in one unit"
     raise_budget: bool = False
     """A budget that is larger than the recorded one is recorded instead of refused."""
 
@@ -121,19 +133,27 @@ class Spend:
 
 @dataclass(frozen=True)
 class Balance:
-    """Budget, spent and left of one unit, between ``between``.
+    """Budget, spent and left of one unit, between :attr:`between`: neighbours, and how far apart they are in each column so far.
 
     With scope ``unit``, ``spent`` is that of a unit that took part in every release, and every unit has at least ``left``.
     """
 
     dataset: str
     scope: BudgetScope
-    between: str
+    neighbours: str
     releases: int
     epsilon: Fraction
     delta: Fraction
     spent_epsilon: Fraction
     spent_delta: Fraction
+    protected: tuple[Protected, ...] = ()
+    """How far apart values are in each column that was released so far."""
+
+    @property
+    def between(self) -> str:
+        """The tables that the budget is about, column by column."""
+        told = phrases.ways([(one.record, one.columns) for one in self.protected])
+        return f"{self.neighbours}: {told}" if told else self.neighbours
 
     @property
     def left_epsilon(self) -> Fraction:

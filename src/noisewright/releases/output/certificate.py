@@ -15,19 +15,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from noisewright.core import VERSION as PROGRAM
 from noisewright.core.certificates.certificate import (
     RELEASE_RANDOMNESS,
     SIMULATION_RANDOMNESS,
-    Certificate,
     read_document,
 )
 from noisewright.core.certificates.checker import checker, checker_release
 from noisewright.core.errors import CertificateError
 from noisewright.core.exact import upward
+from noisewright.releases.columns.words import distance_said
 
 if TYPE_CHECKING:
     from noisewright.releases.columns.plan import ColumnPlan
@@ -126,7 +125,7 @@ def _column(column: ColumnPlan, simulated: bool) -> Iterator[dict[str, Any]]:
             "columns": list(column.names),
             "protects": dict(column.protection or {}),
             "times": column.times,
-            "distance": _distance(certificate, column.distance, column.protection or {}),
+            "distance": distance_said(certificate, column.distance, column.protect is None),
             "price": str(column.price),
             "delta": str(column.delta),
             "certificate": dict(certificate.document),
@@ -146,17 +145,3 @@ def _query(query: QueryPlan, simulated: bool) -> Iterator[dict[str, Any]]:
                 "delta": str(statistic.noise.delta),
                 "certificate": dict(statistic.noise.certificate(simulated).document),
             }
-
-
-def _distance(certificate: Certificate, distance: Fraction, protection: Mapping[str, Any]) -> str:
-    """The protected distance as the document says it: in the plainest words that cost no more than the number."""
-    number = str(distance)
-    words = ["any"] if protection["kind"] == "any" else ["radius"] if "radius" in certificate.document["claim"] else []
-    for word in words:
-        try:
-            costs = [checker_release.loss_of(certificate.document, said)[0] for said in (word, number)]
-        except (checker.NotProved, LookupError):
-            continue
-        if costs[0] <= costs[1]:
-            return word
-    return number

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from noisewright.claims.phrases import apart
 from noisewright.core.arrays import Floats
 from noisewright.core.errors import NoisewrightError
 from noisewright.core.exact import upward
@@ -147,7 +146,7 @@ def estimate_column(
 ) -> ColumnEstimate:
     """The estimate of a planned column from its released rows, which ``batches`` reads from their beginning."""
     assert column.mechanism is not None
-    promise = f"epsilon {upward(column.price)} between {apart(column.protection or {})}"
+    promise = f"epsilon {upward(column.price)} between {column.protects}"
     rows = sum(batch.num_rows for batch in batches())
     empty = ColumnEstimate(
         column.outputs, column.mechanism.name, promise, rows, 0, simulated=simulated, clamped=clamped

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from noisewright.claims import phrases
 from noisewright.core.certificates.certificate import RELEASE_RANDOMNESS, SIMULATION_RANDOMNESS
 from noisewright.core.exact import figure, upward
 from noisewright.releases.ledger.ledger import downward
@@ -40,8 +41,8 @@ def remains(plan: Plan) -> str:
             "Parts can be combined. Columns that say much the same about a person each give a little away; the last row of the "
             "first table bounds what all of them give away together."
         )
-    if policy.neighbours == "replace":
-        items.append("Who is in the table, and how many rows it has, is not hidden; the values are.")
+    if shown := phrases.public_facts(policy.relation):
+        items.append(f"Not hidden: who is in the table, and {shown}. The values are.")
     if plan.order == "random":
         items.append(
             "Released rows stand in a random order, drawn anew: their places tell nothing about the order of the table."
@@ -83,6 +84,8 @@ def budget(plan: Plan, balance: Balance | None) -> str:
     )
     if balance.scope == "unit":
         caption += " For a unit that took part in every release; others have more left."
+    if plan.claims and plan.between != balance.between:
+        caption += f" This release is between {plan.between}."
     with_delta = bool(balance.delta or balance.spent_delta)
     head = ("", "Epsilon", "Delta") if with_delta else ("", "Epsilon")
     shown = [row if with_delta else row[:2] for row in rows]
@@ -97,7 +100,7 @@ def budget(plan: Plan, balance: Balance | None) -> str:
 def _bar(before: Fraction, now: Fraction, whole: Fraction) -> str:
     """The budget as one bar."""
     first, second = (float(part / whole) * 720 for part in (before, now))
-    words = f"{100 * float(before / whole):.0f} % spent before, {100 * float(now / whole):.0f} % by this release"
+    words = f"{upward(100 * before / whole, 3)} % spent before, {upward(100 * now / whole, 3)} % by this release"
     return (
         '<svg viewBox="0 0 720 18" role="img" aria-labelledby="budget-title"><title id="budget-title">'
         f'Budget: {words}</title><rect class="left" width="720" height="18" rx="4"/>'
@@ -152,7 +155,7 @@ def signing(plan: Plan, made: Made) -> str:
         checks.append(
             "All ranges, categories and bins in the policy are public knowledge, and were not read off the data."
         )
-        checks.append(f"What is protected as one is what should be: the promise is between {plan.neighbours}.")
+        checks.append(f"What is protected as one is what should be: the promise is between {plan.between}.")
         checks.append(f"The total of {say.price(plan.epsilon, plan.delta)} is acceptable for those who will see this.")
     if plan.kept:
         checks.append(f"{say.listed(plan.kept)}: released unprotected, and points to nobody.")

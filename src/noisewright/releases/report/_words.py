@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from noisewright.claims.phrases import apart
 from noisewright.core.exact import exp_bounds, figure, float_up, numeral, percent, upward
 from noisewright.core.guarantee import Guarantee
 from noisewright.core.metrics.metric import Discrete
@@ -30,7 +29,6 @@ __all__ = [
     "LEAD",
     "PRIORS",
     "SCALE",
-    "apart",
     "asked",
     "belief",
     "beliefs",
@@ -73,7 +71,7 @@ def promised(column: ColumnPlan) -> str:
     """What one row promises, and what all rows of a unit cost."""
     one = price(column.price / column.times, column.delta / column.times)
     rows = f", for each of {column.times} rows" if column.times > 1 else ""
-    return f"{one} between {apart(column.protection or {})}{rows}"
+    return f"{one} between {column.protects}{rows}"
 
 
 def capital(words: str) -> str:

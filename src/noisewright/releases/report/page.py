@@ -114,8 +114,7 @@ def _whose(plan: Plan) -> str:
     unit = plan.policy.unit
     if unit.column is None:
         return "every row by itself: a row is what belongs to one person or thing"
-    most = "one row" if unit.rows == 1 else f"at most {unit.rows} rows"
-    return f"each {unit.column}: all rows with the same value of that column count as one ({most} each)"
+    return f"each {unit.column}: all rows with the same value of that column count as one"
 
 
 def _released(plan: Plan) -> str:
@@ -160,7 +159,7 @@ def _row(column: ColumnPlan) -> tuple[str, ...]:
         done = "changed by a learned privatiser: no epsilon"
         return name, done, "nothing", "none", "not bounded", column.error_words
     belief = say.belief(say.promise(column.price, column.delta))
-    return name, say.done(column), say.apart(column.protection or {}), _price(column), belief, say.error(column)
+    return name, say.done(column), column.protects, _price(column), belief, say.error(column)
 
 
 def _price(part: ColumnPlan | QueryPlan) -> str:

@@ -71,7 +71,6 @@ def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
     def amount(epsilon: Any, delta: Any, spell: Any) -> str:
         return f"epsilon {spell(epsilon)}, delta {spell(delta)}"
 
-    protected = [f"{' with '.join(map(label, p.columns))}: {p.words}" for p in ledger.protections(balance.dataset)]
     entries = ledger.entries(balance.dataset)
     given_away, without = kept(entries), changed(entries)
     single = balance.scope == "unit"
@@ -79,7 +78,6 @@ def _budget(ledger: Ledger, balance: Balance) -> list[tuple[str, str]]:
     rows = [
         ("Budget", amount(balance.epsilon, balance.delta, downward) + of_one),
         ("Between", printable(balance.between)),
-        *([("Protected", printable("; ".join(protected)))] if protected else []),
         *(
             [("NOT protected", printable(f"{', '.join(map(label, given_away))}: released as it is"))]
             if given_away

@@ -619,7 +619,11 @@ def about_integers(stated: Any, proof: Any, factor: Fraction) -> bool:
 
 
 def check_protected(protects: Any, distance: Any, certificate: Any) -> None:
-    """That a column protects no more than the distance that is paid for, in a unit that fits its type."""
+    """That a column protects no more than the distance that is paid for, in a unit that fits its type.
+
+    Any two values are protected only where the certificate has ends, and takes no values from beyond them. Otherwise they are
+    those of a range that the file does not hold, and the column must say so.
+    """
     fields = set(protects) - {"missing", "other"}
     if "other" in protects:
         value_of(protects["other"])
@@ -628,13 +632,14 @@ def check_protected(protects: Any, distance: Any, certificate: Any) -> None:
     claim, proof = certificate["claim"], certificate["proof"]
     factor, base = unit_of(claim["metric"])
     if protects["kind"] == "any":
-        paid = distance == "any"
+        stated, paid = protects.get("range") == "stated", distance == "any"
         if not paid and distance != "radius":
             try:
                 paid = number(distance) >= span(claim["distances"], proof, factor, base)[0]
-            except NotProved:
-                paid = True  # noise without bounds: the values are those of the policy's range, which is in the lock, not here
-        if fields != {"kind"} or not paid:
+            except NotProved:  # noise without bounds
+                paid = stated
+        inside = stated or certificate.get("outside") != "keep"
+        if fields != {"kind", *(["range"] if stated else [])} or not paid or not inside:
             raise NotProved("any two values are protected only if all of their distances are paid for.")
         return
     type_, unit = str(protects["type"]), protects.get("unit")

@@ -233,6 +233,8 @@ def protected(words: Any, distance: Any, certificate: Any) -> Any:
             if found["metric"] not in (base.get("base"), base.get("called")):
                 raise NotProved("it states another metric than its certificate.")
             record["metric"] = base
+    elif distance != "any" or certificate.get("outside") == "keep":
+        record["range"] = "stated"  # its certificate has no ends, or takes values from beyond them
     record |= {"missing": "shown"} if found["shown"] else {}
     return {**record, **({"other": json.loads(found["other"])} if found["other"] else {})}
 

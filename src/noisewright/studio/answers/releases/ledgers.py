@@ -69,8 +69,6 @@ def _facts(ledger: Ledger, balance: Balance, entries: list[LedgerRecord]) -> lis
         rows.append(
             ("Counted", "for each unit on its own; what is spent is that of one that took part in every release")
         )
-    near = [f"{' with '.join(one.columns)}: {one.words}" for one in ledger.protections(balance.dataset)]
-    rows += [("Protected", "; ".join(near))] if near else []
     gone = kept(entries)
     rows += [("NOT protected", f"{', '.join(gone)}: released as it is")] if gone else []
     for event in ledger.history(balance.dataset):

@@ -1,0 +1,57 @@
+"""Which tables a budget is about, as a ledger records it: a record in JSON. Ledgers of earlier versions hold a sentence.
+
+>>> stored({"relation": "add-remove", "unit": None, "rows": 1})
+'{"relation": "add-remove", "rows": 1, "unit": null}'
+>>> neighbours_of("two tables that differ in one row, there or not"), neighbours_of("two tables of my own")
+({'relation': 'add-remove', 'unit': None, 'rows': 1}, None)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from noisewright.claims import phrases
+
+__all__ = ["neighbours_of", "sentence", "stored"]
+
+EARLIER = re.compile(
+    r"two tables that differ in (?:one row|the rows of one (?P<unit>.+) \(at most (?P<rows>[1-9][0-9]{0,17})\))"
+    r"(?P<there>, there or not)?"
+)
+"""How versions that recorded a sentence worded the neighbours of a policy. Replaced rows always were the same rows of a unit."""
+
+
+def stored(neighbours: str | Mapping[str, Any]) -> str:
+    """Return what a ledger writes: a record as JSON, a text as it is."""
+    return neighbours if isinstance(neighbours, str) else json.dumps(dict(neighbours), sort_keys=True)
+
+
+def neighbours_of(text: str) -> dict[str, Any] | None:
+    """Return the record that a ledger holds, or the one that an earlier version worded; None for any other text."""
+    if (found := EARLIER.fullmatch(text)) is not None:
+        relation = "add-remove" if found["there"] else "same-rows"
+        return {"relation": relation, "unit": found["unit"], "rows": int(found["rows"] or 1)}
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return record if _is_record(record) else None
+
+
+def _is_record(found: Any) -> bool:
+    return (
+        isinstance(found, dict)
+        and set(found) == {"relation", "unit", "rows"}
+        and found["relation"] in ("same-rows", "add-remove")
+        and isinstance(found["unit"], str | None)
+        and type(found["rows"]) is int
+    )
+
+
+def sentence(text: str) -> str:
+    """Return what a ledger holds, in words: the same for the same neighbours, whichever version wrote them."""
+    record = neighbours_of(text)
+    return text if record is None else phrases.neighbours(record)
